@@ -1,5 +1,5 @@
-//! A damaged journal whose checksums fit is refused or read without a panic, and a writer that opens after it
-//! loses nothing that a reader saw.
+//! A damaged journal with correct checksums is refused or read without a panic. A writer that opens it loses
+//! nothing that a reader saw.
 #![no_main]
 
 use disk::Disk;

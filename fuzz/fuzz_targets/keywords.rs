@@ -1,5 +1,5 @@
-//! Any bytes are a file `dovecot-keywords`; the names in it, written as such a file again, are the same
-//! names.
+//! Any bytes can be read as a file `dovecot-keywords`. Its names, written to such a file again, stay the
+//! same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any bytes are a name; giving it other flags keeps its unique part and nothing but the flags changes.
+//! Any bytes can be read as a file name. Other flags keep its unique part, and change nothing but the flags.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,7 @@ fuzz_target!(|input: (u16, &[u8])| {
     assert!(name.starts_with(parsed.unique));
     assert_eq!(is_draft(name), parsed.flags.contains(Flags::DRAFT));
     size_hints(name);
-    // NEW says where a file lies and is no part of its name.
+    // NEW states where a file is and is not part of its name.
     let flags = Flags::from_bits(bits & (Flags::NEW.bits() - 1));
     let changed = with_flags(name, flags);
     let again = parse_name(&changed);

@@ -1,4 +1,4 @@
-//! A damaged manifest whose checksum fits is refused or read without a panic.
+//! A damaged manifest with a correct checksum is refused or read without a panic.
 #![no_main]
 
 use disk::Disk;

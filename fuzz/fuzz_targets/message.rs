@@ -1,5 +1,5 @@
-//! Any bytes are a message: parsing never fails, gives the same each time, and keeps its promises about
-//! strings.
+//! Any bytes can be read as a message. Parsing never fails, gives the same result each time, and keeps its
+//! guarantees for strings.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any text is a query or an error that points into it; a query that is printed and read again is the same.
+//! Any text is a query or an error with a position. A query that is printed and parsed again is the same.
 #![no_main]
 
 use jiff::{Timestamp, tz::TimeZone};

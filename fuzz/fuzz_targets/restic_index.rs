@@ -1,5 +1,5 @@
-//! Any bytes are an index file or damage with a place, and whatever way it was written, it says the same when
-//! it is written as restic does.
+//! Any bytes are an index file or damage with a position. Rewritten as restic writes it, an index file has
+//! the same content.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

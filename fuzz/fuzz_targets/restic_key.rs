@@ -1,5 +1,4 @@
-//! Any bytes are a key file or a sentence about what is wrong, and a key file that is written again is read
-//! as the same.
+//! Any bytes are a key file or a readable error. A key file that is written and read again is the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,12 +1,12 @@
-//! Any bytes are a pack or damage, as a whole and as a header that is sealed, or nothing behind the seal
-//! would be reached.
+//! Any bytes are a pack or damage: as a whole pack, and as a header that the target seals, because otherwise
+//! nothing under the seal would be tested.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use restic::testing::{MemoryStorage, surroundings};
 use restic::{Error, FileKind, FileName, Id, Key, PackedBlob, Zstd, pack};
 
-/// Blobs before a header have no more bytes, so that it is fast.
+/// The most bytes of blobs before a header, for speed.
 const BLOB_BYTES_MAX: usize = 1 << 16;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     look(&key, &fitting);
 });
 
-/// Returns how many bytes the blobs of a header have, as far as it can be read.
+/// Returns how many bytes the blobs in a header have, as far as the header can be read.
 fn blob_bytes(mut header: &[u8]) -> usize {
     let mut sum = 0;
     while let Some((kind, rest)) = header.split_first() {
@@ -30,7 +30,7 @@ fn blob_bytes(mut header: &[u8]) -> usize {
     sum
 }
 
-/// Reads a pack in both ways, and each blob of it.
+/// Reads a pack in both ways, and each of its blobs.
 fn look(key: &Key, bytes: &[u8]) {
     let id = Id::of(bytes);
     let storage = MemoryStorage::new();

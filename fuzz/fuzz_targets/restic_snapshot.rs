@@ -1,5 +1,4 @@
-//! Any bytes are a snapshot or a sentence about what is wrong, and a snapshot that is written again is read
-//! as the same.
+//! Any bytes are a snapshot or a readable error. A snapshot that is written and read again is the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Any bytes are nodes or faults with a place, a name that was read leads nowhere else, and nodes that are
-//! written are read the same.
+//! Any bytes are nodes or faults with a position. A name that was read never leads outside its directory.
+//! Nodes that are written and read again are the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A damaged segment whose checksums fit is read without a panic: all that is wrong is an error.
+//! A damaged segment with correct checksums is read without a panic: all damage gives errors.
 #![no_main]
 
 use disk::Disk;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 fuzz_target!(|input: &[u8]| {
     let made = made();
     let (path, base) = &made.segment;
-    // Now and then the frame itself is changed.
+    // Sometimes the frame itself is changed.
     let bytes = if input.last().is_some_and(|last| last % 8 == 0) {
         edited(base, input)
     } else {

@@ -1,5 +1,5 @@
-//! Any bytes are blocks or damage with a place: hopping ends, and what is unpacked had a fitting checksum.
-//! Checksums are made to fit, or nothing behind them would be reached.
+//! Any bytes are blocks or damage with a position: the walk over blocks ends, and unpacked blocks have
+//! correct checksums. The target corrects checksums, because otherwise nothing under them would be tested.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
                 let fits = checksum(&bytes[place.payload.clone()]) == place.checksum;
                 assert!(fits || unpacker.unpack(bytes, &place).is_err());
                 place.checksum = checksum(&bytes[place.payload.clone()]);
-                // A few bytes of a bomb may make gigabytes, which are allowed: too slow here.
+                // A few bytes may decompress to gigabytes. That is allowed, but too slow here.
                 if place.is_compressed && place.payload.len() > 4096 {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! A directory with any snapshot and any two logs is planned or refused, never with a panic; and what a plan
-//! hands out can be read, down to the last row.
+//! A directory with any snapshot and any two logs is planned or refused, never with a panic. Everything in a
+//! plan can be read, down to the last row.
 #![no_main]
 
 use disk::Disk;

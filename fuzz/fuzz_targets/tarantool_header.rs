@@ -1,5 +1,4 @@
-//! Any bytes are a header or damage with a place, and a header that was read is written so that it is read
-//! again.
+//! Any bytes are a header or damage with a position. A header that was read can be written and read again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,7 +8,7 @@ fuzz_target!(|bytes: &[u8]| match Header::parse(bytes) {
     Ok((header, length)) => {
         assert!(length <= bytes.len());
         let text = header.text();
-        // A program's name can fill the header up, and zeros written with many digits are shorter afterwards.
+        // A program's name can fill the header completely. Zeros written with many digits become shorter.
         assert_eq!(Header::parse(text.as_bytes()), Ok((header, text.len())));
     }
     Err(damage) => assert!(damage.offset <= bytes.len()),

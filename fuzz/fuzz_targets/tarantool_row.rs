@@ -1,5 +1,5 @@
-//! Any bytes are rows or damage with a place, and a row that was read is written so that the same is read
-//! again.
+//! Any bytes are rows or damage with a position. A row that was read can be written and read again as the
+//! same row.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -16,8 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
         for value in [row.body.key, row.body.tuple, row.body.ops].into_iter().flatten() {
             assert_eq!(Reader::new(value).skip(), Ok(value), "a whole value");
         }
-        // A time that is no number is not equal to itself; a flag of commit in a row that is alone is not
-        // written.
+        // A time of NaN does not equal itself. The commit flag of a transaction with one row is not written.
         if row.timestamp.is_nan() || row.flags & 1 != 0 || row.timestamp == 0.0 {
             continue;
         }

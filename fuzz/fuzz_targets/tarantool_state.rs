@@ -1,5 +1,5 @@
-//! Any rows leave a state that ends: definitions, updates and keys in them may be anything. A state that
-//! leaves out what does not fit has as many rows as it can answer for.
+//! Applying any rows ends, with any definitions, updates and keys in them. A state that leaves out
+//! inapplicable rows finds every row that it counts.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -16,13 +16,13 @@ fuzz_target!(|bytes: &[u8]| {
         .set_index(b"\x96\xcd\x02\x00\x00\xa1p\xa4tree\x80\x91\x92\x00\xa8unsigned")
         .expect("it is a definition");
     let mut state = State::new(spaces, VClock::default(), OnRejectedRow::LeaveOut);
-    // What is damaged ends a block, and the next one may come all the same.
+    // Damage ends a block, but another block may follow.
     for block in bytes.chunks(512) {
         let _ = state.apply(block);
     }
     let Ok(finished) = state.finish() else { return };
     for space in finished.spaces {
-        // A schema that the store does not take is said by the store.
+        // If the store does not accept a schema, the store reports it.
         if let Ok(loaded) = Loaded::build(&space.table.schema, space.batches, &space.dead) {
             assert_eq!(loaded.rows().count() as u64, loaded.row_count());
         }

@@ -1,11 +1,11 @@
 //! Changes to a file, read from fuzz input.
 //!
-//! Input: a file and input. Output: the changed file. Does not know what the file is.
+//! Input: a file, and fuzz input. Output: the changed file. Does not know the file's format.
 
 /// Applies the changes that `input` describes to `base`, or takes `input` itself as the file.
 ///
-/// The first byte says which. A change is five bytes (kind, place, length) and, to write or insert, the bytes
-/// themselves.
+/// The first byte selects one of these. A change has five bytes (kind, place, length), and the bytes to write
+/// or insert.
 pub fn edited(base: &[u8], input: &[u8]) -> Vec<u8> {
     let Some((&kind, mut rest)) = input.split_first() else { return base.to_vec() };
     if kind % 4 == 0 {

@@ -1,8 +1,8 @@
-//! What the fuzz targets of the store share: a small store in memory, its files with changes, and a look at
+//! Shared by the fuzz targets of the store: a small store in memory, changes to its files, and a read of
 //! everything in it.
 //!
-//! Input: changes. Output: a disk that holds the store with one file changed. Does not know what the store
-//! makes of it: any error will do, a panic will not.
+//! Input: changes. Output: a disk with the store, of which one file was changed. Any error is right, a panic
+//! is not.
 
 mod edit;
 mod look;

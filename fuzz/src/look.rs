@@ -1,7 +1,7 @@
-//! Reads everything that a store offers, in every way there is.
+//! Reads everything in a store in every possible way.
 //!
-//! Input: a disk with a store that may be damaged. Output: nothing; what matters is that it comes back. Does
-//! not know what is wrong with the store.
+//! Input: a disk with a store that may be damaged. Output: none; the calls only have to return. Does not know
+//! the damage.
 
 use crate::made::DIRECTORY;
 use disk::Disk;
@@ -10,10 +10,10 @@ use std::path::Path;
 use std::sync::Arc;
 use store::{Column, Kind, PRIMARY, Part, PayloadReader, Snapshot, Table, Value, verify};
 
-/// How many rows of a part are looked at: a damaged file may claim many.
+/// How many rows of a part are read: a damaged file may claim many.
 const ROWS: u32 = 100;
 
-/// Opens the store and reads all of it. Errors are what damage should give.
+/// Opens the store and reads all of it. Damage should give errors.
 pub fn look_at_everything(disk: &Arc<dyn Disk>) {
     let Ok(snapshot) = Snapshot::open(disk, Path::new(DIRECTORY)) else { return };
     for table in snapshot.tables() {
@@ -44,7 +44,7 @@ fn look_at_part(table: &Table, part: &Part) {
     }
 }
 
-/// Asks for keys that are there and for some that are not.
+/// Looks up keys that exist and some that do not.
 fn look_up(table: &Table, index: &str) {
     let id = [3; 32];
     let keys: [&[Value]; 5] = [

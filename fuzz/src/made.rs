@@ -1,6 +1,6 @@
-//! A small store with every kind of column, index and codec, made once.
+//! A small store with every kind of column, index and codec. It is made only once.
 //!
-//! Output: its files. Does not know what is done to them.
+//! Output: its files. Does not know how they are changed.
 
 use disk::Disk;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use std::sync::{Arc, OnceLock};
 use store::{Codec, Column, Index, IndexKind, Kind, Options, Rows, Schema, Transaction, Value, Writer};
 use testkit::SimDisk;
 
-/// Where the store lies on its disk.
+/// The store's directory on its disk.
 pub const DIRECTORY: &str = "/store";
 
-/// How many rows lie in the segment, and how many in the journal.
+/// How many rows are in the segment, and how many are in the journal.
 const SEALED_ROWS: u32 = 80;
 const JOURNAL_ROWS: u32 = 20;
 
 /// A store and its files.
 pub struct Made {
-    /// The disk it was made on; fork it before changing anything.
+    /// The disk that has the store. Fork it before changing anything.
     pub disk: SimDisk,
     /// The schema of its one table.
     pub schema: Arc<Schema>,
@@ -40,7 +40,7 @@ fn make() -> Made {
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     let directory = Path::new(DIRECTORY);
     let schema = Arc::new(schema());
-    // Few rows a journal, so that the first commit is a segment.
+    // A low limit of the journal, so that the first commit becomes a segment.
     let mut options = Options::default();
     options.limits.journal_rows = SEALED_ROWS - 1;
     let mut writer = Writer::create(&shared, directory, &[(*schema).clone()], options).expect("a new store");

@@ -1,8 +1,6 @@
-//! Makes checksums fit after a change: with a wrong one a reader looks no further, and nothing behind it
-//! would be tried.
+//! Corrects checksums after a change: a reader stops at a wrong one, and nothing after it would be tested.
 //!
-//! Input: changed content. Output: a file with checksums that fit. Does not know what else the content should
-//! be.
+//! Input: changed content. Output: a file with correct checksums. Leaves all other content as it is.
 
 use store::format::{
     CHUNK_BYTES, SECTION_ALIGNMENT, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_CONTENT_LENGTH_OFFSET,
@@ -10,25 +8,25 @@ use store::format::{
 };
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Bytes of a manifest's checksum, which stands at its end.
+/// Bytes of a manifest's checksum, at the end of the file.
 const MANIFEST_CHECKSUM_BYTES: usize = 8;
-/// Where the manifest keeps the seed of the journal's checksums.
+/// Where the manifest has the seed of the journal's checksums.
 const JOURNAL_SEED_OFFSET: usize = 32;
 /// Bytes of a journal before its first record.
 pub const JOURNAL_HEAD_BYTES: usize = 32;
-/// Bytes of a record before its payload, and where its length and its two checksums stand in them.
+/// Bytes of a record before its payload, and the offsets of its length and its two checksums.
 const RECORD_HEAD_BYTES: usize = 32;
 const RECORD_LENGTH_OFFSET: usize = 4;
 const RECORD_PAYLOAD_CHECKSUM_OFFSET: usize = 16;
 const RECORD_HEAD_CHECKSUM_OFFSET: usize = 24;
 
-/// Returns the content of a sealed file that is whole.
+/// Returns the content of a sound sealed file.
 pub fn sealed_content(file: &[u8]) -> &[u8] {
     let length = number(file, file.len() - TRAILER_BYTES + TRAILER_CONTENT_LENGTH_OFFSET);
     &file[..usize::try_from(length).expect("the file lies in memory")]
 }
 
-/// Returns a sealed file with this content, and otherwise like the sealed file `base`.
+/// Returns a sealed file with this content that otherwise equals the sealed file `base`.
 pub fn sealed(content: &[u8], base: &[u8]) -> Vec<u8> {
     let table: Vec<u8> = content.chunks(CHUNK_BYTES).flat_map(|chunk| xxh3_64(chunk).to_le_bytes()).collect();
     let mut trailer = base[base.len() - TRAILER_BYTES..].to_vec();
@@ -52,8 +50,8 @@ pub fn manifest(content: &[u8]) -> Vec<u8> {
     [content, &xxh3_64(content).to_le_bytes()].concat()
 }
 
-/// Makes the checksums of all records in `journal` fit, as far as their lengths lead; `manifest` holds their
-/// seed.
+/// Corrects the checksums of all records in `journal`, as far as their lengths can be followed. `manifest`
+/// has the seed.
 pub fn repair_journal(journal: &mut [u8], manifest: &[u8]) {
     let seed = number(manifest, JOURNAL_SEED_OFFSET);
     let mut at = JOURNAL_HEAD_BYTES;

@@ -1,10 +1,10 @@
-//! Files that stay in the page cache: processes map them, and end when they are let go.
+//! Keeps files in the page cache: processes map them until they are told to end.
 //!
 //! Input: paths. Output: their files in memory, for as long as [`CachedFiles`] is kept. Does not know who
 //! reads them.
 //!
-//! Some systems take pages away that nobody has read for a minute (Linux does with DAMON's proactive
-//! reclaim), and some programs need longer to read everything once. What a process maps is left alone.
+//! Some systems drop pages that were not read for a minute (Linux does with DAMON's proactive reclaim), and
+//! some programs need longer to read all files once. Mapped pages stay.
 
 use anyhow::{Context, Result, ensure};
 use disk::{Disk, RealDisk};
@@ -16,9 +16,9 @@ use std::process::{Child, Command, Stdio};
 
 /// How many files one process maps: the system allows 65,530 maps (vm.max_map_count).
 const MAPS_EACH: usize = 50_000;
-/// No page is smaller.
+/// The smallest page size.
 const PAGE_BYTES: usize = 4096;
-/// What a process says when it has them all.
+/// The line with which a process reports that it has mapped all files.
 const HELD: &str = "held\n";
 
 /// The processes that hold files; they end when it is dropped.
@@ -49,7 +49,7 @@ impl CachedFiles {
 impl Drop for CachedFiles {
     fn drop(&mut self) {
         for holder in &mut self.holders {
-            // Its input ends with this, and so does it; nobody is left to be told if not.
+            // This closes its input, so it ends. There is nobody to report a failure to.
             drop(holder.stdin.take());
             holder.wait().ok();
         }
@@ -110,7 +110,7 @@ mod tests {
     use std::fs;
     use std::io::Read;
 
-    /// Where the input would end, what is mapped then.
+    /// An input that records, at its end, what is mapped then.
     struct LookAtEnd(String);
 
     impl Read for LookAtEnd {

@@ -1,6 +1,6 @@
 //! Changes that another program makes in a Maildir: flags, new messages.
 //!
-//! Input: a Maildir. Output: renamed and new files. Does not know who notices.
+//! Input: a Maildir. Output: renamed and new files. Does not know which programs notice them.
 
 use crate::corpora;
 use anyhow::{Context, Result};
@@ -11,13 +11,14 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use testkit::corpus::CorpusOptions;
 
-/// Files whose flags are changed to and fro.
+/// Files whose flags are changed and changed back.
 pub struct Flagged {
     files: Vec<PathBuf>,
 }
 
 impl Flagged {
-    /// Chooses `count` files, spread over all folders but those for drafts, which are looked at more closely.
+    /// Chooses `count` files, spread over all folders except those of drafts, which programs examine more
+    /// closely.
     ///
     /// # Errors
     /// If a directory cannot be read.
@@ -29,7 +30,7 @@ impl Flagged {
         Ok(Flagged { files })
     }
 
-    /// Sets the flag F of each file, or takes it away.
+    /// Sets or removes the flag F of each file.
     ///
     /// # Errors
     /// If a file cannot be renamed.
@@ -37,12 +38,12 @@ impl Flagged {
         self.toggle_some(0..self.files.len())
     }
 
-    /// Returns whether a file is among those chosen.
+    /// Returns whether a file is among the chosen ones.
     pub fn has(&self, file: &Path) -> bool {
         self.files.iter().any(|own| own == file)
     }
 
-    /// Does the same for some of them, as far as there are so many.
+    /// Does the same for `count` of them, or for all if there are fewer.
     ///
     /// # Errors
     /// If a file cannot be renamed.
@@ -84,12 +85,13 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Returns arrivals of `count` messages each; they are made in `corpora`. `seed` is that of the first.
+    /// Returns arrivals of `count` messages each, which are generated in `corpora`. `seed` is that of the
+    /// first.
     pub fn new(corpora: &Path, count: u32, seed: u64) -> Arrivals {
         Arrivals { count, seed, place: corpora.join("arriving") }
     }
 
-    /// Delivers messages that were not there before into `cur` of the Maildir's root.
+    /// Delivers new messages into `cur` of the Maildir's root.
     ///
     /// # Errors
     /// If they cannot be made or moved.
@@ -111,7 +113,7 @@ impl Arrivals {
         Ok(())
     }
 
-    /// Takes all arrivals away again.
+    /// Removes all arrivals again.
     ///
     /// # Errors
     /// If one cannot be removed.

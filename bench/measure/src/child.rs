@@ -1,10 +1,10 @@
-//! Runs one process and measures it: wall time, CPU time, peak memory, page faults, what it read and wrote.
+//! Runs one process and measures it: wall time, CPU time, peak memory, page faults, reads and writes.
 //!
-//! Input: a command. Output: a [`Sample`], and what it said. Does not know what runs.
+//! Input: a command. Output: a [`Sample`], and the process's output. Does not know what runs.
 //!
-//! What is counted is what wait4 gives for exactly this child and those that it waited for; page faults and
-//! blocks, which the crate of that name leaves out, are what those of all children grew by, so that no other
-//! child may be waited for meanwhile. The child is started by [`starter`].
+//! The counts are those that wait4 returns for exactly this child and the children that it waited for. Page
+//! faults and blocks, which the crate of that name leaves out, are the increase of the counts of all
+//! children, so no other child may be waited for meanwhile. [`starter`] starts the child.
 
 use crate::counted::Counted;
 use crate::machine;
@@ -15,7 +15,7 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Where no more of what a process prints is kept.
+/// Output beyond this is not kept.
 pub const SAID_BYTES_MAX: usize = 1 << 20;
 
 /// One measured run.
@@ -23,21 +23,21 @@ pub const SAID_BYTES_MAX: usize = 1 << 20;
 pub struct Sample {
     /// From the start to the end.
     pub wall_seconds: f64,
-    /// CPU time of the program.
+    /// CPU time in the program.
     pub user_seconds: f64,
-    /// CPU time of the system for it.
+    /// CPU time in the system for the program.
     pub system_seconds: f64,
-    /// The most memory that it had.
+    /// The peak of its memory.
     pub peak_bytes: u64,
-    /// Page faults that needed no disk.
+    /// Page faults without disk reads.
     pub minor_faults: u64,
-    /// Page faults that did.
+    /// Page faults with disk reads.
     pub major_faults: u64,
-    /// Blocks of 512 bytes that were read from a disk for it.
+    /// Blocks of 512 bytes that were read from a disk.
     pub inputs: u64,
-    /// Blocks of 512 bytes that it made dirty for a disk to write.
+    /// Blocks of 512 bytes that were made dirty, to be written to a disk.
     pub outputs: u64,
-    /// What it left on the disk; 0 if nobody asked.
+    /// The disk space of its files; 0 if not asked for.
     pub size_bytes: u64,
     /// Lines on standard output.
     pub lines: u64,
@@ -48,7 +48,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns the sample with what was counted.
+    /// Returns the sample with these counts.
     pub(crate) fn with(self, counted: Counted) -> Sample {
         let Counted { minor_faults, major_faults, inputs, outputs } = counted;
         Sample { minor_faults, major_faults, inputs, outputs, ..self }
@@ -58,7 +58,7 @@ impl Sample {
 /// One measured run, and what the process printed.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// What it took.
+    /// The measured values.
     pub sample: Sample,
     /// Standard output, cut off at [`SAID_BYTES_MAX`] or soon after.
     pub said: String,
@@ -82,7 +82,7 @@ pub fn run(command: &mut Command) -> Result<Outcome> {
     run_with(command, &[0])
 }
 
-/// Runs `command` as [`run`] does, and takes the exit code 1 for an answer: there may be nothing to find.
+/// Runs `command` as [`run`] does. Exit code 1 is accepted, too: it means that nothing was found.
 ///
 /// # Errors
 /// As [`run`], with another code than 0 and 1.
@@ -121,7 +121,7 @@ fn run_with(command: &mut Command, codes: &[i32]) -> Result<Outcome> {
     Ok(Outcome { sample: sample.with(ended.counted), said, line_sum: printed.line_sum })
 }
 
-/// Returns the sum of the hashes of some lines, as [`Outcome::line_sum`] is.
+/// Returns the sum of the hashes of some lines, in the same way as [`Outcome::line_sum`].
 pub fn sum_of_lines(lines: impl IntoIterator<Item = impl AsRef<[u8]>>) -> u64 {
     let mut printed = Printed::default();
     for line in lines {
@@ -131,7 +131,7 @@ pub fn sum_of_lines(lines: impl IntoIterator<Item = impl AsRef<[u8]>>) -> u64 {
     printed.line_sum
 }
 
-/// Runs a process to its end, and takes what it prints.
+/// Runs a process to its end, and reads its output.
 fn start(command: &mut Command, described: &str) -> Result<(Ended, Printed)> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut printed = Printed::default();
@@ -142,7 +142,7 @@ fn start(command: &mut Command, described: &str) -> Result<(Ended, Printed)> {
     Ok((ended, printed))
 }
 
-/// What comes out of a process.
+/// The output of a process.
 #[derive(Default)]
 struct Printed {
     kept: Vec<u8>,
@@ -174,7 +174,7 @@ impl Printed {
 
     fn count(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
-            // A hasher that takes bytes hashes "ab" as "a" and "b": a line may come in two reads.
+            // Bytes are hashed one by one, because a line may be split among reads.
             piece.iter().for_each(|&byte| self.line.write_u8(byte));
             if piece.ends_with(b"\n") {
                 self.lines += 1;

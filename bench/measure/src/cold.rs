@@ -1,12 +1,12 @@
-//! A cold start: what lies in the page cache is dropped.
+//! A cold start: drops the page cache.
 //!
-//! Output: an empty cache, or that it cannot be had. Does not know what is measured.
+//! Output: an empty cache, or that this is not possible. Does not know what is measured.
 
 use anyhow::{Context, Result};
 use std::fs::{self, File};
 use std::path::Path;
 
-/// Who writes 3 into it drops the page cache, and what is kept of directories and inodes.
+/// Writing 3 to this file drops the page cache and the caches of directories and inodes.
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// Returns whether the cache can be dropped: only root may.
@@ -18,10 +18,10 @@ fn can_write(path: &Path) -> bool {
     File::options().write(true).open(path).is_ok()
 }
 
-/// Writes everything that waits, and drops the cache.
+/// Writes all dirty pages, and drops the cache.
 ///
 /// # Errors
-/// If this process may not.
+/// If this process is not allowed to.
 pub fn drop_caches() -> Result<()> {
     rustix::fs::sync();
     fs::write(DROP_CACHES, "3").with_context(|| format!("cannot write to {DROP_CACHES}: only root may"))

@@ -1,6 +1,6 @@
 //! Generated mail that is kept between runs.
 //!
-//! Input: what mail is wanted. Output: where it lies. Does not know what is measured on it.
+//! Input: options of mail. Output: its directory. Does not know what is measured with it.
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use testkit::corpus::{self, CorpusOptions};
 
-/// The seed of all mail that is kept.
+/// The seed of all kept mail.
 pub const SEED: u64 = 1;
 
-/// What mail to make, in a process of its own.
+/// The mail to generate, in a separate process.
 #[derive(Args)]
 pub struct GenerateArguments {
     directory: PathBuf,
@@ -27,7 +27,7 @@ pub struct GenerateArguments {
     folders: Option<usize>,
 }
 
-/// Makes mail.
+/// Generates mail.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -41,7 +41,7 @@ pub fn generate(arguments: &GenerateArguments) -> Result<()> {
     Ok(())
 }
 
-/// Makes the mail of `options` in `directory`, in a child.
+/// Generates the mail of `options` in `directory`, in a child process.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -59,7 +59,7 @@ pub fn make(directory: &Path, options: &CorpusOptions) -> Result<()> {
     Ok(())
 }
 
-/// Returns the Maildir with the mail of `options` below `corpora`, made now if it is not there.
+/// Returns the Maildir with the mail of `options` below `corpora`. Generates it if it does not exist.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -69,8 +69,8 @@ pub fn kept(corpora: &Path, name: &str, options: &CorpusOptions) -> Result<PathB
     Ok(directory)
 }
 
-/// Returns a Maildir with two folders: `Large` holds every file of `text` that is a message, `Middle` a tenth
-/// of them. The files are links to those of `text`: they take no space.
+/// Returns a Maildir with two folders: `Large` has every message file of `text`, `Middle` a tenth of them.
+/// The files are links to those of `text`, so they take no space.
 ///
 /// # Errors
 /// If they cannot be made.
@@ -81,10 +81,10 @@ pub fn kept_folders(corpora: &Path, text: &Path) -> Result<PathBuf> {
     Ok(directory)
 }
 
-/// Makes `directory` whole or not at all, if it is not there.
+/// Creates `directory` completely or not at all, unless it exists.
 ///
 /// # Errors
-/// What `make` says, or the disk.
+/// Errors of `make` and of the disk.
 pub fn keep(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if directory.exists() {
         return Ok(());
@@ -144,10 +144,10 @@ pub fn message_files(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A block, as the system counts those of a file.
+/// A block of a file, as the system counts it.
 const BLOCK_BYTES: u64 = 512;
 
-/// Returns the disk space of all files below `directory`, together: what is a hole in a file takes none.
+/// Returns the total disk space of all files below `directory`. Holes in files take none.
 ///
 /// # Errors
 /// If a directory cannot be read.
@@ -162,7 +162,7 @@ pub fn bytes_below(directory: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Reads every message of a Maildir once, so that the cache has all of them.
+/// Reads every message of a Maildir once, so that all are in the cache.
 ///
 /// # Errors
 /// If one cannot be read.
@@ -173,7 +173,7 @@ pub fn warm(maildir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes their bytes from all files below a directory, and leaves the files.
+/// Empties all files below a directory.
 ///
 /// # Errors
 /// If one cannot be written.

@@ -1,11 +1,11 @@
 //! Page faults and blocks, which the system counts for all children together.
 //!
-//! Input: nothing. Output: counts at one moment, and what they grew by. Does not depend on what ran.
+//! Input: nothing. Output: the counts at one moment, and their increase. Does not know what ran.
 
 use anyhow::{Context, Result};
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// What the system counts of all children that were waited for.
+/// The system's counts of all children that were waited for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) minor_faults: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Counted {
 impl Counted {
     pub(crate) fn of_children() -> Result<Counted> {
         let usage = getrusage(UsageWho::RUSAGE_CHILDREN).context("cannot ask for what children used")?;
-        // They never go below zero.
+        // The counts never decrease.
         let count = |value: i64| u64::try_from(value).unwrap_or(0);
         Ok(Counted {
             minor_faults: count(usage.minor_page_faults()),

@@ -1,4 +1,4 @@
-//! Whether two directories hold the same.
+//! Whether two directories have the same content.
 //!
 //! Input: two directories. Output: how many files both have, or the first difference. Does not know who made
 //! them.
@@ -46,7 +46,7 @@ pub fn compare(left: &Path, right: &Path) -> Result<u64> {
     Ok(files)
 }
 
-/// Mode, and for what is no directory length and time.
+/// The mode. For everything except directories also length and time.
 fn known_of(metadata: &Metadata) -> (u32, Option<(u64, i64, i64)>) {
     let file = (!metadata.is_dir()).then(|| (metadata.len(), metadata.mtime(), metadata.mtime_nsec()));
     (metadata.mode(), file)

@@ -1,4 +1,4 @@
-//! The figures of a table: which series of a report its rows name, and what they come to.
+//! The figures of a table: which series of a report its rows name, and their values.
 //!
 //! Input: a row and a [`Report`]. Output: series and numbers. Does not depend on how they are shown.
 

@@ -1,5 +1,4 @@
-//! What measurements share: one child and what it took, turns, generated mail, facts of the machine, tables,
-//! plots.
+//! Shared by measurements: a measured child, turns, generated mail, facts about the machine, tables, plots.
 //!
 //! Input: commands, and where files go. Output: samples, and what is written of them. Does not depend on any
 //! program that is measured.
@@ -39,27 +38,27 @@ pub use turns::{Trial, say, take_turns, take_turns_at_once};
 use anyhow::Result;
 use clap::Subcommand;
 
-/// What a measuring program does when it calls itself, so that everything measured is a process of its own.
+/// The jobs of a measuring program that calls itself, so that everything measured is a separate process.
 #[derive(Subcommand)]
 pub enum Errand {
-    /// List all directories below one, as bare as possible.
+    /// List all directories below a directory, with as little work as possible.
     #[command(hide = true)]
     Walk(walk::WalkArguments),
-    /// Start what is measured.
+    /// Start the measured process.
     #[command(hide = true)]
     Start(starter::StartArguments),
     /// Keep files in memory.
     #[command(hide = true)]
     Hold,
-    /// Make mail.
+    /// Generate mail.
     #[command(hide = true)]
     Generate(corpora::GenerateArguments),
 }
 
-/// Does an errand.
+/// Runs a job.
 ///
 /// # Errors
-/// If it cannot be done.
+/// If it fails.
 pub fn run(errand: &Errand) -> Result<()> {
     match errand {
         Errand::Walk(arguments) => walk::walk(arguments),

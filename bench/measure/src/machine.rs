@@ -1,4 +1,4 @@
-//! What machine it is, and how busy.
+//! Facts about the machine, and its load.
 //!
 //! Input: /proc. Output: text for the results. Does not know what is measured.
 
@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, thread};
 
-/// Where this was built from: the commit there is what measures.
+/// The workspace that this was built from: its commit is the measured one.
 const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Returns what the results say about the machine, a fact a line; `files` is where what is measured lies.
+/// Returns the facts about the machine, one on each line. `files` is the directory of the measured files.
 ///
 /// # Errors
 /// If there is no `date`.
@@ -72,7 +72,7 @@ fn memory() -> String {
     format!("{:.1} GiB", kilobytes / 1024.0 / 1024.0)
 }
 
-/// Returns the type of the file system that `path` lies on: of the longest mount point above it.
+/// Returns the type of the file system of `path`: that of the longest mount point above it.
 fn file_system(path: &Path) -> String {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mounts = read("/proc/mounts");
@@ -88,7 +88,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default().trim().to_owned()
 }
 
-/// Returns what a command prints, without spaces around it.
+/// Returns the output of a command, trimmed.
 ///
 /// # Errors
 /// If it cannot be started.

@@ -1,4 +1,4 @@
-//! Tables in Markdown: whole ones, and what a README shows of them.
+//! Tables in Markdown: complete ones, and the parts for a README.
 //!
 //! Input: a table and its report. Output: text, with a line for each row, also for rows without figures and
 //! for those in which another program is better. Does not depend on how anything was measured.
@@ -7,15 +7,15 @@ use crate::report::Report;
 use crate::table::{Goal, Row, Table};
 use std::fmt::Write;
 
-/// What stands where a program cannot do the work, or is not there.
+/// The cell of a program that cannot do the work, or is not installed.
 const DASH: &str = "—";
-/// A median of fewer samples is marked.
+/// A median of fewer samples gets a mark.
 const COUNT_ENOUGH: usize = 5;
-/// What stands where a goal is reached.
+/// The verdict if a goal is reached.
 const REACHED: &str = "yes";
-/// What stands where a goal is missed.
+/// The verdict if a goal is missed.
 const MISSED: &str = "**no**";
-/// What stands where another program needs less, and no goal was set.
+/// The verdict if another program needs less, and no goal was set.
 const BEHIND: &str = "**behind**";
 
 impl Row {
@@ -51,7 +51,7 @@ impl Row {
         }
     }
 
-    /// Returns what a program took, and how many times what ours took.
+    /// Returns the value of a program, and its ratio to ours.
     fn cell(&self, column: &str, own: &str, detail: Detail, report: &Report) -> String {
         let Some(series) = self.series(column, report) else { return DASH.to_owned() };
         let (median, least, most) = self.quantity.of(series);
@@ -70,27 +70,28 @@ impl Row {
     }
 }
 
-/// How much a cell says.
+/// How much detail a cell has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    /// Median, least and most.
+    /// Median, minimum and maximum.
     All,
     /// The median.
     Median,
 }
 
-/// Returns a ratio as people read it.
+/// Returns a ratio as text.
 fn times(ratio: f64) -> String {
     if ratio < 10.0 { format!("{ratio:.1} x") } else { format!("{ratio:.0} x") }
 }
 
-/// Writes a table with everything that is known of its rows.
+/// Writes a table with all known values of its rows.
 pub(crate) fn write(text: &mut String, table: &Table, report: &Report) {
     write!(
         text,
-        "\n## {}\n\n{}\n\nMedian (least to most), and how many times ours; for memory the highest peak of \
-         all rounds. A dash is what a program cannot do, or what was not measured.\n\n| work | cache | of it \
-         | want | {} | floor | x floor | reached |\n|---|---|---|---|{}---|---|---|\n",
+        "\n## {}\n\n{}\n\nMedian (minimum to maximum), and the ratio to the first program; for memory, the \
+         highest peak of all rounds. A dash means that a program cannot do this, or that it was not \
+         measured.\n\n| work | cache | measure | goal | {} | floor | x floor | reached |\n|---|---|---|---|{}\
+         ---|---|---|\n",
         table.title,
         table.about,
         table.columns.join(" | "),
@@ -118,8 +119,8 @@ pub(crate) fn write(text: &mut String, table: &Table, report: &Report) {
     }
 }
 
-/// Returns what a README shows of a report, medians only: the rows with a goal; folded up, those that another
-/// program does better; and all plots, which lie in `directory`.
+/// Returns the part of a report for a README, with medians only: the rows with a goal; folded, the rows in
+/// which another program is better; and all plots, which are in `directory`.
 pub(crate) fn readme(report: &Report, directory: &str) -> String {
     let fact = |wanted: &str| report.facts.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
     let mut text = String::new();
@@ -133,7 +134,7 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
             .iter()
             .filter_map(|column| {
                 let version = fact(column)?;
-                // Some say their name, and some do not.
+                // Some versions include the program's name, and some do not.
                 let says_name = version.to_lowercase().starts_with(&column.to_lowercase());
                 Some(if says_name { version.clone() } else { format!("{column} {version}") })
             })
@@ -172,7 +173,7 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
 fn write_medians(text: &mut String, table: &Table, rows: &[&Row], report: &Report) {
     write!(
         text,
-        "\n| work | of it | want | {} | floor, and how far from it | reached |\n|---|---|---|{}---|---|\n",
+        "\n| work | measure | goal | {} | floor, x floor | reached |\n|---|---|---|{}---|---|\n",
         table.columns.join(" | "),
         "---|".repeat(table.columns.len())
     )
@@ -310,7 +311,7 @@ mod tests {
         let text = readme(&report, "runs/here");
         assert!(text.contains(
             "### Title\n\nAbout.\n\nTheirs 1.0; nobody 7.\n\nGoals: 0 reached, 1 missed.\n\n| \
-                work | of it | want | ours | theirs | nobody | floor, and how far from it |"
+                work | measure | goal | ours | theirs | nobody | floor, x floor |"
         ));
         assert!(text.contains(
             "| work | wall | 3.5 x less than theirs | 2.00 s | 6.00 s, 3.0 x | — | 1.00 s, 2.0 x | **no** |"

@@ -1,33 +1,33 @@
-//! What can be compared of a series, in which unit, and how people read it.
+//! The quantities of a series, their units, and their texts.
 //!
-//! Input: a series. Output: median, least and most, and text. Does not know which program was measured, or
-//! what is wanted of it.
+//! Input: a series. Output: median, minimum and maximum, and text. Does not know which program was measured,
+//! or its goal.
 
 use crate::child::Sample;
 use crate::series::{Series, Spread, seconds};
 
-/// What is compared.
+/// A quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Quantity {
     /// Wall time, in seconds.
     Wall,
-    /// CPU time of the program and of the system for it, in seconds.
+    /// CPU time in the program and in the system for it, in seconds.
     Cpu,
-    /// CPU time of the program, in seconds.
+    /// CPU time in the program, in seconds.
     User,
-    /// CPU time of the system for it, in seconds.
+    /// CPU time in the system for the program, in seconds.
     System,
-    /// Wall time of one of so many things, in nanoseconds.
+    /// Wall time of one of this many items, in nanoseconds.
     WallOfEach(f64),
-    /// CPU time of one of so many things, in nanoseconds.
+    /// CPU time of one of this many items, in nanoseconds.
     CpuOfEach(f64),
     /// The highest peak of memory, in bytes.
     Peak,
-    /// The highest peak of memory for one of so many things, in bytes.
+    /// The highest peak of memory for one of this many items, in bytes.
     PeakOfEach(f64),
-    /// Page faults that needed no disk.
+    /// Page faults without disk reads.
     MinorFaults,
-    /// Page faults that did.
+    /// Page faults with disk reads.
     MajorFaults,
     /// Blocks of 512 bytes that were made dirty.
     Outputs,
@@ -35,7 +35,7 @@ pub enum Quantity {
     Size,
 }
 
-/// What is measured in one unit, and can share an axis.
+/// Quantities of the same unit, which can share an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Seconds,
@@ -46,7 +46,7 @@ pub(crate) enum Unit {
 }
 
 impl Quantity {
-    /// Returns median, least and most of a series.
+    /// Returns median, minimum and maximum of a series.
     pub(crate) fn of(self, series: &Series) -> Spread {
         let peak = series.peak_bytes() as f64;
         let each = |(median, least, most): Spread, count: f64| {
@@ -98,7 +98,7 @@ impl Quantity {
 }
 
 impl Unit {
-    /// Returns a value as people read it.
+    /// Returns a value as text.
     pub(crate) fn text(self, value: f64) -> String {
         match self {
             Unit::Seconds => seconds(value),

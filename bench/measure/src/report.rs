@@ -1,6 +1,6 @@
-//! All that is known of a run: facts, series, and tables that compare them.
+//! The results of a run: facts, series, and tables that compare them.
 //!
-//! Plain values. Knows neither how anything was measured nor how it is written.
+//! Plain values. Does not depend on how anything was measured or is written.
 
 use crate::series::Series;
 use crate::table::Table;
@@ -8,19 +8,19 @@ use crate::table::Table;
 /// Everything that one run measured.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// What measured.
+    /// The measuring program.
     pub title: String,
-    /// What is said of the machine and of the programs.
+    /// Facts about the machine and the programs.
     pub facts: Vec<(&'static str, String)>,
-    /// What was measured.
+    /// The measured series.
     pub series: Vec<Series>,
-    /// What is shown first, side by side.
+    /// The comparing tables, which come first.
     pub tables: Vec<Table>,
 }
 
 impl Report {
-    /// Adds samples to a series that is there already, or the series. Samples of another commit are given up
-    /// for it.
+    /// Adds a series, or its samples to the existing series of that name. Samples of another commit replace
+    /// those of the existing series.
     pub fn add(&mut self, mut series: Series) {
         match self.series.iter_mut().find(|other| other.name == series.name) {
             Some(other) if other.commit != series.commit => *other = series,
@@ -37,7 +37,7 @@ impl Report {
         series.into_iter().for_each(|series| self.add(series));
     }
 
-    /// Sets a fact; one of the same name is replaced.
+    /// Sets a fact. Replaces a fact of the same name.
     pub fn set_fact(&mut self, name: &'static str, value: String) {
         self.facts.retain(|(other, _)| *other != name);
         self.facts.push((name, value));

@@ -1,10 +1,9 @@
-//! A run that is made in pieces: what earlier ones measured is read back, so that samples add up.
+//! Continues a run: reads the results of earlier pieces, so that samples add up.
 //!
 //! Input: the directory of a run. Output: its series. Does not know what was measured.
 //!
-//! Pieces may be of different commits: what is measured again with another one takes the place of what was
-//! measured before, and so does what is measured with another version of its program. What was not committed
-//! is never the same.
+//! Pieces may be of different commits. Measurements with another commit, or with another version of a
+//! program, replace earlier ones. Uncommitted changes never count as the same commit.
 
 use crate::child::Sample;
 use crate::report::Report;
@@ -14,13 +13,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// The fact that says which commit is measured.
+/// The fact with the measured commit.
 const COMMIT: &str = "commit";
 
-/// What a commit ends in that has changes which are not committed.
+/// The suffix of a commit with uncommitted changes.
 const DIRTY: &str = "-dirty";
 
-/// Returns what is known of each series besides its samples.
+/// Returns what is recorded for each series besides its samples.
 pub fn series(report: &Report) -> String {
     let mut text = String::from("what\tgoal\tagainst\tnote\tcommit\tversion\n");
     let own = commit(report);
@@ -39,7 +38,7 @@ fn commit(report: &Report) -> &str {
     fact(report, COMMIT)
 }
 
-/// Returns the version of the program that a series is about, if anything is known of it.
+/// Returns the version of the program of a series, if it is recorded.
 fn version<'a>(report: &'a Report, series: &str) -> &'a str {
     series.split_once(": ").map_or("", |(who, _)| fact(report, who))
 }
@@ -48,11 +47,11 @@ fn fact<'a>(report: &'a Report, wanted: &str) -> &'a str {
     report.facts.iter().find(|(name, _)| *name == wanted).map_or("", |(_, value)| value)
 }
 
-/// Takes what is in the directory of a run into `report`, before what it has. A run that is not there yet has
-/// nothing.
+/// Puts the results in the directory of a run into `report`, before its own. A run that does not exist yet
+/// has none.
 ///
 /// # Errors
-/// If it cannot be understood.
+/// If they cannot be parsed.
 pub fn take(report: &mut Report, directory: &Path) -> Result<()> {
     if !directory.join("series.tsv").exists() {
         return Ok(());
@@ -83,7 +82,7 @@ pub fn take(report: &mut Report, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns all samples, a line each.
+/// Returns all samples, one on each line.
 pub fn samples(report: &Report) -> String {
     let mut text = String::from(
         "what\tround\twall_s\tuser_s\tsystem_s\tpeak_bytes\tminor_faults\tmajor_faults\tinputs\toutputs\tsize_bytes\tlines\t\

@@ -1,32 +1,32 @@
-//! One thing that was measured several times.
+//! Repeated measurements of one thing.
 //!
-//! Input: samples. Output: medians and spreads. Does not depend on what was measured, or of tables.
+//! Input: samples. Output: medians and spreads. Does not depend on what was measured, or on tables.
 
 use crate::child::Sample;
 
-/// One thing that was measured several times.
+/// Repeated measurements of one thing.
 #[derive(Debug, Clone)]
 pub struct Series {
-    /// Unique in a report; [`named`] for what is compared.
+    /// Unique in a report. [`named`] returns it for compared programs.
     pub name: String,
-    /// What is to be reached, as text; empty for what is only there to compare with.
+    /// The goal, as text; empty if the series is only for comparison.
     pub goal: String,
-    /// The series this one is a multiple of.
+    /// The series that this one is shown as a multiple of.
     pub against: Option<String>,
-    /// What was measured, round by round.
+    /// The samples, round by round.
     pub samples: Vec<Sample>,
-    /// What else is known.
+    /// A note.
     pub note: String,
-    /// The commit that was measured; empty for that of the report.
+    /// The measured commit; empty for that of the report.
     pub commit: String,
 }
 
-/// Returns how the series is named in which a program does some work.
+/// Returns the name of the series of a program and its work.
 pub fn named(who: &str, work: &str) -> String {
     format!("{who}: {work}")
 }
 
-/// Median, least and most.
+/// Median, minimum and maximum.
 pub type Spread = (f64, f64, f64);
 
 impl Series {
@@ -51,7 +51,7 @@ impl Series {
         self.spread(|sample| sample.wall_seconds)
     }
 
-    /// Returns median, minimum and maximum of the CPU times, of the program and of the system for it.
+    /// Returns median, minimum and maximum of the CPU times, in the program and in the system for it.
     pub fn cpu(&self) -> Spread {
         self.spread(|sample| sample.user_seconds + sample.system_seconds)
     }
@@ -76,7 +76,7 @@ impl Series {
     }
 }
 
-/// Returns a time as people read it.
+/// Returns a time as text.
 pub fn seconds(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", seconds * 1000.0) } else { format!("{seconds:.2} s") }
 }

@@ -1,10 +1,9 @@
 //! The small process between the measuring program and the measured one.
 //!
-//! Input: a program with its arguments. Output: a line with what it took. Does not know what runs, or who
-//! asked.
+//! Input: a program with its arguments. Output: a line with the measured values. Does not know what runs.
 //!
-//! The system counts the memory of whoever starts a process as that process's own until it is another
-//! program. Whoever measures holds lists of files, and grows; what starts the measured process holds nothing.
+//! The system counts the memory of a process that starts another one as the new process's own until it
+//! executes its program. The measuring program has lists of files, and grows. This process has nothing.
 
 use crate::counted::Counted;
 use anyhow::{Context, Result, bail};
@@ -18,15 +17,15 @@ use std::time::Instant;
 use std::{env, fs, process};
 use wait4::Wait4;
 
-/// The program that has the errand [`NAME`].
+/// The program that has the job [`NAME`].
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-/// The errand.
+/// The name of the job.
 const NAME: &str = "start";
 
-/// What is to be started.
+/// What to start.
 #[derive(Args)]
 pub struct StartArguments {
-    /// Where the line goes.
+    /// The file for the line.
     told: PathBuf,
     /// The program.
     program: OsString,
@@ -35,7 +34,7 @@ pub struct StartArguments {
     arguments: Vec<OsString>,
 }
 
-/// What one process took.
+/// The values of one process.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Ended {
     pub(crate) wall_seconds: f64,
@@ -43,26 +42,25 @@ pub(crate) struct Ended {
     pub(crate) system_seconds: f64,
     pub(crate) peak_bytes: u64,
     pub(crate) counted: Counted,
-    /// As the system gives it.
+    /// The status from the system.
     pub(crate) status: i32,
 }
 
-/// Lets every process that is measured from now on be started through this program, which has the errands of
-/// this crate.
+/// From now on starts every measured process through this program, which has the jobs of this crate.
 ///
 /// # Errors
-/// If it has no name.
+/// If the path of this program is unknown.
 pub fn start_through_own_program() -> Result<()> {
     PROGRAM.set(env::current_exe()?).ok();
     Ok(())
 }
 
-/// Returns a command for the errand that runs another, and where the line about it will be; none if there is
-/// no such program.
+/// Returns a command for the job that runs `command`, and the file for its line; `None` if no program was
+/// set.
 pub(crate) fn through(command: &Command) -> Option<(Command, PathBuf)> {
     let program = PROGRAM.get()?;
     let told = env::temp_dir().join(format!("pneu-measured-{}", process::id()));
-    // What a killed run left is not about this one.
+    // A file that a killed run left must not be read.
     fs::remove_file(&told).ok();
     let mut errand = Command::new(program);
     errand.arg(NAME).arg(&told).arg("--").arg(command.get_program()).args(command.get_args());
@@ -76,17 +74,17 @@ pub(crate) fn through(command: &Command) -> Option<(Command, PathBuf)> {
     Some((errand, told))
 }
 
-/// Runs a process to its end, and writes what it took.
+/// Runs a process to its end, and writes its values.
 ///
 /// # Errors
-/// If it cannot be started. How it ends is written.
+/// If it cannot be started. Its exit status is written.
 pub fn start(arguments: &StartArguments) -> Result<()> {
     let ended = run(Command::new(&arguments.program).args(&arguments.arguments), |_| Ok(()))?;
     fs::write(&arguments.told, ended.line())
         .with_context(|| format!("cannot write {}", arguments.told.display()))
 }
 
-/// Runs a process to its end, with something to do meanwhile.
+/// Runs a process to its end, and runs `meanwhile` at the same time.
 pub(crate) fn run(command: &mut Command, meanwhile: impl FnOnce(&mut Child) -> Result<()>) -> Result<Ended> {
     let before = Counted::of_children()?;
     let begin = Instant::now();
@@ -112,7 +110,7 @@ impl Ended {
         )
     }
 
-    /// Reads and removes the line about a process.
+    /// Reads and removes the line of a process.
     ///
     /// # Errors
     /// If there is none.

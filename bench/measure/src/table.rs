@@ -1,7 +1,6 @@
-//! What is compared: programs beside each other at the same work, how far ours is from the floor, and what is
-//! wanted.
+//! The tables: programs with the same work, the distance to the floor, and the goals.
 //!
-//! Plain values: rows that name series. Knows neither figures nor how they are written.
+//! Plain values: rows that name series. Does not know figures, or how they are written.
 
 use crate::quantity::{Quantity, Unit};
 use std::collections::HashMap;
@@ -13,27 +12,27 @@ pub struct Table {
     pub name: &'static str,
     /// The heading.
     pub title: String,
-    /// What stands below the heading.
+    /// The text below the heading.
     pub about: String,
     /// The programs; ours is the first.
     pub columns: Vec<&'static str>,
     /// The work.
     pub rows: Vec<Row>,
-    /// How the work grows.
+    /// The growth of the work.
     pub growths: Vec<Growth>,
 }
 
-/// One quantity of one piece of work.
+/// One quantity of some work.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The work, as people read it; and with the program before it the name of a series.
+    /// The name of the work. With the program before it, it is the name of a series.
     pub work: String,
-    /// What of it is compared.
+    /// The compared quantity.
     pub quantity: Quantity,
     pub(crate) goal: Goal,
-    /// The series that nothing can be below.
+    /// The series of the lowest possible value.
     pub(crate) floor: Option<String>,
-    /// Series that are called otherwise.
+    /// Series with other names.
     pub(crate) others: Vec<(&'static str, String)>,
     pub(crate) is_cold: bool,
     pub(crate) is_plotted: bool,
@@ -46,24 +45,24 @@ pub struct Growth {
     pub name: &'static str,
     /// The heading.
     pub title: String,
-    /// What is counted by sizes.
+    /// What sizes count.
     pub of: &'static str,
-    /// For each program sizes and names of series.
+    /// For each program, sizes and names of series.
     pub lines: Vec<(&'static str, Vec<(f64, String)>)>,
 }
 
-/// What is to be reached.
+/// A goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
-    /// So many times less than this program.
+    /// This many times less than this program.
     Times(f64, &'static str),
-    /// No more than so much.
+    /// At most this much.
     AtMost(f64),
-    /// No more than so many times the floor.
+    /// At most this many times the floor.
     AtMostOfFloor(f64),
-    /// Less than each other program.
+    /// Less than every other program.
     LessThanAll,
-    /// It is shown because it belongs to the picture.
+    /// None. The row completes the comparison.
     Shown,
 }
 
@@ -81,24 +80,24 @@ impl Row {
         }
     }
 
-    /// Returns the row with what is to be reached.
+    /// Returns the row with a goal.
     pub fn want(self, goal: Goal) -> Row {
         Row { goal, ..self }
     }
 
-    /// Returns the row with the series that nothing can be below.
+    /// Returns the row with the series of the lowest possible value.
     pub fn floor(self, series: &str) -> Row {
         Row { floor: Some(series.to_owned()), ..self }
     }
 
-    /// Returns the row with a series that is called otherwise.
+    /// Returns the row with a series of another name.
     pub fn of(mut self, column: &'static str, series: &str) -> Row {
         self.others.push((column, series.to_owned()));
         self
     }
 
-    /// Returns the row as one that was measured with an empty page cache; its work says so, too, since it is
-    /// another series.
+    /// Returns the row as one that was measured with an empty page cache. Its work is named so, too, because
+    /// it is another series.
     pub fn cold(self) -> Row {
         Row { is_cold: true, ..self }
     }
@@ -110,8 +109,8 @@ impl Row {
 }
 
 impl Table {
-    /// Returns the table with a floor for each row of wall or CPU time whose work has one in another such
-    /// row: what takes the least time takes the least of each kind of time.
+    /// Returns the table with floors for all rows of wall or CPU time. A row without one takes the floor of
+    /// another such row of the same work: the floor is the least of every kind of time.
     pub fn with_floors_of_work(mut self) -> Table {
         let is_time = |row: &Row| row.quantity.unit() == Unit::Seconds;
         let mut floors = HashMap::new();

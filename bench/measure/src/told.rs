@@ -1,8 +1,8 @@
-//! What a process says that it measured itself: a line for each thing and round, since it alone knows where
-//! one thing ends.
+//! Values that a process measured itself: one line for each thing and round, because only the process knows
+//! where each thing ends.
 //!
-//! Input: lines `measured`, name, goal, note, seconds, how many things were done, and CPU time, if it knows,
-//! with tabs between. Output: series. Does not know what was measured.
+//! Input: lines `measured`, name, goal, note, seconds, how many things were done, and CPU time, if known,
+//! separated by tabs. Output: series. Does not know what was measured.
 
 use crate::child::Sample;
 use crate::series::Series;
@@ -11,10 +11,10 @@ use crate::watch::Watched;
 use anyhow::{Context, Result, bail};
 use std::fmt::Display;
 
-/// What a line begins with that says what was measured.
+/// The beginning of a line with a measured value.
 pub const MARK: &str = "measured\t";
 
-/// Returns the line that says that `count` things took so long together.
+/// Returns the line for `count` things that together took this long.
 pub fn line(name: impl Display, goal: &str, note: &str, seconds: f64, count: u64) -> String {
     format!("{MARK}{name}\t{goal}\t{note}\t{seconds:.9}\t{count}")
 }
@@ -22,7 +22,7 @@ pub fn line(name: impl Display, goal: &str, note: &str, seconds: f64, count: u64
 /// Makes series of the lines that a process printed.
 ///
 /// # Errors
-/// If a line is of another kind.
+/// If a line has another form.
 pub fn series(watched: &Watched) -> Result<Vec<Series>> {
     let mut all: Vec<Series> = Vec::new();
     for line in watched.said.iter().filter_map(|line| line.strip_prefix(MARK)) {

@@ -1,4 +1,4 @@
-//! Things to be compared take turns: A B A B, and a round before that does not count.
+//! Compared things take turns: A B A B, after a round that does not count.
 //!
 //! Input: trials. Output: their samples. Does not know what the trials measure.
 
@@ -8,41 +8,41 @@ use crate::series::{Series, seconds};
 use anyhow::{Context, Result, bail};
 use std::process::Command;
 
-/// Makes the next command of a trial; what it does itself is not measured.
+/// Makes the next command of a trial. Its own work is not measured.
 type Prepare<'a> = Box<dyn FnMut() -> Result<Command> + 'a>;
-/// Looks at what a run said.
+/// Checks the output of a run.
 type Check<'a> = Box<dyn FnMut(&Outcome) -> Result<()> + 'a>;
-/// Says how much lies on the disk after a run.
+/// Returns the disk space after a run.
 type Size<'a> = Box<dyn FnMut() -> Result<u64> + 'a>;
 
-/// How the note of a series begins whose program failed.
+/// The beginning of a series's note if its program failed.
 const LEFT_OUT: &str = "left out: ";
 
-/// Something to be measured several times.
+/// A thing to measure several times.
 pub struct Trial<'a> {
     series: Series,
     prepare: Prepare<'a>,
     check: Option<Check<'a>>,
     size: Option<Size<'a>>,
-    /// How many lines it prints, if that is known.
+    /// The expected number of lines, if known.
     lines: Option<u64>,
     cache: Cache,
     failure: Failure,
 }
 
-/// What becomes of the turns when a trial fails.
+/// What happens to the turns if a trial fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Failure {
     /// They end.
     IsTheEnd,
-    /// They go on without it.
+    /// They continue without it.
     LeavesItOut,
 }
 
-/// What is in the page cache when a run begins.
+/// The content of the page cache when a run begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cache {
-    /// What the runs before left there.
+    /// What earlier runs left there.
     #[default]
     Warm,
     /// Nothing.
@@ -50,10 +50,10 @@ pub enum Cache {
 }
 
 impl Cache {
-    /// Makes the page cache so.
+    /// Prepares the page cache.
     ///
     /// # Errors
-    /// If it has to be empty, and this process may not do that.
+    /// If it must be empty, and this process is not allowed to drop it.
     pub fn prepare(self) -> Result<()> {
         match self {
             Cache::Warm => Ok(()),
@@ -63,7 +63,7 @@ impl Cache {
 }
 
 impl<'a> Trial<'a> {
-    /// Returns the trial of the command that `prepare` gives; what `prepare` does itself is not measured.
+    /// Returns the trial of the command that `prepare` returns. The work of `prepare` is not measured.
     pub fn new(series: Series, prepare: impl FnMut() -> Result<Command> + 'a) -> Trial<'a> {
         Trial {
             series,
@@ -76,30 +76,29 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Returns the trial as one of another program: when it fails, its samples are given up, its series says
-    /// why, and the others go on.
+    /// Returns the trial as one of another program: if it fails, its samples are discarded, its series has
+    /// the reason, and the other trials continue.
     pub fn of_a_peer(self) -> Trial<'a> {
         Trial { failure: Failure::LeavesItOut, ..self }
     }
 
-    /// Returns the trial with the number of lines that it has to print.
+    /// Returns the trial with the number of lines that it must print.
     pub fn printing(self, lines: u64) -> Trial<'a> {
         Trial { lines: Some(lines), ..self }
     }
 
-    /// Returns the trial with a look at each answer: an error ends all turns, because what is not equal must
+    /// Returns the trial with a check of each answer. An error ends all turns, because unequal results must
     /// not be compared.
     pub fn checked(self, check: impl FnMut(&Outcome) -> Result<()> + 'a) -> Trial<'a> {
         Trial { check: Some(Box::new(check)), ..self }
     }
 
-    /// Returns the trial with the bytes on the disk asked for after each run.
+    /// Returns the trial with a count of the disk space after each run.
     pub fn sized(self, size: impl FnMut() -> Result<u64> + 'a) -> Trial<'a> {
         Trial { size: Some(Box::new(size)), ..self }
     }
 
-    /// Returns the trial with an empty page cache before each run. Cold and warm trials must not take turns
-    /// with each other.
+    /// Returns the trial with an empty page cache before each run. Cold and warm trials must not take turns.
     pub fn cold(self) -> Trial<'a> {
         Trial { cache: Cache::Cold, ..self }
     }
@@ -123,7 +122,7 @@ impl<'a> Trial<'a> {
 
     fn run(&mut self) -> Result<Sample> {
         let mut command = (self.prepare)()?;
-        // What others wrote is written before this one begins.
+        // The writes of earlier runs are finished before this one begins.
         rustix::fs::sync();
         self.cache.prepare()?;
         let outcome = child::run(&mut command)?;
@@ -142,7 +141,7 @@ impl<'a> Trial<'a> {
 /// Runs all trials in turn, `rounds` times after one round that is not counted, and returns their samples.
 ///
 /// # Errors
-/// If a command fails, or answers otherwise than it has to.
+/// If a command fails, or gives a wrong answer.
 pub fn take_turns(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<Vec<Series>> {
     for trial in &mut trials {
         trial.take_turn()?;
@@ -151,8 +150,8 @@ pub fn take_turns(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<Vec<Serie
     take_turns_at_once(rounds, trials)
 }
 
-/// Runs all trials in turn, and counts the first round too: for what takes minutes, and reads only what
-/// something else has just read.
+/// Runs all trials in turn, and counts the first round, too: for work that takes minutes, and reads only what
+/// was just read.
 ///
 /// # Errors
 /// Same as [`take_turns`].
@@ -168,7 +167,7 @@ pub fn take_turns_at_once(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<V
     Ok(trials.into_iter().map(|trial| trial.series).collect())
 }
 
-/// Prints what a series took.
+/// Prints the values of a series.
 pub fn tell(series: &Series) {
     let (median, least, most) = series.wall();
     let [median, least, most, cpu] = [median, least, most, series.cpu().0].map(seconds);
@@ -178,7 +177,7 @@ pub fn tell(series: &Series) {
     say(&format!("  {}: {median}{spread}, {cpu} of CPU, {megabytes} MB{note}", series.name));
 }
 
-/// Prints what goes on, beside the results.
+/// Prints progress on standard error.
 #[expect(clippy::print_stderr, reason = "a long run tells what it does")]
 pub fn say(line: &str) {
     eprintln!("{line}");

@@ -1,7 +1,7 @@
-//! The bare walk: the least that anything which looks at a Maildir has to do.
+//! The bare walk: the least work of every program that reads a Maildir.
 //!
-//! Input: a directory. Output: the number of files: by getdents64 alone, with a statx each, or with each
-//! read; or of the directories that hold messages, with a statx each. Does not know what else Maildirs are.
+//! Input: a directory. Output: the number of files: by getdents64 alone, with a statx of each, or with each
+//! read; or the number of directories with messages, with a statx of each. Knows nothing else about Maildirs.
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -17,7 +17,7 @@ use std::process::Command;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::{ffi::OsStr, thread};
 
-/// More is not faster.
+/// More threads are not faster.
 const BUFFER_BYTES: usize = 32 << 10;
 
 /// How to walk.
@@ -26,25 +26,25 @@ pub struct WalkArguments {
     directory: PathBuf,
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// What is asked of each file.
+    /// What is read of each file.
     #[arg(long, value_enum, default_value_t = Look::Names)]
     look: Look,
 }
 
-/// What is asked of each file.
+/// What is read of each file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Look {
     /// Its name.
     Names,
     /// Its size and times too.
     Stats,
-    /// What is in it.
+    /// Its content.
     Contents,
-    /// Nothing: directories that hold messages are only asked for their own times.
+    /// Nothing: only the times of directories with messages are read.
     Directories,
 }
 
-/// Directories that hold messages, or are about to.
+/// Directories that have messages, or will have them.
 const MESSAGES: [&[u8]; 3] = [b"cur", b"new", b"tmp"];
 
 /// Directories not yet read, and how many are being read.
@@ -53,10 +53,10 @@ struct Queue {
     open: usize,
 }
 
-/// Returns this program, told to walk.
+/// Returns a command that runs this program as a walk.
 ///
 /// # Errors
-/// If it does not know where it lies itself.
+/// If the path of this program is unknown.
 pub fn command(directory: &Path, threads: usize, look: Look) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("walk").arg(directory).arg(format!("--threads={threads}"));

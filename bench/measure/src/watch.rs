@@ -1,4 +1,4 @@
-//! Runs a process that says when it is ready, and measures it up to then and to its end.
+//! Runs a process that reports when it is ready, and measures it up to then and up to its end.
 //!
 //! Input: a command. Output: [`Watched`]. Does not know what runs.
 
@@ -16,31 +16,30 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 use wait4::Wait4;
 
-/// How often memory is looked at.
+/// How often memory is read.
 const PERIOD: Duration = Duration::from_millis(4);
-/// What a line begins with, whatever the case, by which a process says that it answers.
+/// The beginning of the line by which a process reports that it answers. Case does not matter.
 const READY: &str = "ready";
-/// The line by which a process says that what it had before does not count: its peak of memory begins anew.
+/// The line by which a process resets the peak of its memory.
 pub const FROM_HERE: &str = "memory from here";
-/// Ticks of CPU time in a second, as /proc counts them everywhere.
+/// Ticks of CPU time in a second, the same on all systems.
 const TICKS: f64 = 100.0;
 /// A block, as wait4 counts them.
 const BLOCK_BYTES: u64 = 512;
 
-/// One process, measured twice. Memory is anonymous memory: what is mapped of a file belongs to the cache of
-/// the system.
+/// One process, measured twice. Memory is anonymous memory: mapped files belong to the page cache.
 #[derive(Debug, Clone)]
 pub struct Watched {
-    /// From its start to its word.
+    /// From its start to its report.
     pub until_ready: Sample,
     /// From its start to its end.
     pub whole: Sample,
-    /// The lines of its output, and of its errors.
+    /// The lines of standard output and of standard error.
     pub said: Vec<String>,
 }
 
 impl Watched {
-    /// Returns what was measured between its word and its end.
+    /// Returns the values between its report and its end.
     pub fn after_ready(&self) -> Sample {
         let (first, all) = (&self.until_ready, &self.whole);
         Sample {
@@ -60,12 +59,12 @@ impl Watched {
 /// Runs `command` to its end.
 ///
 /// # Errors
-/// If it cannot be started, fails, or never says that it is ready.
+/// If it cannot be started, fails, or never reports that it is ready.
 pub fn run(command: &mut Command) -> Result<Watched> {
     run_with_files(command, &[])
 }
 
-/// Runs `command` as [`run`] does. What is in `files` is memory, too, for as long as it is there: they lie in
+/// Runs `command` as [`run`] does. The files in `files` count as memory while they exist, because they are in
 /// a file system in memory.
 ///
 /// # Errors
@@ -107,7 +106,7 @@ pub fn run_with_files(command: &mut Command, files: &[PathBuf]) -> Result<Watche
     })
 }
 
-/// Waits for the end, and returns what was measured up to the word and in all.
+/// Waits for the end, and returns the values up to the report and up to the end.
 fn end(
     child: Child,
     begin: Instant,
@@ -130,7 +129,7 @@ fn end(
     Ok((ready, whole))
 }
 
-/// Sends each line with the time at which it came. Lines on a terminal may end with a return.
+/// Sends each line with the time of its arrival. Lines on a terminal may end with a carriage return.
 fn reader<R: Read + Send + 'static>(
     output: Option<R>,
     sender: Sender<(String, Instant)>,
@@ -139,7 +138,7 @@ fn reader<R: Read + Send + 'static>(
         let Some(output) = output else { return };
         for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
             let text = String::from_utf8_lossy(&line).trim().to_owned();
-            // Nobody listens any more.
+            // The receiver has ended.
             if sender.send((text, Instant::now())).is_err() {
                 return;
             }
@@ -147,17 +146,17 @@ fn reader<R: Read + Send + 'static>(
     }
 }
 
-/// Looks at a process at the moment when its word came.
+/// Reads the state of a process at the moment of its report.
 fn seen(process: u32, wall_seconds: f64, peak: &AtomicU64) -> Result<Sample> {
     let path = format!("/proc/{process}/stat");
     let stat = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
-    // The name, in brackets, may hold anything.
+    // The name, in brackets, may contain any characters.
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let number = |place: usize| -> Result<u64> {
         let field = fields.get(place).with_context(|| format!("{path} has no field {place}"))?;
         field.parse().with_context(|| format!("{path}, field {place}: {field:?} is no number"))
     };
-    // Kernels that do not count blocks have no such file.
+    // Kernels that do not count blocks lack this file.
     let blocks = fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
     let blocks_of = |name: &str| {
         let bytes = blocks.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
@@ -177,17 +176,17 @@ fn seen(process: u32, wall_seconds: f64, peak: &AtomicU64) -> Result<Sample> {
     })
 }
 
-/// Returns the CPU time that a process has taken, its own and the system's for it, in hundredths of a second.
+/// Returns the CPU time of a process, its own and the system's for it, in hundredths of a second.
 ///
 /// # Errors
-/// If the system does not say it.
+/// If the system does not provide it.
 pub fn cpu_seconds(process: u32) -> Result<f64> {
     let sample = seen(process, 0.0, &AtomicU64::new(0))?;
     Ok(sample.user_seconds + sample.system_seconds)
 }
 
 fn watch_memory(process: u32, files: &[PathBuf], is_over: &AtomicBool, peak: &AtomicU64) {
-    // Nobody has made it yet, or it is gone again.
+    // It does not exist yet, or no longer.
     let bytes_of = |file: &PathBuf| fs::metadata(file).map_or(0, |metadata| metadata.blocks() * BLOCK_BYTES);
     while !is_over.load(Ordering::Relaxed) {
         let bytes = anonymous_bytes(process).unwrap_or(0) + files.iter().map(bytes_of).sum::<u64>();
@@ -196,7 +195,7 @@ fn watch_memory(process: u32, files: &[PathBuf], is_over: &AtomicBool, peak: &At
     }
 }
 
-/// Returns how much memory a process has that belongs to no file.
+/// Returns how much memory of a process belongs to no file.
 pub fn anonymous_bytes(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;

@@ -11,18 +11,18 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a README shows of a run; `cargo xtask docs` puts it there.
+/// The text of a run for documents; `cargo xtask docs` copies it there.
 const README_PIECE: &str = "readme.md";
 
 impl Report {
-    /// Writes everything into a directory of this run below `runs`, and returns it.
+    /// Writes all results into a directory of this run below `runs`, and returns it.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, runs: &Path, name: &str) -> Result<PathBuf> {
         let directory = runs.join(name);
         fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
-        // What is there stays whole until the new is.
+        // The old files stay complete until the new ones are.
         let put = |name: &str, text: &str| {
             let (path, new) = (directory.join(name), directory.join(format!("{name}.new")));
             let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
@@ -42,7 +42,7 @@ impl Report {
         Ok(directory)
     }
 
-    /// Returns everything for people.
+    /// Returns everything that people read.
     pub fn markdown(&self) -> String {
         let mut text = format!("# {}\n\n", self.title);
         for (name, value) in &self.facts {

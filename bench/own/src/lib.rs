@@ -23,10 +23,10 @@ pub use pneu::Pneu;
 use anyhow::Result;
 use clap::Subcommand;
 
-/// What a measuring program does when it calls itself, so that everything measured is a process of its own.
+/// The jobs of a measuring program that calls itself, so that everything measured is a separate process.
 #[derive(Subcommand)]
 pub enum Errand {
-    /// What any measuring program does.
+    /// A job of any measuring program.
     #[command(flatten)]
     Common(::measure::Errand),
     /// Do one job with the store alone.
@@ -37,10 +37,10 @@ pub enum Errand {
     Archive(archive::ArchiveArguments),
 }
 
-/// Does an errand.
+/// Runs a job.
 ///
 /// # Errors
-/// If it cannot be done.
+/// If it fails.
 pub fn run(errand: &Errand) -> Result<()> {
     match errand {
         Errand::Common(errand) => ::measure::run(errand),

@@ -14,11 +14,11 @@ pub struct Options {
     /// The release program.
     #[arg(long, default_value = "target/release/pneu")]
     pub program: PathBuf,
-    /// Where generated mail and its indexes are kept, outside the repository; about 12 GB, and 10 GB for a
-    /// while.
+    /// Directory for generated mail and its indexes, outside the repository; about 12 GB, and temporarily 10
+    /// GB more.
     #[arg(long, default_value = "/tmp/pneu-bench")]
     pub corpora: PathBuf,
-    /// Where results go: a directory for this run is made in it.
+    /// Directory for results. Each run creates a directory in it.
     #[arg(long, default_value = "bench/runs")]
     pub runs: PathBuf,
     /// The name of this machine in the results [default: from its processor].
@@ -36,7 +36,7 @@ pub struct Options {
     /// How many small files.
     #[arg(long, default_value_t = 1_370_000)]
     pub small_messages: u32,
-    /// Add to the run of this name and day: what it has of the same commit stays and gets more samples.
+    /// Add to the run of this name and day: its results of the same commit stay and get more samples.
     #[arg(long)]
     pub resume: bool,
     /// Only these parts.
@@ -45,12 +45,12 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns what messages with text there are.
+    /// Returns the options of messages with text.
     pub(crate) fn text_options(&self) -> CorpusOptions {
         CorpusOptions::varied(self.text_messages, SEED)
     }
 
-    /// Returns the Maildir of messages with text, made now if it is not there.
+    /// Returns the Maildir of messages with text. Generates it if it does not exist.
     pub(crate) fn text(&self) -> Result<PathBuf> {
         corpora::kept(&self.corpora, "text", &self.text_options())
     }

@@ -45,7 +45,7 @@ impl Pneu {
         &self.data
     }
 
-    /// Returns `pneu` with `arguments`. The person's configuration has no say.
+    /// Returns `pneu` with `arguments`. The user's configuration is not used.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command

@@ -25,7 +25,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// One first index: it is here for its memory and its size on disk.
+/// One first index, for its memory and its size on disk.
 fn first_index(pneu: &Pneu) -> Result<Series> {
     pneu.forget()?;
     let mut series = Series::new("first index, small", "<= 1 GiB");

@@ -17,8 +17,8 @@ use testkit::corpus::{CorpusOptions, facts};
 const CHANGED: u32 = 1000;
 /// How many files change in each of the commits that fill a journal.
 const JOURNAL_STEP: usize = 100;
-/// After how many such commits in a row the journal is as good as full: each has a dead and a new row for
-/// every file and every folder, and at 4,096 rows it is sealed. And after how many we give up.
+/// After how many such commits in a row the journal is almost full: each has a dead and a new row for every
+/// file and every folder, and at 4,096 rows it is sealed. And after how many this gives up.
 const JOURNAL_COMMITS: usize = 13;
 const JOURNAL_COMMITS_MAX: usize = 40;
 /// How much a megabyte is.
@@ -58,7 +58,7 @@ fn first_index(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
     Ok(series)
 }
 
-/// Counts all messages again and again while a first index runs.
+/// Counts all messages repeatedly while a first index runs.
 fn meanwhile(pneu: &Pneu) -> Result<Series> {
     pneu.forget()?;
     let mut series = Series::new("a count while the first index runs", "searchable meanwhile");
@@ -100,7 +100,7 @@ pub(crate) fn nothing_changed(rounds: usize, pneu: &Pneu, name: &str) -> Result<
     take_turns(rounds, trials)
 }
 
-/// Asks in new processes for few and for many hits.
+/// Runs queries for few and for many hits in new processes.
 pub(crate) fn queries(
     options: &Options,
     pneu: &Pneu,
@@ -185,7 +185,7 @@ fn opened_messages(pneu: &Pneu) -> Result<String> {
     }
     let calls = fs::read_to_string(&trace)?;
     fs::remove_file(&trace)?;
-    // Every message file of the generator has the host's name in its own.
+    // The host name of the generator is in the name of every message file.
     let messages = calls.lines().filter(|call| call.contains(".tube")).count();
     Ok(format!("strace: {messages} message files opened in {} calls of open", calls.lines().count()))
 }
@@ -211,7 +211,7 @@ fn arrivals(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
     take_turns(options.rounds, trials)
 }
 
-/// Asks for nothing, before and after the journal was filled by small commits.
+/// Runs a query without hits, before and after small commits filled the journal.
 fn journal(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
     let ask = |name: &str| {
         Trial::new(Series::new(name, "<= 5 ms"), || {

@@ -1,4 +1,4 @@
-//! What every table needs to be measured: options, the programs that are there, and the report.
+//! What the measurement of every table needs: options, the installed programs, and the report.
 //!
 //! Does not know what tables measure.
 
@@ -9,7 +9,7 @@ use bench_own::Pneu;
 use measure::{Report, machine};
 use std::path::Path;
 
-/// What the measurement of a table needs, and where its series go.
+/// What the measurement of a table needs, and the report for its series.
 pub(crate) struct Bench<'a> {
     pub(crate) options: &'a Options,
     pub(crate) report: Report,
@@ -20,7 +20,7 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Returns a program, if it is there.
+    /// Returns a program, if it is installed.
     pub(crate) fn installed(&self, peer: &Peer) -> Option<Installed> {
         let found = self.found.iter().find(|(name, _)| *name == peer.name);
         found.map(|(_, installed)| installed.clone())
@@ -36,7 +36,7 @@ impl Bench<'_> {
         self.options.rounds()
     }
 
-    /// Returns how often that is measured which takes long.
+    /// Returns how often slow work is measured.
     pub(crate) fn slow_rounds(&self) -> usize {
         self.options.slow_rounds()
     }

@@ -28,7 +28,7 @@ pub(crate) struct InstallArguments {
 pub(crate) fn install(arguments: &InstallArguments) -> Result<()> {
     let needed = || peers::ALL.iter().filter(|peer| tables::need(&arguments.only, peer));
     for peer in needed() {
-        // Debian's may be there, and older.
+        // Debian's version may be installed, but outdated.
         if let Some((module, version)) = peer.module.filter(|_| !peer.is_named()) {
             tried(peer.name, "go", by_go(module, (!peer.is_by_go()).then_some(version)));
         }
@@ -82,7 +82,7 @@ fn by_apt(packages: &[&str]) -> Result<()> {
     apt(&[&["install", "--no-install-recommends"], packages].concat())
 }
 
-/// Runs apt-get, by sudo where this is not root and sudo asks nothing.
+/// Runs apt-get. Without root it uses sudo, if sudo needs no password.
 fn apt(arguments: &[&str]) -> Result<()> {
     let mut command = if is_root() {
         Command::new("apt-get")

@@ -1,4 +1,4 @@
-//! `bench-peers`: measures pneu beside other mail programs, at the same work, on the same files, in one run.
+//! `bench-peers`: compares pneu with other programs, at the same work, on the same files, in one run.
 //!
 //! Input: the release program, and the other installed programs. Output: tables, plots and all samples. The
 //! only package that knows other programs: each has its file in `peers`, each table its file in `tables`.
@@ -16,11 +16,11 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use options::Options;
 
-/// Measures pneu beside mu, notmuch, mairix, neomutt, mutt, Dovecot, restic and Tarantool.
+/// Compares pneu with mu, notmuch, mairix, neomutt, mutt, Dovecot, restic and Tarantool.
 ///
-/// Each program is that of its environment variable (PEER_MU, PEER_NOTMUCH, PEER_MAIRIX, PEER_NEOMUTT,
-/// PEER_MUTT, PEER_DOVECOT, PEER_RESTIC, PEER_TARANTOOL), else that of the path. What is not there is a
-/// column of dashes.
+/// An environment variable can name each program (PEER_MU, PEER_NOTMUCH, PEER_MAIRIX, PEER_NEOMUTT,
+/// PEER_MUTT, PEER_DOVECOT, PEER_RESTIC, PEER_TARANTOOL). Otherwise the search path is used. Missing programs
+/// have columns of dashes.
 #[derive(Parser)]
 #[command(name = "bench-peers")]
 struct Arguments {
@@ -32,9 +32,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Errand {
-    /// Install the programs that are not there, as far as apt-get and go can.
+    /// Install the missing programs, as far as apt-get and go can.
     Install(install::InstallArguments),
-    /// What pneu's side needs.
+    /// A job for pneu's side.
     #[command(flatten)]
     Own(bench_own::Errand),
     /// Make tuples for a snapshot or a log of Tarantool.

@@ -1,4 +1,4 @@
-//! What is measured, how often, and how large it is.
+//! What is measured, how often, and at which sizes.
 //!
 //! Input: arguments. Output: options. Does not know how anything is measured.
 
@@ -8,14 +8,14 @@ use std::path::PathBuf;
 /// What to measure, and with what.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The release program; pneu-tarantool lies beside it.
+    /// The release program. pneu-tarantool must be beside it.
     #[arg(long, default_value = "target/release/pneu")]
     pub(crate) program: PathBuf,
-    /// Where generated mail, repositories and snapshots are kept, outside the repository; about 30 GB, with
+    /// Directory for generated mail, repositories and snapshots, outside the repository; about 30 GB, with
     /// --quick about 1 GB.
     #[arg(long, default_value = "/tmp/pneu-bench")]
     pub(crate) corpora: PathBuf,
-    /// Where results go: a directory for this run is made in it.
+    /// Directory for results. Each run creates a directory in it.
     #[arg(long, default_value = "bench/runs")]
     pub(crate) runs: PathBuf,
     /// The name of this machine in the results [default: from its processor].
@@ -24,24 +24,24 @@ pub(crate) struct Options {
     /// How often each thing is measured; the median counts [default: 5, with --quick 3].
     #[arg(long)]
     rounds: Option<usize>,
-    /// How often to measure that of which a round takes half a minute; as often as the rest if not given, in
-    /// a quick run once.
+    /// How often to measure work of which a round takes half a minute [default: as often as the rest, with
+    /// --quick once].
     #[arg(long)]
     slow_rounds: Option<usize>,
     /// Smaller sizes and fewer rounds: all tables in less than ten minutes.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Add to the run of this name and day: what it has of the same commit stays and gets more samples.
+    /// Add to the run of this name and day: its results of the same commit stay and get more samples.
     #[arg(long)]
     pub(crate) resume: bool,
     /// Only these tables.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
-    /// Only these sizes of the tables `index` and `recovery`, as they stand in names of work: "200 k", "20 k
-    /// with text", "64 M".
+    /// Only these sizes of the tables `index` and `recovery`, as in the names of work: "200 k", "20 k with
+    /// text", "64 M".
     #[arg(long = "sizes", value_name = "SIZE", value_delimiter = ',')]
     asked_sizes: Vec<String>,
-    /// After a first index and queries only these passes of the table `index`.
+    /// After a first index and queries, only these passes of the table `index`.
     #[arg(long, value_enum, value_delimiter = ',')]
     passes: Vec<Passes>,
     /// Only these pieces of the table `merge`.
@@ -51,33 +51,33 @@ pub(crate) struct Options {
     sizes: SizeOptions,
 }
 
-/// Sizes, where they are not to be the usual ones.
+/// Sizes that replace the usual ones.
 #[derive(Args)]
 struct SizeOptions {
-    /// How many messages the mailboxes have that are indexed.
+    /// Messages of the mailboxes that are indexed.
     #[arg(long, value_delimiter = ',')]
     index_messages: Vec<u32>,
-    /// How many messages the mailbox with text has that is indexed.
+    /// Messages of the mailbox with text that is indexed.
     #[arg(long)]
     text_messages: Option<u32>,
-    /// How many messages the folder has that is opened.
+    /// Messages of the folder that is opened.
     #[arg(long)]
     folder_messages: Option<u32>,
-    /// How many messages the mailbox has that is backed up.
+    /// Messages of the mailbox that is backed up.
     #[arg(long)]
     backup_messages: Option<u32>,
-    /// How many messages the mailbox has in whose snapshots a file is looked for.
+    /// Messages of the mailbox in whose snapshots a file is searched.
     #[arg(long)]
     find_messages: Option<u32>,
-    /// How many blobs the repository has that is opened.
+    /// Blobs of the repository that is opened.
     #[arg(long)]
     blobs: Option<u64>,
-    /// How many rows the snapshots have that are recovered.
+    /// Rows of the snapshots that are recovered.
     #[arg(long, value_delimiter = ',')]
     recovery_rows: Vec<u64>,
 }
 
-/// How large everything is.
+/// All sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sizes {
     /// Messages of the mailboxes that are indexed.
@@ -88,11 +88,11 @@ pub(crate) struct Sizes {
     pub(crate) folder_messages: u32,
     /// Messages of the mailbox that is backed up.
     pub(crate) backup_messages: u32,
-    /// Messages of the mailbox in whose snapshots a file is looked for.
+    /// Messages of the mailbox in whose snapshots a file is searched.
     pub(crate) find_messages: u32,
     /// Blobs of the repository that is opened.
     pub(crate) blobs: u64,
-    /// Rows of the snapshots that are recovered, the least first.
+    /// Rows of the snapshots that are recovered, in ascending order.
     pub(crate) recovery_rows: Vec<u64>,
     /// Rows of the logs that are recovered, at most.
     pub(crate) log_rows: u64,
@@ -112,7 +112,7 @@ impl Sizes {
         }
     }
 
-    /// Those of a short run.
+    /// Returns the sizes of a quick run.
     pub(crate) fn quick() -> Sizes {
         Sizes {
             index_messages: vec![5_000, 20_000],
@@ -138,13 +138,13 @@ impl Options {
         self.rounds.unwrap_or(if self.quick { 3 } else { 5 })
     }
 
-    /// Returns how often that is measured which takes long.
+    /// Returns how often slow work is measured.
     pub(crate) fn slow_rounds(&self) -> usize {
         let rounds = self.rounds();
         self.slow_rounds.unwrap_or(if self.quick { rounds.min(1) } else { rounds })
     }
 
-    /// Returns whether to measure what has this size in its name.
+    /// Returns whether to measure work with this size in its name.
     pub(crate) fn is_asked(&self, size: &str) -> bool {
         self.asked_sizes.is_empty() || self.asked_sizes.iter().any(|asked| asked == size)
     }
@@ -154,7 +154,7 @@ impl Options {
         self.passes.is_empty() || self.passes.contains(&passes)
     }
 
-    /// Returns how large everything is.
+    /// Returns all sizes.
     pub(crate) fn sizes(&self) -> Sizes {
         let usual = if self.quick { Sizes::quick() } else { Sizes::full() };
         let given = &self.sizes;
@@ -171,14 +171,14 @@ impl Options {
     }
 }
 
-/// Returns what was given, in order, or else what is usual.
+/// Returns the given values in order, or the usual ones.
 fn or<T: Copy + Ord>(given: &[T], usual: Vec<T>) -> Vec<T> {
     let mut sizes = if given.is_empty() { usual } else { given.to_vec() };
     sizes.sort_unstable();
     sizes
 }
 
-/// Returns a count as it stands in names of work: `4 M`, `200 k`, `17`.
+/// Returns a count as in names of work: `4 M`, `200 k`, `17`.
 pub(crate) fn counted(count: u64) -> String {
     match count {
         1_000_000.. if count.is_multiple_of(10_000) => format!("{} M", count as f64 / 1e6),
@@ -190,26 +190,27 @@ pub(crate) fn counted(count: u64) -> String {
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
-    /// Index mail and keep the index in step, beside mu, notmuch and mairix.
+    /// Index mail and update the index, compared with mu, notmuch and mairix.
     Index,
-    /// Open a large folder, beside neomutt, mutt and Dovecot; keep header records, beside embedded databases.
+    /// Open a large folder, compared with neomutt, mutt and Dovecot; keep header records, compared with
+    /// embedded databases.
     Headers,
-    /// Merge and search the index of a repository, back up and restore, beside restic.
+    /// Merge and search the index of a repository, back up and restore, compared with restic.
     Merge,
-    /// Recover from snapshots and logs, beside Tarantool.
+    /// Recover from snapshots and logs, compared with Tarantool.
     Recovery,
 }
 
-/// Passes that can be asked for.
+/// Passes that can be selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Passes {
     /// Nothing changed, or only the INBOX's directory was touched.
     Unchanged,
-    /// Messages came, went, were moved or flagged.
+    /// Messages were added, removed, moved or flagged.
     Changes,
 }
 
-/// What can be measured by itself, in the order in which it is.
+/// Pieces that can be measured alone, in the order of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Piece {
     /// Merges of index entries.
@@ -224,7 +225,7 @@ pub(crate) enum Piece {
     First,
     /// Backups after new messages.
     Arrived,
-    /// Backups after changes of flags.
+    /// Backups after changed flags.
     Flagged,
     /// A file name in many snapshots.
     Find,
@@ -232,7 +233,7 @@ pub(crate) enum Piece {
     Restore,
     /// Opening the index of a large repository, by the crate alone.
     Index,
-    /// Opening a large repository, by both.
+    /// Opening a large repository, by both programs.
     Open,
 }
 

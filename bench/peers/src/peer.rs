@@ -17,19 +17,19 @@ pub(crate) struct Peer {
     pub(crate) variable: &'static str,
     /// Its program's name.
     pub(crate) program: &'static str,
-    /// The arguments with which it says its version.
+    /// The arguments with which it prints its version.
     pub(crate) version: &'static [&'static str],
     /// Debian's packages.
     pub(crate) packages: &'static [&'static str],
-    /// The module from which go installs the newest, and a version to take where a mirror does not say which
-    /// one that is.
+    /// The module from which go installs the newest version, and the version to use if a mirror cannot tell
+    /// the newest one.
     pub(crate) module: Option<(&'static str, &'static str)>,
 }
 
-/// A program that is there.
+/// An installed program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Installed {
-    /// Where.
+    /// Its path.
     pub(crate) program: PathBuf,
     /// Its version line.
     pub(crate) version: String,
@@ -50,7 +50,7 @@ impl Peer {
         env::var_os(self.variable).is_some()
     }
 
-    /// Returns whether go installed one, maybe long ago.
+    /// Returns whether go installed one, possibly long ago.
     pub(crate) fn is_by_go(&self) -> bool {
         go_directory().is_some_and(|go| go.join(self.program).is_file())
     }
@@ -100,7 +100,7 @@ fn go_directory() -> Option<PathBuf> {
     variable("GOBIN").map(PathBuf::from).or_else(|| Some(path().or_else(usual)?.join("bin")))
 }
 
-/// Returns where programs are looked for.
+/// Returns the directories that are searched for programs.
 fn directories() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut directories: Vec<PathBuf> = go_directory().into_iter().collect();

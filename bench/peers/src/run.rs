@@ -12,7 +12,7 @@ use measure::{Report, machine, resume, say, starter};
 use std::fs;
 use std::time::Instant;
 
-/// Measures the tables that the options ask for. One that fails does not keep others from being measured.
+/// Measures the requested tables. A table that fails does not prevent the others.
 ///
 /// # Errors
 /// If a table failed.

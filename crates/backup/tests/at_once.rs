@@ -1,6 +1,6 @@
-//! Backups to a place that takes its time: packs are stored at the same time.
+//! Backups to a slow storage: several packs are stored at the same time.
 //!
-//! In: messages, a storage that lets nobody go on before enough others wait. Out: how many waited.
+//! Input: messages, and a storage whose writes wait until enough others wait. Output: how many waited.
 
 use crate::support::{Fixture, init_with, lock, options, surroundings};
 use backup::{BackupOptions, Target};
@@ -11,18 +11,18 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 use work::Silent;
 
-/// How many packs have to be under way.
+/// How many packs have to be written at the same time.
 const AT_ONCE: usize = 4;
-/// After so long nobody else comes.
+/// After this time, no other write will come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A storage in memory that writes packs together.
+/// A storage in memory that completes writes of packs together.
 #[derive(Debug, Default)]
 struct Slow {
     inner: MemoryStorage,
     packs: Mutex<Packs>,
     changed: Condvar,
-    /// Whether anybody has to wait yet.
+    /// Whether writes have to wait yet.
     is_slow: AtomicBool,
 }
 
@@ -31,7 +31,7 @@ struct Slow {
 struct Packs {
     now: usize,
     most: usize,
-    /// Whether somebody waited in vain: once is enough.
+    /// Whether a write waited in vain. Then no other write waits.
     is_given_up: bool,
 }
 
@@ -86,7 +86,7 @@ impl Storage for Slow {
 }
 
 #[test]
-fn as_many_packs_are_stored_at_the_same_time_as_there_are_threads() {
+fn as_many_packs_are_stored_at_once_as_there_are_threads() {
     let fixture = Fixture::new();
     let slow = Arc::new(Slow::default());
     let mut surroundings = surroundings();

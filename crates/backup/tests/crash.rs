@@ -1,5 +1,5 @@
-//! A storage that fails at every one of its operations: no snapshot ever names what is not there, and the
-//! next backup goes on.
+//! A storage that fails at each of its operations. No snapshot ever names missing data, and the next backup
+//! continues.
 
 use crate::support::{Fixture, init, open, snapshots};
 use restic::testing::MemoryStorage;
@@ -27,7 +27,7 @@ impl Visitor for ReadsAll<'_> {
     }
 }
 
-/// Returns how many files each snapshot has, all of whose blobs can be read.
+/// Returns the number of files in each snapshot. All their blobs must be readable.
 fn whole(storage: &Arc<dyn Storage>) -> Vec<usize> {
     let repository = open(Arc::clone(storage)).unwrap();
     let count = |tree| {
@@ -40,8 +40,8 @@ fn whole(storage: &Arc<dyn Storage>) -> Vec<usize> {
 }
 
 #[test]
-fn a_backup_that_fails_anywhere_leaves_whole_snapshots_and_the_next_one_goes_on() {
-    // How many operations a second backup takes, and then one that fails at each.
+fn a_failed_backup_leaves_whole_snapshots_and_the_next_one_continues() {
+    // The number of operations of a second backup; then one run that fails at each of them.
     let mut failing = 0usize;
     loop {
         let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! Integration tests of backups: against restic, and against a storage that fails at every step.
+//! Integration tests of backups: with restic, and with a storage that fails at every step.
 #![expect(
     clippy::unwrap_used,
     reason = "clippy takes helpers of integration tests for code that is not tested"

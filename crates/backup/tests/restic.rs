@@ -1,4 +1,4 @@
-//! Backups read by restic, and a bare machine after its restore.
+//! Backups that restic reads, and a new machine after its restore.
 
 use crate::support::{Fixture, PASSWORD, found, init, large, message, open, query, snapshots};
 use backup::{MessageArchive, Unreferenced};
@@ -16,8 +16,7 @@ fn storage(fixture: &Fixture) -> Arc<dyn Storage> {
     Arc::new(LocalStorage::new(Arc::new(RealDisk), fixture.directory.path().join("repository")))
 }
 
-/// Returns every file and directory below one, with its content, mode and time; without what backups leave
-/// out.
+/// Returns every file and directory below `root` with content, mode and time, without what backups leave out.
 fn tree(root: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut left = vec![root.to_owned()];
@@ -35,7 +34,7 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
 }
 
 #[test]
-fn restic_checks_and_restores_what_we_stored_and_a_bare_machine_has_everything_back() {
+fn restic_restores_our_backups_and_a_new_machine_has_everything_back() {
     let fixture = Fixture::new();
     let repository = init(storage(&fixture)).unwrap();
     let mailbox = fixture.index();
@@ -53,7 +52,7 @@ fn restic_checks_and_restores_what_we_stored_and_a_bare_machine_has_everything_b
     let restored = fixture.directory.path().join("restored");
     let mail = restored.join(fixture.root().strip_prefix("/").unwrap());
     assert_eq!(tree(&mail), tree(fixture.root()));
-    // A bare machine: the restored mail, and nothing else.
+    // A new machine: it has the restored mail and nothing else.
     let environment =
         Environment { data: fixture.directory.path().join("bare"), ..fixture.environment.clone() };
     let roots = [Root { name: "mail".into(), path: mail }];
@@ -87,13 +86,13 @@ fn deleted_mail_is_found_shown_and_put_back_from_a_repository() {
         let message = mailbox.message(hit, &mut reader).unwrap();
         assert!(held.message(&message.sha256).unwrap().is_some(), "{}", message.line.subject);
     }
-    // As it stood in the first snapshot.
+    // As of the first snapshot.
     let chosen = backup::choose_snapshots(&list[..1], &fixture.roots, "", i64::MAX);
     assert_eq!((chosen.snapshots[0].roots.clone(), chosen.missing), (fixture.roots.clone(), vec![]));
     let moment = archive.moment(&list, &chosen.snapshots, &Silent).unwrap();
     let (then, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
     assert_eq!((found(&then, "flag:new"), unknown), (vec!["s50".to_owned()], index::Unknown::default()));
-    // What would be lost, and what keeps it.
+    // The messages that would be lost, and the snapshot that keeps them.
     let lost = |staying: &[restic::Snapshot]| {
         let report = archive
             .lost_messages(Some(&mailbox), (&list[..1], staying), Unreferenced::Keep, &Silent)
@@ -114,7 +113,7 @@ fn deleted_mail_is_found_shown_and_put_back_from_a_repository() {
     let kept: Vec<_> = kept.into_iter().filter(|one| one.tags.contains(&"pneu-deleted".to_owned())).collect();
     assert_eq!(kept.len(), 1);
     assert_eq!((none_stay.len(), lost(&kept).len()), (2, 0), "all but those on the disk");
-    // Back where they were.
+    // Back in their folders.
     let report = archive.undelete((&mailbox, &hits), &list, None, &Silent).unwrap();
     assert_eq!((report.done.len(), report.present_count, report.problems), (2, 1, vec![]));
     assert_eq!(fs::read(fixture.root().join("inbox/cur/1.x:2,S")).unwrap(), message(1).as_bytes());

@@ -1,6 +1,6 @@
 //! A mailbox with its index, and a repository for it.
 //!
-//! In: messages. Out: backups. Knows only the public interface.
+//! Input: messages. Output: backups. Uses only the public interface.
 
 #[path = "../src/testing/mailbox.rs"]
 mod mailbox;
@@ -19,7 +19,7 @@ use work::Silent;
 
 pub(crate) const PASSWORD: &str = "secret";
 
-/// A mailbox, its index, and where a repository may be.
+/// A mailbox, its index, and a place for a repository.
 pub(crate) struct Fixture {
     mailbox: TestMailbox,
 }
@@ -33,13 +33,13 @@ impl Deref for Fixture {
 }
 
 pub(crate) fn large() -> String {
-    // Not the same over and over: the cutter looks at what is in it.
+    // Different lines, because the cut points depend on the content.
     let lines = (0..60_000u64).map(|line| format!("{:x}\n", line.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     message(50) + &lines.collect::<String>()
 }
 
 impl Fixture {
-    /// Begins with two folders, of which one has a message that is cut, and with odd names.
+    /// Starts with two folders, a message that is cut into pieces, and unusual names.
     pub(crate) fn new() -> Fixture {
         let fixture = Fixture { mailbox: TestMailbox::new() };
         for number in 0..6 {
@@ -54,7 +54,7 @@ impl Fixture {
         fixture
     }
 
-    /// Brings the index in step and backs up.
+    /// Updates the index and makes a backup.
     pub(crate) fn backup(&self, repository: &Repository) -> backup::Result<BackupReport> {
         self.index();
         let lock = lock(repository)?;
@@ -77,18 +77,18 @@ pub(crate) fn lock(repository: &Repository) -> restic::Result<HeldLock> {
     repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(()))
 }
 
-/// Surroundings in which we are who we are: what is restored is to be ours.
+/// Surroundings with the current user, so that restored files can get their owner.
 pub(crate) fn surroundings() -> Surroundings {
     let ours = fs::metadata(tempfile::tempdir().unwrap().path()).unwrap();
     Surroundings { uid: ours.uid(), gid: ours.gid(), ..testing_surroundings() }
 }
 
-/// Makes a repository with a key that is quickly tried.
+/// Creates a repository with a cheap key.
 pub(crate) fn init(storage: Arc<dyn Storage>) -> restic::Result<Repository> {
     init_with(storage, surroundings())
 }
 
-/// Makes one that works in other surroundings.
+/// Creates a repository with other surroundings.
 pub(crate) fn init_with(storage: Arc<dyn Storage>, surroundings: Surroundings) -> restic::Result<Repository> {
     let cost = Cost { n: 16, r: 8, p: 1 };
     Repository::init(storage, &Password::new(PASSWORD.into()), cost, None, surroundings)

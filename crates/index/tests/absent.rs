@@ -1,4 +1,5 @@
-//! Absent messages: found where the scope takes them in and somebody holds them, and by their handles.
+//! Absent messages. Queries find them if the scope includes them and the archive holds them. Handles always
+//! name them.
 
 use crate::support::{Fixture, message, query};
 use index::{Archive, Error, Mailbox, Order, RecordReader, Scope, TagChange, ThreadOrder};
@@ -6,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Holds every message but those with these ids, and counts how often it is asked.
+/// Holds every message except those with these ids, and counts how often it is asked.
 struct HoldsBut(BTreeSet<[u8; 32]>, AtomicUsize);
 
 impl Archive for HoldsBut {
@@ -20,7 +21,7 @@ fn all() -> HoldsBut {
     HoldsBut(BTreeSet::new(), AtomicUsize::new(0))
 }
 
-/// One to four, answering each other, with a tag on the first two; two and three are gone.
+/// Messages one to four, each an answer to the one before. The first two have a tag; two and three are gone.
 fn filled() -> Fixture {
     let fixture = Fixture::new();
     for (number, subject) in ["one", "two", "three", "four"].iter().enumerate() {
@@ -41,7 +42,7 @@ fn filled() -> Fixture {
     fixture
 }
 
-/// Returns subjects in order, absent ones in brackets.
+/// Returns subjects in order. Absent messages are in brackets.
 fn found(mailbox: &Mailbox, text: &str) -> String {
     let hits = mailbox.find(&query(text), &Order::default()).unwrap();
     let mut reader = RecordReader::new();
@@ -59,7 +60,7 @@ fn found(mailbox: &Mailbox, text: &str) -> String {
 }
 
 #[test]
-fn absent_messages_match_where_the_scope_takes_them_in() {
+fn absent_messages_match_if_the_scope_includes_them() {
     let fixture = filled();
     let mailbox = fixture.mailbox().with_scope(Scope::WithAbsent(&all())).unwrap();
     for (text, expected) in [
@@ -69,7 +70,7 @@ fn absent_messages_match_where_the_scope_takes_them_in() {
         ("tag:work", "[two] one"),
         ("size:1..", "[three] [two] four one"),
         ("thread:m0@example.org", "[three] [two] four one"),
-        // What is said of files is said of none of theirs.
+        // Absent messages have no files, so no term about files matches them.
         ("flag:seen", "one"),
         ("flag:unread", "four"),
         ("maildir:/inbox", "four one"),
@@ -86,7 +87,7 @@ fn absent_messages_match_where_the_scope_takes_them_in() {
 }
 
 #[test]
-fn threads_are_whole_where_the_scope_takes_absent_messages_in() {
+fn threads_are_whole_if_the_scope_includes_absent_messages() {
     let fixture = filled();
     for (scope, expected) in [(Scope::Present, 2), (Scope::WithAbsent(&all()), 4)] {
         let mailbox = fixture.mailbox().with_scope(scope).unwrap();
@@ -98,7 +99,7 @@ fn threads_are_whole_where_the_scope_takes_absent_messages_in() {
 }
 
 #[test]
-fn what_nobody_holds_is_not_found() {
+fn messages_that_no_archive_holds_are_not_found() {
     let fixture = filled();
     let mailbox = fixture.mailbox();
     let hit = mailbox.resolve("id:m1@example.org").unwrap()[0];
@@ -119,10 +120,10 @@ fn what_nobody_holds_is_not_found() {
 }
 
 #[test]
-fn of_copies_the_one_with_a_file_is_shown_and_none_is_absent() {
+fn the_copy_with_a_file_is_shown_and_no_copy_is_absent() {
     let fixture = Fixture::new();
     let content = message("m", "same", "words");
-    // The older came first and is gone.
+    // The older copy came first and is gone.
     fixture.put("inbox", "cur", "1.x:2,S", &content);
     fixture.put("inbox", "cur", "2.x:2,", &format!("X-TUID: abc\n{content}"));
     fixture.update();

@@ -1,4 +1,4 @@
-//! Messages that are on no disk, taken in from a place that keeps them.
+//! Adopting messages that are on no disk from an archive.
 
 use crate::support::{Fixture, message, query};
 use index::{Adopted, Archive, ArchivedFile, Error, Order, ReadableArchive, Scope, UpdateOptions};
@@ -37,8 +37,8 @@ impl ReadableArchive for Shelf {
     }
 }
 
-/// Ten messages on the disk and on the shelf, of which the first four are then removed; and on the shelf
-/// only, a compressed one, a damaged one and one without a date.
+/// Ten messages that are both on the disk and on the shelf; the first four are then removed from the disk.
+/// The shelf also has a compressed message, a damaged one and one without a date.
 fn filled() -> (Fixture, Shelf) {
     let (fixture, mut shelf) = (Fixture::new(), Shelf::default());
     for number in 0..10 {
@@ -81,10 +81,10 @@ fn messages_on_no_disk_are_absent_and_found() {
     assert_eq!(absent_subjects(&fixture, &shelf, "packed"), ["m0"]);
     assert_eq!(absent_subjects(&fixture, &shelf, "date:2001-09-09"), ["undated"]);
     fixture.check();
-    // Again: only what is compressed or damaged is looked at.
+    // The second time, only compressed and damaged files are read.
     let again = index::adopt(&fixture.environment, &shelf, &UpdateOptions::default(), &Silent).unwrap();
     assert_eq!((again, shelf.1.load(Ordering::Relaxed)), (Adopted { messages: 0, damaged: 1 }, 9));
-    // One comes back.
+    // One file comes back.
     fixture.put("inbox", "cur", "1.y:2,S", &message("m1", "m1", "some words w1"));
     assert_eq!(fixture.update().new_messages, 0);
     assert_eq!(fixture.find("w1"), ["m1"]);
@@ -92,7 +92,7 @@ fn messages_on_no_disk_are_absent_and_found() {
 }
 
 #[test]
-fn a_rebuild_takes_them_in_by_the_same_exchange() {
+fn a_rebuild_adopts_messages_in_the_same_step() {
     let (fixture, shelf) = filled();
     fs::remove_dir_all(fixture.environment.index_directory()).unwrap();
     let options = UpdateOptions { batch_message_count: 2, ..UpdateOptions::default() };
@@ -104,7 +104,7 @@ fn a_rebuild_takes_them_in_by_the_same_exchange() {
 }
 
 #[test]
-fn a_failing_place_changes_nothing_and_says_so() {
+fn a_failing_archive_is_reported_and_changes_nothing() {
     struct Broken(Shelf);
     impl Archive for Broken {
         fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
@@ -129,8 +129,8 @@ fn a_failing_place_changes_nothing_and_says_so() {
 }
 
 #[test]
-fn an_interrupted_adoption_keeps_what_it_published_and_goes_on_later() {
-    /// Asks to stop once something was read.
+fn an_interrupted_adoption_keeps_what_it_published_and_continues_later() {
+    /// Asks to stop after something was read.
     #[derive(Default)]
     struct Once(AtomicU64);
     impl work::Progress for Once {

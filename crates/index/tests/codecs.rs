@@ -1,10 +1,11 @@
-//! Header records compressed in each way: the same answers, also after passes that know nothing of it.
+//! Header records with each codec: queries give the same answers, also after passes with another codec
+//! option.
 
 use crate::support::{Dump, Fixture, message};
 use index::{HeaderCodec, UpdateOptions};
 use store::{Codec, Kind, Snapshot};
 
-/// Enough that a segment is written.
+/// Enough messages for a segment to be written.
 const COUNT: usize = 300;
 
 fn indexed(codec: HeaderCodec) -> (Fixture, Vec<Codec>, Dump) {
@@ -15,7 +16,7 @@ fn indexed(codec: HeaderCodec) -> (Fixture, Vec<Codec>, Dump) {
     };
     (0..COUNT).for_each(put);
     fixture.update_with(&UpdateOptions { codec, ..UpdateOptions::default() });
-    // The index keeps its codec whatever is asked for later.
+    // An existing index keeps its codec; the option of later passes is ignored.
     (COUNT..2 * COUNT).for_each(put);
     fixture.update();
     fixture.check();
@@ -29,7 +30,7 @@ fn indexed(codec: HeaderCodec) -> (Fixture, Vec<Codec>, Dump) {
     (fixture, codecs, dump)
 }
 
-/// Says whether a segment of the index has a subject as it was written.
+/// Returns whether a segment of the index contains an uncompressed subject.
 fn is_readable(fixture: &Fixture) -> bool {
     let files = std::fs::read_dir(fixture.environment.index_directory()).unwrap();
     let segments = files.map(|entry| entry.unwrap().path());

@@ -1,7 +1,7 @@
-//! Copies: messages that read the same are one to every question, and nothing else is.
+//! Copies: every query treats messages that read the same as one message, and no others.
 //!
-//! In: deliveries of one message, and forgeries of it. Out: what is found and shown. Knows only the public
-//! interface of the index.
+//! Input: deliveries of one message, and forgeries of it. Output: what is found and shown. Uses only the
+//! public interface of the index.
 
 use crate::support::{Fixture, message, query, query_with};
 use index::{Duplicates, Mailbox, Order, RecordReader, SortKey, UpdateOptions, shown_flags};
@@ -9,12 +9,12 @@ use std::fs;
 
 const HEADERS: [&str; 1] = ["X-Spam-Score"];
 
-/// The message as its writer sent it.
+/// The message as its author sent it.
 fn sent() -> String {
     message("m", "words of Ana", "the same words").replace("Subject", "Cc: Cy <cy@example.org>\nSubject")
 }
 
-/// The message as a list sent it on.
+/// The message as a mailing list forwarded it.
 fn by_list() -> String {
     format!(
         "Received: from list by here; Tue, 4 Mar 2025 10:00:09 +0000\nList-Id: Words <words.example.org>\n\
@@ -30,8 +30,8 @@ fn counts(mailbox: &Mailbox, questions: &[(&str, u64)]) {
     }
 }
 
-/// Returns what the first message of a query shows: letters of flags, its list, its configured fields, how
-/// many files.
+/// Returns what the first message of a query shows: flags as letters, its list, its configured fields and the
+/// number of its files.
 fn shown(mailbox: &Mailbox, text: &str) -> (String, String, Vec<String>, usize) {
     let hits = mailbox.find(&query_with(text, &HEADERS), &Order::default()).unwrap();
     let message = mailbox.message(&hits.list[0], &mut RecordReader::new()).unwrap();
@@ -46,7 +46,7 @@ fn with_headers(fixture: &Fixture) {
     fixture.check();
 }
 
-/// Whoever has seen a post knows its Message-ID and its text.
+/// Anyone who has seen a post knows its Message-ID and its text, and can forge a copy.
 #[test]
 fn a_forgery_hides_nothing() {
     for (old, new) in [
@@ -80,7 +80,7 @@ fn a_forgery_hides_nothing() {
 }
 
 #[test]
-fn copies_are_asked_together() {
+fn queries_treat_copies_as_one_message() {
     for names in [["1.x:2,S", "2.x:2,F"], ["2.x:2,S", "1.x:2,F"]] {
         let fixture = Fixture::new();
         fixture.put("inbox", "cur", names[0], &sent());
@@ -126,7 +126,7 @@ fn copies_are_asked_together() {
         }
         let hits = mailbox.by_message_id("m@example.org").unwrap();
         assert_eq!((hits.len(), mailbox.distinct_hits(hits).unwrap().len()), (2, 1));
-        // What is gone says nothing any more.
+        // Header fields of a copy that is gone no longer count.
         fs::remove_file(fixture.root().join("lists/cur").join(names[1])).unwrap();
         with_headers(&fixture);
         let mailbox = fixture.mailbox();
@@ -139,7 +139,7 @@ fn copies_are_asked_together() {
 }
 
 #[test]
-fn of_copies_the_highest_priority_counts() {
+fn the_highest_priority_of_all_copies_counts() {
     let fixture = Fixture::new();
     let urgent = |content: String| format!("X-Priority: 1\n{content}").replace("<m@", "<urgent@");
     let listed = |content: String| content.replace("<m@", "<listed@");
@@ -173,9 +173,9 @@ fn of_copies_the_highest_priority_counts() {
     }
 }
 
-/// A message without a date has that of a server, which differs from way to way.
+/// A message without a date takes one from a server, and copies that came by different servers differ in it.
 #[test]
-fn dates_that_servers_gave_are_asked_together() {
+fn a_query_finds_the_dates_of_all_copies() {
     let undated = |day: u32| {
         let date = "Date: Tue, 4 Mar 2025 10:00:00 +0000\n";
         format!("Received: by x; Tue, {day} Mar 2025 10:00:00 +0000\n{}", sent().replace(date, ""))
@@ -197,7 +197,7 @@ fn dates_that_servers_gave_are_asked_together() {
 }
 
 #[test]
-fn what_limits_cut_is_no_copy() {
+fn messages_that_limits_cut_are_not_copies() {
     let fixture = Fixture::new();
     for way in ["a", "b"] {
         let long = "x".repeat(mail::limits::VALUE_BYTES_MAX);

@@ -1,5 +1,5 @@
-//! The pass on a disk that fails: killed or refused at any operation and run again, it gives what one run
-//! gives.
+//! A pass on a disk that fails. If the pass is killed or refused at any operation and runs again, the result
+//! is the same as after one undisturbed pass.
 
 use crate::support::{Dump, Fixture, dump, environment, message};
 use index::{Mailbox, UpdateOptions};
@@ -10,7 +10,7 @@ use testkit::SimDisk;
 use testkit::sim_disk::Refusal;
 use work::Silent;
 
-/// A pass over some mail, some changes to the mail, and a second pass, all on `disk`. Ends at the first
+/// A pass over some mail, some changes to the mail, and a second pass, all on `disk`. Stops at the first
 /// failure.
 struct Workload {
     fixture: Fixture,
@@ -60,7 +60,7 @@ impl Workload {
 }
 
 #[test]
-fn killed_at_any_operation_and_run_again_it_gives_what_one_run_gives() {
+fn a_pass_killed_at_any_operation_and_repeated_equals_one_pass() {
     let workload = Workload::new();
     let whole = SimDisk::new(1);
     workload.pass(&whole).unwrap();
@@ -106,7 +106,7 @@ fn a_second_pass_killed_at_any_operation_loses_nothing_of_the_first() {
 }
 
 #[test]
-fn a_full_disk_at_any_operation_is_said_and_the_next_pass_goes_on() {
+fn after_a_full_disk_at_any_operation_the_next_pass_succeeds() {
     let workload = Workload::new();
     let whole = SimDisk::new(3);
     workload.pass(&whole).unwrap();
@@ -122,7 +122,7 @@ fn a_full_disk_at_any_operation_is_said_and_the_next_pass_goes_on() {
 }
 
 #[test]
-fn a_first_index_that_fills_the_disk_gives_it_back() {
+fn a_first_index_that_fills_the_disk_frees_its_space() {
     let workload = Workload::new();
     let pass = |disk: &SimDisk| {
         let environment = environment(Arc::new(disk.clone()), Path::new("/data"));

@@ -1,5 +1,6 @@
-//! A cut or a flipped byte in every kind of file: a sentence that names the file, or the same answers; never
-//! a panic, never a wrong answer, and deleting the index directory is always the way out.
+//! A cut or a flipped byte in every kind of file. The index either reports an error that names the file, or
+//! gives the same answers. It never panics and never gives a wrong answer, and deleting the index directory
+//! always helps.
 
 use crate::support::Fixture;
 use crate::support::{Dump, dump, environment, message, query};
@@ -18,7 +19,7 @@ fn indexed() -> (Fixture, SimDisk) {
             message(&format!("m{number}"), &format!("subject {number}"), &format!("words number{number}"));
         fixture.put(&format!("f{}", number % 3), "cur", &format!("{number}.x:2,S"), &content);
     }
-    // So many words that they have a list of their own.
+    // Enough words to need a list of words.
     let many = (0..17_000).map(|number| format!("many{number}")).collect::<Vec<_>>().join(" ");
     fixture.put("f0", "cur", "many.x:2,S", &message("many", "subject of many", &many));
     index::update(&environment_of(&disk), &fixture.roots, &index::UpdateOptions::default(), &Silent).unwrap();
@@ -29,7 +30,7 @@ fn environment_of(disk: &SimDisk) -> Environment {
     environment(Arc::new(disk.clone()), Path::new("/data"))
 }
 
-/// Everything a user can ask, or the first error.
+/// Everything that a user can query, or the first error.
 fn ask(disk: &SimDisk, root: &Path) -> Result<(Dump, Vec<u64>), index::Error> {
     let mailbox = Mailbox::open(&environment_of(disk))?;
     let questions = [
@@ -81,7 +82,7 @@ fn damage_is_an_error_that_names_the_file_or_changes_nothing() {
     }
 }
 
-/// A file's kind, its path, and what was done to it where.
+/// The file's kind and path, what was done to it, and at which offset.
 type Harm<'a> = (&'a str, &'a Path, &'a str, usize);
 
 fn expect(
@@ -91,7 +92,8 @@ fn expect(
 ) {
     match answer {
         Ok(answer) => {
-            // A journal cut within its last record is one that was torn: the answers are those of before it.
+            // A journal that is cut within its last record looks torn: the answers are those before that
+            // record.
             let is_older = kind.starts_with("journal") && how == "cut" && answer.0.is_empty();
             assert!(is_older || answer == *right, "{kind} {how} at {offset}: another answer");
         }
@@ -105,13 +107,13 @@ fn expect(
 }
 
 #[test]
-fn damage_under_many_rows_is_told_once() {
+fn damage_under_many_rows_is_reported_once() {
     let fixture = Fixture::new();
     for number in 0..300 {
         let subject = format!("{number} {}", "pneumatic ".repeat(500));
         fixture.put("", "cur", &format!("{number}.x:2,S"), &message(&format!("m{number}"), &subject, "text"));
     }
-    // Rows that are not compressed fill most of the segment.
+    // Uncompressed rows fill most of the segment.
     let codec = index::HeaderCodec::None;
     fixture.update_with(&index::UpdateOptions { codec, ..index::UpdateOptions::default() });
     let files = std::fs::read_dir(fixture.environment.index_directory()).unwrap();
@@ -127,7 +129,7 @@ fn damage_under_many_rows_is_told_once() {
     assert_eq!(files, [largest.as_path()], "{damage:#?}");
 }
 
-/// An index with two segments of text, and most tables in segments.
+/// An index with two text segments and most tables in segments.
 fn indexed_twice() -> (Fixture, SimDisk) {
     let (fixture, disk) = indexed();
     let shared: Arc<dyn disk::Disk> = Arc::new(disk.clone());
@@ -151,7 +153,7 @@ fn names(file: &Path, damage: &[index::Damage]) -> bool {
 }
 
 #[test]
-fn sealed_files_that_changed_places_are_named_and_never_answer_wrongly() {
+fn swapped_sealed_files_are_named_and_never_give_wrong_answers() {
     let (fixture, disk) = indexed_twice();
     let right = ask(&disk, fixture.root()).unwrap();
     let files = sealed_files(&disk);
@@ -182,7 +184,7 @@ fn sealed_files_that_changed_places_are_named_and_never_answer_wrongly() {
 }
 
 #[test]
-fn a_file_of_text_that_is_missing_or_another_of_its_name_is_named() {
+fn a_missing_or_replaced_text_file_is_named() {
     let (fixture, disk) = indexed_twice();
     let right = ask(&disk, fixture.root()).unwrap();
     for file in sealed_files(&disk) {
@@ -194,7 +196,7 @@ fn a_file_of_text_that_is_missing_or_another_of_its_name_is_named() {
         let damage = index::diagnose(&environment_of(&missing), index::Depth::Deep).unwrap();
         assert!(names(&file, &damage), "{}: {damage:?}", file.display());
     }
-    // Whole and of the right name and kind: as an older content would be.
+    // A sound file with the right name and kind but other content, such as an older version of it.
     let kind = index::format::TEXT_SEALED_KIND;
     let texts = sealed_files(&disk).into_iter().filter(|file| file.starts_with("/data/index/text"));
     for file in texts {

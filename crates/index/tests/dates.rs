@@ -1,7 +1,7 @@
-//! Messages that do not say when they were written, and what names of their files say of it.
+//! Messages without a date, and the dates that their file names give them.
 //!
-//! In: messages with a date and without, in files of all kinds of names. Out: their dates, their order, and
-//! what `date:` finds. This file must not know how dates are read.
+//! Input: messages with and without a date, in files with all kinds of names. Output: their dates, their
+//! order, and what `date:` finds. Does not depend on how dates are read.
 
 use crate::support::{Fixture, message, query};
 use index::{Archive, Order, RecordReader, Scope};
@@ -10,7 +10,7 @@ use std::fs;
 
 const UNDATED: &str = "From: Ana <ana@example.org>\nSubject: undated\n\nno date\n";
 
-/// Keeps every message.
+/// An archive that holds every message.
 struct Everything;
 
 impl Archive for Everything {
@@ -19,7 +19,7 @@ impl Archive for Everything {
     }
 }
 
-/// Returns the dates that an index has, by subject.
+/// Returns the dates in the index, by subject.
 fn dates(fixture: &Fixture) -> BTreeMap<String, Option<i64>> {
     let mailbox = fixture.mailbox();
     let hits = mailbox.find(&query::Query::All, &Order::default()).unwrap();
@@ -27,7 +27,7 @@ fn dates(fixture: &Fixture) -> BTreeMap<String, Option<i64>> {
     lines.map(|line| (line.subject, line.date)).collect()
 }
 
-/// Returns the date of the message without one, and fails unless an index that is made anew says the same.
+/// Returns the date of the message without one. Fails unless a new index gives the same date.
 fn date(fixture: &Fixture) -> Option<i64> {
     fixture.update();
     fixture.check();
@@ -66,7 +66,7 @@ fn an_undated_message_is_the_oldest_and_no_date_finds_it() {
 }
 
 #[test]
-fn the_earliest_name_counts_whichever_came_first() {
+fn the_earliest_file_name_counts_in_any_order() {
     for names in [["1500000000.x:2,", "1400000000.y:2,"], ["1400000000.y:2,", "1500000000.x:2,"]] {
         let fixture = Fixture::new();
         fixture.put("a", "cur", "5.x:2,", UNDATED);
@@ -75,7 +75,7 @@ fn the_earliest_name_counts_whichever_came_first() {
         date(&fixture);
         let second = fixture.put("b", "new", names[1], UNDATED);
         assert_eq!(date(&fixture), Some(1_400_000_000));
-        // The name changes, and then the files go, the earliest first.
+        // One name changes, then the files are removed, the earliest first.
         let (early, late) = if names[0].starts_with("14") { (first, second) } else { (second, first) };
         fs::rename(&early, early.with_file_name("1300000000.y:2,S")).unwrap();
         assert_eq!(date(&fixture), Some(1_300_000_000));
@@ -87,7 +87,7 @@ fn the_earliest_name_counts_whichever_came_first() {
 }
 
 #[test]
-fn what_has_no_file_any_more_keeps_its_date() {
+fn an_absent_message_keeps_its_date() {
     let fixture = Fixture::new();
     let path = fixture.put("a", "cur", "1400000000.y:2,", UNDATED);
     fixture.put("a", "cur", "1.x:2,", &message("1", "dated", "x"));
@@ -100,7 +100,7 @@ fn what_has_no_file_any_more_keeps_its_date() {
 }
 
 #[test]
-fn people_are_dated_by_what_messages_say() {
+fn people_are_dated_by_the_dates_in_messages() {
     let fixture = Fixture::new();
     fixture.put("a", "cur", "1400000000.y:2,", UNDATED);
     fixture.update();

@@ -1,18 +1,18 @@
-//! Fields that a message has beside the usual ones: priority, language, attached text, configured headers,
-//! keywords; and regular expressions on whole values.
+//! Less common fields: priority, language, attached text, configured headers, keywords; and regular
+//! expressions on whole values.
 //!
-//! In: a small mailbox. Out: subjects found.
+//! Input: a small mailbox. Output: the subjects found.
 
 use crate::support::{Fixture, message, query, query_with};
 use index::{Error, Order, RecordReader, UpdateOptions};
 
-/// Returns options with header fields that a configuration names.
+/// Returns options with the header fields that a configuration names.
 fn with_headers(names: &[&str]) -> UpdateOptions {
     let headers = names.iter().map(|name| (*name).to_owned()).collect();
     UpdateOptions { headers, ..UpdateOptions::default() }
 }
 
-/// Puts a message with further header lines, each ended, into the root's `cur`.
+/// Puts a message with more header lines into the root's `cur`. Each line ends in a newline.
 fn put(fixture: &Fixture, id: &str, header: &str, body: &str) {
     let whole = message(id, id, body).replacen("\n\n", &format!("\n{header}\n"), 1);
     fixture.put("", "cur", &format!("{id}.x:2,"), &whole);
@@ -178,7 +178,7 @@ fn configured_headers_are_found_by_word_and_by_value() {
 }
 
 #[test]
-fn a_header_that_was_not_indexed_from_the_start_is_said_to_be_missing() {
+fn a_header_that_was_not_indexed_from_the_start_is_reported() {
     let fixture = Fixture::new();
     put(&fixture, "old", "X-New: word\n", "x");
     fixture.update_with(&with_headers(&["X-Mailer"]));

@@ -1,5 +1,5 @@
-//! Every field and every way to ask, against a slow and obvious filter that parses messages. The questions
-//! are taken from the messages. Input: real and odd mail. Output: the same messages from both.
+//! Every field and every kind of match, compared with a slow and obvious filter that parses messages. The
+//! queries are made from the messages. Input: real and odd mail. Output: the same messages from both.
 
 use crate::support::Fixture;
 use index::{Mailbox, Order, OwnAddresses, RecordReader, Root, UpdateOptions};
@@ -12,19 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A header field that the configuration of the test names.
+/// A header field that the test's configuration names.
 const HEADER: &str = "X-Mailer";
-/// Values of header fields are seen up to here by regular expressions, and whole values are found up to here.
+/// Regular expressions and matches of whole values see this many bytes of a header field.
 const VALUE_BYTES_MAX: usize = 1024;
-/// How many messages give what is asked for, of each field.
+/// For each field, how many messages provide the values to search for.
 const SAMPLE_COUNT: usize = 4;
 
-/// A message as the filter knows it.
+/// A message as the filter sees it.
 struct Twin {
     message: Message,
     size_bytes: u64,
     files: Vec<TwinFile>,
-    /// Words and values by field; those of configured headers under `None`.
+    /// Words and values by field; those of configured headers are under `None`.
     words: BTreeMap<Option<Field>, Vec<Vec<String>>>,
     values: BTreeMap<Option<Field>, Vec<String>>,
 }
@@ -38,7 +38,7 @@ struct TwinFile {
     changed_seconds: i64,
 }
 
-/// The address that is the user's own.
+/// The user's own address.
 const OWN: &str = "gregkh@linuxfoundation.org";
 const TEXT_FIELDS: [Field; 8] =
     [Field::From, Field::To, Field::Cc, Field::Bcc, Field::Subject, Field::Body, Field::Embed, Field::File];
@@ -68,13 +68,13 @@ impl Twin {
         known
     }
 
-    /// Returns the date that the message says, or else the earliest that a name of its files says.
+    /// Returns the date that the message states, or else the earliest date in the names of its files.
     fn date_seconds(&self) -> Option<i64> {
         let name = |file: &TwinFile| mail::name_seconds(file.path.file_name().unwrap().as_encoded_bytes());
         self.message.date_seconds().or_else(|| self.files.iter().filter_map(name).min())
     }
 
-    /// Returns the texts of a field that is split into words, and the values that regular expressions see.
+    /// Returns the texts of a field that is split into words, and the values that regular expressions match.
     fn texts(&self, field: Option<Field>) -> (Vec<String>, Vec<String>) {
         let message = &self.message;
         let people = |list: &[mail::Address]| {
@@ -132,7 +132,7 @@ impl Twin {
         all.into_iter().filter(short).collect()
     }
 
-    /// Says whether the message matches; `regex` is that of the leaf, if it has one.
+    /// Returns whether the message matches. `regex` is the leaf's, if it has one.
     fn matches(&self, leaf: &Leaf, regex: Option<&Regex>) -> bool {
         let fields: Vec<Option<Field>> = match &leaf.target {
             Target::Header(_) => vec![None],
@@ -184,7 +184,7 @@ impl Twin {
 
     fn value_matches(&self, field: Field, pattern: &Pattern) -> bool {
         let is_id = matches!(field, Field::MessageId | Field::Reference);
-        // A path is a place: whole ones are compared as they are.
+        // A path names one place: whole paths are compared as they are.
         let is_exact = is_id || (field == Field::Path && matches!(pattern, Pattern::Whole(_)));
         let spell = |text: &str| if is_exact { text.to_owned() } else { fold(text).into_owned() };
         self.whole(field).iter().any(|value| {
@@ -243,7 +243,7 @@ fn words(text: &str) -> Vec<String> {
     query::words(text).map(|word| word.text).collect()
 }
 
-/// Returns what to ask of a field that is split into words: parts of a list of words.
+/// Returns the matchers to try for a field that is split into words, made from parts of `words`.
 fn word_matchers(words: &[String], at: usize) -> Vec<Matcher> {
     let word = &words[at % words.len()];
     let next = words.get(at % words.len() + 1);
@@ -260,7 +260,7 @@ fn word_matchers(words: &[String], at: usize) -> Vec<Matcher> {
         let half = next.floor_char_boundary(next.len().div_ceil(2));
         all.push(Matcher::Prefix { before: vec![word.clone()], last: next[..half].to_owned() });
     }
-    // An empty part is in everything: the filter's own questions never hold one.
+    // An empty part matches everything, so the test does not ask for one.
     all.retain(|matcher| !matches!(matcher, Matcher::Infix(part) | Matcher::Suffix(part) if part.is_empty()));
     all
 }
@@ -289,7 +289,7 @@ fn patterns(value: &str) -> Vec<Matcher> {
     all
 }
 
-/// Returns everything that is asked.
+/// Returns all leaves to test.
 fn questions(known: &[Twin]) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let mut ask = |target: Target, matcher| leaves.push(Leaf { target, matcher, span: 0..0 });
@@ -378,7 +378,7 @@ fn every_field_finds_what_a_filter_over_all_real_mail_finds() {
     assert_eq!(ids.values().collect::<BTreeSet<_>>(), known.keys().collect::<BTreeSet<_>>());
     let mut list: Vec<Twin> = known.into_values().collect();
     let groups = join_copies(&mut list);
-    // Both are in the order of their ids.
+    // Both are sorted by id.
     let places: BTreeMap<[u8; 32], usize> = ids
         .values()
         .copied()
@@ -419,8 +419,8 @@ fn every_field_finds_what_a_filter_over_all_real_mail_finds() {
     assert!(leaves.len() > 400 && found_any > leaves.len() / 2, "{found_any} of {} found some", leaves.len());
 }
 
-/// Gives copies the files of all and the highest priority, and returns which messages are copies: each asks
-/// all together.
+/// Groups the copies. Gives each the files of all copies in its group and their highest priority, because a
+/// query treats them as one message.
 fn join_copies(known: &mut [Twin]) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(String, u128), Vec<usize>> = BTreeMap::new();
     for (place, one) in known.iter().enumerate() {
@@ -449,7 +449,7 @@ fn join_copies(known: &mut [Twin]) -> Vec<Vec<usize>> {
     groups.into_values().collect()
 }
 
-/// Returns the ids of all messages by their numbers.
+/// Returns each message's id by its number.
 fn ids(mailbox: &Mailbox) -> BTreeMap<u32, [u8; 32]> {
     let all = mailbox.evaluate(&Query::All).unwrap();
     let mut reader = RecordReader::new();

@@ -1,10 +1,10 @@
-//! Folders by their names: those that a server encoded, and hints where a folder that a query names holds
-//! nothing. In: folders with a message each. Out: what is found and shown, and hints.
+//! Folder names: names that a server encoded, and hints for a folder in a query that has no messages. Input:
+//! folders with one message each. Output: what is found and shown, and the hints.
 
 use crate::support::{Fixture, message, query};
 use index::{FolderHint, Order};
 
-/// Indexes a message in each folder, whose subject is the folder's number.
+/// Indexes one message in each folder. Its subject is the folder's number.
 fn mailbox(folders: &[&str]) -> Fixture {
     let fixture = Fixture::new();
     for (number, folder) in folders.iter().enumerate() {
@@ -30,7 +30,7 @@ fn encoded_names_are_found_and_shown_decoded() {
         found.sort_unstable();
         found
     };
-    // Two folders that people read alike are both found, and each as it is on the disk.
+    // Two folders whose decoded names are equal are both found, and each also by its name on the disk.
     assert_eq!(find("maildir:/Entwürfe"), ["0", "1"]);
     assert_eq!(find("maildir:/entwurfe"), ["0", "1"]);
     assert_eq!(find("maildir:\"/Entw&APw-rfe\""), ["0"]);
@@ -43,12 +43,12 @@ fn encoded_names_are_found_and_shown_decoded() {
     assert_eq!(find("maildir:\"/a/&ZeVnLIqe-/b\""), ["2"]);
     assert_eq!(find("maildir:\"/R&D\""), ["3"]);
     assert_eq!(find("maildir:/.Gelöscht"), ["5"]);
-    // Paths stay what they are on the disk.
+    // Paths stay as they are on the disk.
     assert_eq!(find("path:\"Entw&APw-rfe\""), ["0"]);
     assert_eq!(find("path:Entwürfe"), ["1"]);
     assert_eq!(shown(&fixture, "maildir:/entw*"), ["/Entwürfe", "/Entwürfe"]);
     assert_eq!(shown(&fixture, "maildir:/a/**"), ["/a/日本語/b"]);
-    // What decodes to a slash is no folder below another.
+    // A name that decodes to a slash does not become a subfolder.
     assert_eq!(shown(&fixture, "maildir:*x"), ["/&AC8-x"]);
 }
 
@@ -56,7 +56,7 @@ fn encoded_names_are_found_and_shown_decoded() {
 fn a_folder_without_messages_gives_a_hint() {
     let fixture =
         mailbox(&["lists/rust", "lists/go lang", "work", "Sent&APw-", "old/empty/full", "odd \"q\"/x"]);
-    // A folder of its own, but without mail.
+    // A folder that exists but has no mail.
     fixture.put("old/empty", "cur", "gone:2,S", "Subject: gone\n\nx\n");
     fixture.update();
     std::fs::remove_file(fixture.root().join("old/empty/cur/gone:2,S")).unwrap();
@@ -78,7 +78,7 @@ fn a_folder_without_messages_gives_a_hint() {
         ("maildir:/rust", vec![unknown("/rust", Some("maildir:/lists/rust"))]),
         ("maildir:/sentx", vec![unknown("/sentx", Some("maildir:/Sentü"))]),
         ("maildir:/nowhere-near", vec![unknown("/nowhere-near", None)]),
-        // Here nothing is to be said.
+        // These queries give no hint.
         ("maildir:/work subject:none", vec![]),
         ("maildir:/void", vec![]),
         ("maildir:/lists/**", vec![]),

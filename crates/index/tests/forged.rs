@@ -1,11 +1,11 @@
-//! What a check says of tables that do not agree, as a fault of ours would leave them: rows are changed
-//! through the store, whose checksums are then right.
+//! What a check reports when tables disagree, as after a bug. The tests change rows through the store, so
+//! that checksums stay right.
 
 use crate::support::{Fixture, message};
 use index::Depth;
 use store::{OwnedValue, PayloadReader, Rows, Snapshot, Transaction, Value, Writer};
 
-/// Two messages that answer each other, and a copy of the first in another folder.
+/// A message and its answer, and a copy of the first in another folder.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     fixture.put("a", "cur", "1.x:2,S", &message("m1", "one", "words"));
@@ -17,7 +17,7 @@ fn fixture() -> Fixture {
     fixture
 }
 
-/// Returns the values of a table's row that has `key` as first value of its primary key.
+/// Returns the values of the row of `table` whose primary key starts with `key`.
 fn row(snapshot: &Snapshot, table: &str, key: u32) -> Vec<OwnedValue> {
     let table = snapshot.table(table).unwrap();
     let is_it = |id: &store::RowId| table.value(0, *id).unwrap() == Value::U32(key);
@@ -35,7 +35,7 @@ fn row(snapshot: &Snapshot, table: &str, key: u32) -> Vec<OwnedValue> {
         .collect()
 }
 
-/// Commits a change to the store of the index, and returns what a check then says.
+/// Commits a change to the index's store, and returns what a check then reports.
 fn told(change: impl FnOnce(&Snapshot, &mut Transaction)) -> Vec<String> {
     let fixture = fixture();
     let environment = &fixture.environment;
@@ -50,7 +50,7 @@ fn told(change: impl FnOnce(&Snapshot, &mut Transaction)) -> Vec<String> {
     damage.into_iter().map(|damage| damage.what).collect()
 }
 
-/// Puts a row of which one value is changed.
+/// Puts a row with one changed value.
 fn changed(table: &str, key: u32, column: &str, value: OwnedValue) -> Vec<String> {
     told(|snapshot, transaction| {
         let mut values = row(snapshot, table, key);
@@ -65,7 +65,7 @@ fn changed(table: &str, key: u32, column: &str, value: OwnedValue) -> Vec<String
 }
 
 #[test]
-fn a_row_that_fits_no_other_is_told() {
+fn a_row_that_disagrees_with_others_is_reported() {
     assert_eq!(told(|_, _| {}), [""; 0]);
     for (table, key, column, value, expected) in [
         ("messages", 1, "node", 0, "message 1 has node 0, which is not that of its Message-ID"),
@@ -84,7 +84,7 @@ fn a_row_that_fits_no_other_is_told() {
 }
 
 #[test]
-fn a_row_that_is_missing_or_too_much_is_told() {
+fn missing_and_surplus_rows_are_reported() {
     let without = |table: &'static str, key: u32| {
         told(|_, transaction| {
             transaction.delete(table, &[Value::U32(key)]);

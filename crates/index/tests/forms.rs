@@ -1,7 +1,7 @@
-//! What is searched of messages that say the same in several forms, and of those that are wrapped.
+//! What is searched of messages with several forms of one text, and of wrapped messages.
 //!
-//! In: messages with HTML beside a text, and signed ones. Out: which words find them. This file must not know
-//! how mail is parsed.
+//! Input: messages with HTML beside a text, and signed ones. Output: which words find them. Does not depend
+//! on how mail is parsed.
 
 use crate::support::Fixture;
 
@@ -24,7 +24,7 @@ fn words_of_html_beside_a_text_are_found() {
         ("\"roof 12 000\"", &["Minutes"]),
         ("carousel", &["Minutes"]),
         ("embed:carousel", &[]),
-        // What is hidden, markup and addresses of links are not text.
+        // Hidden text, markup and addresses of links are not searched.
         ("preview or invisible", &[]),
         ("hook or style or font or title", &[]),
     ] {
@@ -44,7 +44,7 @@ fn words_of_html_in_attached_messages_are_attached() {
 }
 
 #[test]
-fn signed_content_is_found_as_any_other() {
+fn signed_content_is_found_like_any_other() {
     let fixture = Fixture::new();
     fixture.put("a", "cur", "1.x:2,", &golden("smime-signed"));
     fixture.put("a", "cur", "2.x:2,", &golden("smime-signed-twice"));

@@ -1,4 +1,4 @@
-//! The list of all files that a backup walks through, against a naive walk of the disk.
+//! The list of all files that a backup reads, compared with a naive walk of the disk.
 
 use crate::support::{Fixture, message};
 use index::{Inventory, Root, Subdirectory};
@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What both walks say of one file.
+/// What both walks report about one file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct File {
     root: String,
@@ -84,7 +84,7 @@ fn all_files_are_listed_in_the_order_of_folders_and_names() {
     fs::create_dir(&other).unwrap();
     fixture.roots.push(Root { name: "another".into(), path: other });
     let folders = ["", "lists/rust", "lists", ".Sub", "lists-x"];
-    // Several passes: rows of a folder lie in several parts, some of them dead.
+    // Several passes, so that a folder's rows lie in several segments, and some of them are dead.
     for pass in 0..3 {
         for root in 0..2 {
             fixture.roots.rotate_left(root);
@@ -102,7 +102,7 @@ fn all_files_are_listed_in_the_order_of_folders_and_names() {
             fs::remove_file(fixture.root().join("lists/cur/92.0.x")).unwrap();
         }
         fixture.update();
-        // Each pass in a segment of its own.
+        // Seal after each pass, so that each has its own segment.
         let (disk, directory) = (&fixture.environment.disk, fixture.environment.index_directory());
         store::Writer::open(disk, &directory, store::Options::default()).unwrap().flush().unwrap();
     }

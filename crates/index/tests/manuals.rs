@@ -1,7 +1,8 @@
-//! What the manuals of mu and notmuch document, asked of an index: kinds of queries, dates, flags, ranges,
-//! phrases, wildcards; where both differ, what `docs/query.md` says. And Chinese, Japanese, Korean.
+//! Queries that the manuals of mu and notmuch document, run on an index: kinds of queries, dates, flags,
+//! ranges, phrases, wildcards. Where the two differ, `docs/query.md` decides. Also Chinese, Japanese and
+//! Korean.
 //!
-//! In: a mailbox of a few messages; it is Sunday, 17 March 2030, in UTC. Out: the Message-IDs found.
+//! Input: a mailbox of a few messages; today is Sunday, 17 March 2030, UTC. Output: the Message-IDs found.
 
 use crate::support::{Fixture, query};
 use index::{Mailbox, Order, RecordReader};
@@ -290,7 +291,7 @@ fn chinese_japanese_and_korean_are_found_by_any_two_characters() {
         "スト",
         "山",
         "body:山",
-        // One character alone is found within others.
+        // A single character is also found next to others.
         "都",
         "body:분 or body:국",
         "subject:都*",

@@ -1,4 +1,4 @@
-//! Queries about a moment: a mailbox with the files of then must answer as the mailbox of then did.
+//! Queries as of a date: given the files of that time, the mailbox must answer as it did then.
 
 use crate::support::{Fixture, message, query};
 use index::{
@@ -7,7 +7,7 @@ use index::{
 };
 use std::fs;
 
-/// Returns what a backup would have noted.
+/// Returns what a backup would have recorded.
 fn moment(fixture: &Fixture) -> Moment {
     let inventory = Inventory::open(&fixture.environment).unwrap();
     let mut moment = Moment { roots: fixture.roots.clone(), ..Moment::default() };
@@ -18,7 +18,7 @@ fn moment(fixture: &Fixture) -> Moment {
             keywords: fs::read(folder.directory.join("dovecot-keywords")).unwrap_or_default(),
         });
         for subdirectory in Subdirectory::ALL {
-            // In no order: a moment need not be sorted.
+            // In no order, because a moment need not be sorted.
             moment.files.extend(inventory.files(folder, subdirectory).unwrap().into_iter().rev().map(
                 |file| MomentFile {
                     folder: number,
@@ -55,7 +55,7 @@ const QUERIES: [&str; 17] = [
     "date:2025-03-04",
 ];
 
-/// Everything that a mailbox says to all queries.
+/// The answers of a mailbox to all queries.
 fn answers(mailbox: &Mailbox) -> Vec<String> {
     let mut reader = RecordReader::new();
     let mut list = Vec::new();
@@ -110,11 +110,12 @@ fn filled() -> Fixture {
 }
 
 #[test]
-fn a_mailbox_put_back_answers_as_it_did_then() {
+fn a_mailbox_as_of_a_date_answers_as_it_did_then() {
     let fixture = filled();
     let (then, before) = (moment(&fixture), answers(&fixture.mailbox()));
     assert!(before.iter().any(|line| line.starts_with("keyword:work: m2")), "{before:#?}");
-    // Flags change, one moves, two go, the folder's keywords get other names, one comes.
+    // Flags change, one file moves, two are removed, the folder's keywords get other names, one file is
+    // added.
     let root = fixture.root().to_owned();
     fs::create_dir_all(root.join("done/cur")).unwrap();
     fs::rename(root.join("inbox/cur/0.x:2,S"), root.join("inbox/cur/0.x:2,RST")).unwrap();
@@ -130,7 +131,7 @@ fn a_mailbox_put_back_answers_as_it_did_then() {
     assert_eq!(answers(&mailbox), before);
     let (mailbox, _) = mailbox.at(&moment(&fixture)).unwrap();
     assert_eq!(answers(&mailbox), answers(&fixture.mailbox()));
-    // Handles: what was at a path then.
+    // Handles: a path names the file that was there at that time.
     let (mailbox, _) = fixture.mailbox().at(&then).unwrap();
     let gone = mailbox.resolve(root.join("inbox/cur/2.x:2,a").to_str().unwrap()).unwrap();
     assert_eq!(mailbox.line(&gone[0], &mut RecordReader::new()).unwrap().subject, "m2");
@@ -138,7 +139,7 @@ fn a_mailbox_put_back_answers_as_it_did_then() {
 }
 
 #[test]
-fn what_the_index_does_not_know_is_counted() {
+fn messages_unknown_to_the_index_are_counted() {
     let fixture = filled();
     let mut then = moment(&fixture);
     let mut unknown = then.files[0].clone();

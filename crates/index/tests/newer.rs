@@ -1,4 +1,4 @@
-//! A mailbox that is carried forward from commit to commit answers as one that is opened anew.
+//! A mailbox that follows the index from commit to commit answers like a newly opened one.
 
 use crate::support::{Fixture, query};
 use index::{Duplicates, Mailbox, NoArchive, Order, OwnAddresses, RecordReader, TagChange, ThreadOrder};
@@ -7,15 +7,15 @@ use std::fs;
 use std::path::PathBuf;
 use work::Silent;
 
-/// What happens between two commits; numbers choose messages, folders and tags.
+/// A change between two commits. Numbers choose messages, folders and tags.
 #[derive(Clone, Debug)]
 enum Change {
-    /// A message that answers another one, or a ghost.
+    /// A message that answers another message or a ghost.
     Add {
         answers: usize,
         folder: usize,
     },
-    /// A copy of a message that came another way.
+    /// A copy of a message that arrived by another route.
     Copy {
         of: usize,
     },
@@ -113,7 +113,7 @@ impl World {
     }
 }
 
-/// What a mailbox says to whoever asks all that depends on more than one row.
+/// The answers of a mailbox to all queries that depend on more than one row.
 fn answers(mailbox: &Mailbox) -> String {
     let mut text = String::new();
     for asked in [
@@ -155,7 +155,7 @@ fn opened(world: &World) -> Mailbox {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
-    fn a_mailbox_carried_forward_answers_as_one_opened_anew(
+    fn a_followed_mailbox_answers_like_a_newly_opened_one(
         commits in proptest::collection::vec(proptest::collection::vec(change(), 1..5), 1..8),
     ) {
         let mut world = World::new();
@@ -172,7 +172,7 @@ proptest! {
             prop_assert_eq!(answers(&carried), answers(&opened(&world)));
             prop_assert!(carried.newer(&world.fixture.environment).unwrap().is_none());
         }
-        // Whoever keeps an older one is not disturbed, in the files and tags that it shows neither.
+        // An older mailbox that is still open does not change, and keeps its files and tags.
         prop_assert_eq!(answers(&first), said_first);
     }
 }

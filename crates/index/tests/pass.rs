@@ -1,4 +1,4 @@
-//! The pass: what was added, moved, changed and gone is seen, and nothing is read that need not be.
+//! The pass: it notices every file that was added, moved, changed or removed, and reads no file without need.
 
 use crate::support::{Fixture, message};
 use index::{Loss, Mode, UpdateOptions};
@@ -11,7 +11,7 @@ fn accept() -> UpdateOptions {
 }
 
 #[test]
-fn finds_what_is_there_and_nothing_twice() {
+fn every_message_is_found_exactly_once() {
     let fixture = Fixture::new();
     fixture.put("inbox", "cur", "1.a:2,S", &message("a", "apples", "red and green"));
     fixture.put("inbox", "new", "2.b", &message("b", "pears", "green"));
@@ -31,7 +31,7 @@ fn a_move_or_a_flag_change_never_reads_the_message() {
     let path = fixture.put("inbox", "new", "1.a", &message("a", "apples", "red"));
     fixture.put("archive", "cur", "2.b:2,S", &message("b", "pears", "green"));
     fixture.update();
-    // Whoever read the file now would see another message: size and times are not looked at either.
+    // Reading the file now would show another message. Its size and times differ too, but are not looked at.
     fs::write(&path, message("x", "poison", "poison")).unwrap();
     let steps = [
         ("inbox/new/1.a", "inbox/cur/1.a:2,S"),
@@ -51,7 +51,7 @@ fn a_move_or_a_flag_change_never_reads_the_message() {
 }
 
 #[test]
-fn a_renamed_folder_is_moves() {
+fn a_renamed_folder_counts_as_moved_files() {
     let fixture = Fixture::new();
     for number in 0..20 {
         fixture.put("old", "cur", &format!("{number}.m:2,S"), &message(&number.to_string(), "hello", "text"));
@@ -108,7 +108,7 @@ fn a_draft_that_is_only_moved_or_reflagged_is_not_read() {
     let path = fixture.put("drafts", "cur", "1.a:2,D", &message("a", "apples", "red"));
     fixture.update();
     let times = fs::metadata(&path).unwrap().modified().unwrap();
-    // Of the same length and time: whoever read the file now would see another message.
+    // The new content has the same length and time. Reading the file now would show another message.
     fs::write(&path, message("a", "poison", "red")).unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_modified(times).unwrap();
     for (from, to) in [("1.a:2,D", "1.a:2,DF"), ("1.a:2,DF", "1.a:2,DFS")] {
@@ -152,8 +152,7 @@ fn a_restored_disk_changes_rows_and_reads_nothing() {
     let path = fixture.put("inbox", "cur", "1.a:2,S", &message("a", "apples", "red"));
     let changed = fixture.put("inbox", "cur", "2.b:2,S", &message("b", "pears", "green"));
     fixture.update();
-    // The same name, size and time of modification with another inode; the content would tell whether it was
-    // read.
+    // The same name, size and mtime with another inode. The content shows whether the file was read.
     let metadata = fs::metadata(&path).unwrap();
     let copy = path.with_file_name(".copy");
     fs::write(&copy, message("a", "apples", "rex")).unwrap();
@@ -200,12 +199,12 @@ fn a_root_that_is_missing_empty_or_nearly_so_keeps_its_rows() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_listed_is_unknown_and_the_rest_is_done() {
+fn a_directory_that_cannot_be_listed_keeps_its_rows() {
     let fixture = Fixture::new();
     fixture.put("inbox", "cur", "1.a:2,S", &message("a", "apples", "red"));
     fixture.put("other", "cur", "2.b:2,S", &message("b", "pears", "green"));
     fixture.update();
-    // A file where a directory was: reading it as a directory fails, for root too.
+    // A file replaces the directory, so that listing it fails even for root.
     fs::rename(fixture.root().join("inbox/cur"), fixture.root().join("aside")).unwrap();
     fs::write(fixture.root().join("inbox/cur"), "").unwrap();
     fixture.put("other", "cur", "3.c:2,S", &message("c", "plums", "blue"));
@@ -217,10 +216,10 @@ fn a_directory_that_cannot_be_listed_is_unknown_and_the_rest_is_done() {
 }
 
 #[test]
-fn an_unreadable_file_is_told_and_tried_again() {
+fn an_unreadable_file_is_reported_and_tried_again() {
     let fixture = Fixture::new();
     let path = fixture.put("inbox", "cur", "1.a:2,S", "");
-    // A broken gzip file cannot be read, for root neither.
+    // Not even root can read a broken gzip file.
     fs::write(&path, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3]).unwrap();
     fixture.put("inbox", "cur", "2.b:2,S", &message("b", "pears", "green"));
     let summary = fixture.update();
@@ -275,7 +274,7 @@ fn names_are_bytes() {
 }
 
 #[test]
-fn many_batches_give_what_one_gives() {
+fn many_batches_give_the_same_result_as_one() {
     let one = Fixture::new();
     let many = Fixture::new();
     for number in 0..300 {
@@ -333,7 +332,7 @@ fn two_roots_with_the_same_folders_are_kept_apart() {
 }
 
 #[test]
-fn a_root_that_is_no_longer_named_goes_only_when_that_is_meant() {
+fn a_root_that_is_no_longer_named_is_removed_only_on_request() {
     let mut fixture = Fixture::new();
     let second = fixture.directory.path().join("work");
     fs::create_dir_all(second.join("inbox/cur")).unwrap();
@@ -386,7 +385,7 @@ fn a_message_over_the_limit_is_read_in_pieces_to_its_end() {
         let message = mailbox.message(&hits.list[0], &mut index::RecordReader::new()).unwrap();
         assert!(message.rest.problems.is_empty(), "{:?}", message.rest.problems);
         assert!(message.line.size_bytes > 800_000);
-        // What is known is not taken apart again.
+        // A message that is already known is not parsed again.
         fs::rename(fixture.root().join("inbox/cur/1.a:2,S"), fixture.root().join("inbox/cur/4.d:2,S"))
             .unwrap();
         fixture.put("inbox", "cur", "5.e:2,S", &long("one"));
@@ -400,7 +399,7 @@ fn a_message_over_the_limit_is_read_in_pieces_to_its_end() {
 #[test]
 fn a_move_right_after_the_first_index_is_a_move() {
     let mut fixture = Fixture::new();
-    // A clock as it is: every directory was changed too recently for its times to be trusted.
+    // With the real clock, every directory changed too recently for its times to be trusted.
     fixture.environment.context.clock_ns = || {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         i64::try_from(now.as_nanos()).unwrap()

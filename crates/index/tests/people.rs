@@ -1,4 +1,4 @@
-//! People: who wrote and who got messages, whatever the order in which they came.
+//! People: who wrote and who received messages, in whatever order the messages came.
 
 use crate::support::Fixture;
 use index::{Circle, OwnAddresses, Person, UpdateOptions};
@@ -48,7 +48,7 @@ fn people_are_counted_and_the_newest_name_is_kept() {
         at_once.update_with(&UpdateOptions { batch_message_count: 3, ..UpdateOptions::default() });
         assert_eq!(people(&one_by_one, &[]), expected);
         assert_eq!(people(&at_once, &[]), expected);
-        // The same content again is nothing new.
+        // Another file with the same content changes nothing.
         one_by_one.put("b", "cur", "9.x:2,", &letters[0]);
         one_by_one.update();
         assert_eq!(people(&one_by_one, &[]), expected);
@@ -112,7 +112,7 @@ fn the_user_is_left_out_and_others_are_partners_who_were_written_to_or_wrote() {
     assert_eq!(found(&own[..1], &["e"], Circle::Partners), "bo cy dee");
     assert_eq!(found(&own, &["dee"], Circle::Partners), "dee");
     assert_eq!(found(&[], &[], Circle::Partners), "");
-    // What is gone is no exchange any more, and still somebody.
+    // Removed mail no longer makes somebody a partner, but the person is still known.
     std::fs::remove_file(fixture.root().join("a/cur/1.x:2,S")).unwrap();
     fixture.update();
     assert_eq!(found(&own, &[], Circle::Partners), "bo cy fay");

@@ -1,7 +1,7 @@
-//! What is addressed to the user in person, whoever that is.
+//! Mail that is addressed to the user in person.
 //!
-//! In: mail, and addresses. Out: what `flag:personal` finds and what shows it. Knows only the public
-//! interface of the index.
+//! Input: mail and addresses. Output: what `flag:personal` finds and which messages show it. Uses only the
+//! public interface of the index.
 
 use crate::support::{Fixture, message, query, subjects};
 use index::{Mailbox, Order, OwnAddresses, RecordReader, shown_flags};
@@ -38,7 +38,7 @@ fn personal(mailbox: &Mailbox) -> Vec<String> {
     found
 }
 
-/// Returns the subjects of messages that show the flag.
+/// Returns the subjects of the messages that show the flag.
 fn showing(mailbox: &Mailbox) -> Vec<String> {
     let mut reader = RecordReader::new();
     let hits = mailbox.find(&query(""), &Order::default()).unwrap();

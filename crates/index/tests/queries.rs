@@ -1,6 +1,6 @@
-//! Queries against a slow and obvious twin: a filter that looks at every message for every leaf.
+//! Queries compared with a slow and obvious twin: a filter that tests every message for every leaf.
 //!
-//! In: random mailboxes and random queries. Out: the same sets from both.
+//! Input: random mailboxes and random queries. Output: the same sets from both.
 
 use crate::support::Fixture;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const WORDS: [&str; 8] = ["apple", "Äpfel", "foo_bar", "red", "REDDER", "東京都", "naïve", "x1"];
 const FOLDERS: [&str; 3] = ["inbox", "lists/one", ".Sub.Two"];
 
-/// A message as the twin knows it.
+/// A message as the twin sees it.
 #[derive(Clone, Debug)]
 struct TwinMessage {
     number: usize,
@@ -198,7 +198,7 @@ proptest! {
         queries in prop::collection::vec(a_query(), 12),
     ) {
         let fixture = Fixture::new();
-        // In two passes, so that rows and text lie in several segments.
+        // Two passes, so that rows and text lie in several segments.
         let half = mailbox.len() / 2;
         for part in [&mailbox[..half], &mailbox[half..]] {
             for known in part {

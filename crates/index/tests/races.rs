@@ -1,5 +1,5 @@
-//! Something happens on the disk at a certain call of somebody else: a merge under a check, a first index
-//! beside another.
+//! Something else happens on the disk at a certain call: a merge during a check, another first index during a
+//! first index.
 
 use crate::support::{Fixture, message};
 use disk::{Disk, File, Lock, Map, RealDisk, Result, Wait};
@@ -11,19 +11,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use work::Silent;
 
-/// What happens.
+/// What happens at that call.
 type Race = Box<dyn FnOnce() + Send>;
 
-/// The real disk, where something happens before a certain call.
+/// The real disk. Something happens just before one chosen call.
 struct RacingDisk {
-    /// Which calls count.
+    /// Selects the calls that are counted.
     counts: fn(Call<'_>) -> bool,
     calls: AtomicUsize,
     at: usize,
     race: Mutex<Option<Race>>,
 }
 
-/// A call that may count.
+/// A call that can be counted.
 #[derive(Clone, Copy)]
 enum Call<'a> {
     Map,
@@ -118,7 +118,7 @@ fn environment_on(fixture: &Fixture, disk: &Arc<RacingDisk>) -> Environment {
 #[test]
 fn a_check_beside_a_merging_writer_finds_no_damage() {
     let fixture = Fixture::new();
-    // Five segments of text: the next pass merges them.
+    // Five text segments, so that the next pass merges them.
     for number in 0..5 {
         put(&fixture, number);
         fixture.update();
@@ -129,7 +129,7 @@ fn a_check_beside_a_merging_writer_finds_no_damage() {
     let opening = counting.calls.load(Ordering::Relaxed);
     put(&fixture, 5);
     let (environment, roots) = (fixture.environment.clone(), fixture.roots.clone());
-    // What the check has open is gone when it looks at the files.
+    // The merge removes files that the check has opened.
     let racing = RacingDisk::new(
         |call| matches!(call, Call::Map),
         opening,
@@ -144,11 +144,11 @@ fn a_check_beside_a_merging_writer_finds_no_damage() {
 }
 
 #[test]
-fn of_two_first_indexes_one_finds_the_other_and_the_directory_is_tagged() {
+fn two_first_indexes_at_once_agree_and_the_directory_is_tagged() {
     let fixture = Fixture::new();
     (0..7).for_each(|number| put(&fixture, number));
     let (environment, roots) = (fixture.environment.clone(), fixture.roots.clone());
-    // There is no index yet when the first one looks, and there is when it wants to make it.
+    // There is no index when the first pass looks, but there is one when the pass is about to create it.
     let is_writers = |call: Call<'_>| matches!(call, Call::Lock(path) if path.ends_with("index/lock"));
     let racing = RacingDisk::new(is_writers, 0, move || {
         index::update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();
@@ -161,7 +161,7 @@ fn of_two_first_indexes_one_finds_the_other_and_the_directory_is_tagged() {
     let tag = fixture.environment.index_directory().join("CACHEDIR.TAG");
     let signature = "Signature: 8a477f597d28d172789f06886806bc55";
     assert!(std::fs::read_to_string(&tag).unwrap().starts_with(signature));
-    // Whoever was killed before it was tagged leaves that to the next.
+    // If a pass is killed before it writes the tag, the next pass writes it.
     std::fs::remove_file(&tag).unwrap();
     put(&fixture, 8);
     fixture.update();

@@ -1,5 +1,5 @@
-//! Readers beside a writer: never blocked, never an error, never half a commit; also where they may write
-//! nothing.
+//! Readers beside a writer are never blocked, never get an error and never see half a commit, also where they
+//! have no permission to write.
 
 use crate::support::{Fixture, message, query, subjects};
 use index::{Mailbox, Order, RecordReader, UpdateOptions};
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Messages come in pairs with a word of their own, both in one directory and one commit. A reader that sees
-/// one must see the other, by text and by rows.
+/// one must also see the other, by text and by rows.
 #[test]
 fn readers_in_a_loop_never_see_half_a_commit() {
     let fixture = Fixture::new();

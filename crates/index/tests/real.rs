@@ -1,5 +1,5 @@
-//! Real mail: every file is there exactly once, and every Message-ID and every subject with a word in it is
-//! found.
+//! Real mail: the index has every file exactly once, and finds every Message-ID and every subject that
+//! contains a word.
 
 use crate::support::{Fixture, dump};
 use index::{Mailbox, Order, RecordReader, Root};

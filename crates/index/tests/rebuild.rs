@@ -1,5 +1,5 @@
-//! An index made anew: whatever was damaged, it gives the answers of a fresh one, and no crash leaves less
-//! than the old one or the new.
+//! Rebuilding an index. Whatever was damaged, a rebuilt index answers like a new one. After a crash there is
+//! either the old index or the new one.
 
 use crate::support::{Dump, Fixture, dump, environment, message, query};
 use index::{Depth, Environment, Error, Mailbox, UpdateOptions};
@@ -21,7 +21,7 @@ fn indexed(count: usize) -> (Fixture, SimDisk) {
         fixture.put(&format!("f{}", number % 3), "cur", &format!("{number}.x:2,S"), &content);
     }
     let disk = SimDisk::new(11);
-    // Two commits: there are segments and a journal.
+    // Two commits, so that there are segments and a journal.
     index::update(&environment_of(&disk), &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
     fixture.put("f0", "cur", "last.x:2,F", &message("last", "last", "words nlast"));
     index::update(&environment_of(&disk), &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
@@ -32,7 +32,7 @@ fn rebuild(disk: &SimDisk, fixture: &Fixture) -> index::Result<index::Summary> {
     index::rebuild(&environment_of(disk), &fixture.roots, &UpdateOptions::default(), &Silent)
 }
 
-/// What an index answers.
+/// The answers of an index.
 fn answers(disk: &SimDisk, root: &Path) -> index::Result<(Dump, [u64; 3])> {
     let mailbox = Mailbox::open(&environment_of(disk))?;
     let mut counts = [0; 3];
@@ -75,7 +75,8 @@ fn whatever_is_damaged_a_rebuild_gives_the_answers_of_a_fresh_index() {
         cut.cut(&path, length / 2);
         for (how, harmed) in [("flipped", harmed), ("cut", cut)] {
             let found = index::diagnose(&environment_of(&harmed), Depth::Deep).unwrap();
-            // Half of the journal's last record looks like one that was never finished.
+            // If half of the journal's last record is missing, the record looks unfinished, which is not
+            // damage.
             assert!(!found.is_empty() || kind == "journal-", "{kind} {how}");
             rebuild(&harmed, &fixture).unwrap_or_else(|error| panic!("{kind} {how}: {error}"));
             assert!(is_sound(&harmed), "{kind} {how}");
@@ -89,7 +90,7 @@ fn whatever_is_damaged_a_rebuild_gives_the_answers_of_a_fresh_index() {
 }
 
 #[test]
-fn readers_keep_the_old_index_and_nothing_of_it_is_left_behind() {
+fn readers_keep_the_old_index_and_its_files_are_removed() {
     let (fixture, disk) = indexed(10);
     let mailbox = Mailbox::open(&environment_of(&disk)).unwrap();
     let before = dump(&mailbox, fixture.root());
@@ -120,7 +121,7 @@ fn a_crash_at_any_operation_leaves_the_old_index_or_the_new() {
     rebuild(&whole, &fixture).unwrap();
     let new = answers(&whole, fixture.root()).unwrap();
     assert_ne!(old, new);
-    // The work on the new index is tested as any pass is: what matters here is how it comes into its place.
+    // Other tests cover the work of the pass. This test covers how the new index replaces the old one.
     let operations = whole.operation_count();
     let step = ((operations - start) / 60).max(1);
     let tail = operations.saturating_sub(60).max(start);
@@ -135,14 +136,14 @@ fn a_crash_at_any_operation_leaves_the_old_index_or_the_new() {
             assert!(is_sound(&image.disk), "crash at {number}, {}", image.description);
         }
         let image = crashed.images().swap_remove(0);
-        // Another process makes other names.
+        // Another process chooses other names.
         let again = Environment { seed: 8, ..environment_of(&image.disk) };
         index::rebuild(&again, &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
         assert_eq!(answers(&image.disk, fixture.root()).unwrap(), new, "again after a crash at {number}");
     }
 }
 
-/// Asks to stop as soon as it is asked.
+/// Asks to stop at once.
 struct Impatient;
 
 impl work::Progress for Impatient {
@@ -160,7 +161,7 @@ fn a_rebuild_that_is_interrupted_or_finds_no_mail_changes_nothing() {
     let interrupted = index::rebuild(&environment, &fixture.roots, &options, &Impatient);
     assert!(matches!(interrupted, Err(Error::Interrupted)), "{interrupted:?}");
     std::fs::rename(fixture.root(), fixture.directory.path().join("aside")).unwrap();
-    // There is mail, but not in each root.
+    // One root has mail, the other does not.
     let other = fixture.directory.path().join("other");
     std::fs::create_dir_all(other.join("cur")).unwrap();
     let both = [index::Root { name: "other".into(), path: other }, fixture.roots[0].clone()];
@@ -172,9 +173,9 @@ fn a_rebuild_that_is_interrupted_or_finds_no_mail_changes_nothing() {
 }
 
 #[test]
-fn what_a_new_index_lacks_is_named_with_what_the_old_one_had() {
+fn messages_that_a_rebuild_cannot_reach_are_reported() {
     let (fixture, disk) = indexed(9);
-    // A folder behind a link, as to another disk, with a folder in it.
+    // A folder behind a link, such as one to another disk, with a folder in it.
     let aside = fixture.directory.path().join("aside");
     for (folder, name) in [("aside", "a.x:2,"), ("aside/deep", "b.x:2,"), ("aside/deep", "c.x:2,")] {
         let directory = fixture.directory.path().join(folder).join("cur");
@@ -187,7 +188,7 @@ fn what_a_new_index_lacks_is_named_with_what_the_old_one_had() {
     index::update(&environment_of(&disk), &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
     assert_eq!(answers(&disk, fixture.root()).unwrap().1[0], 13);
     assert_eq!(rebuild(&disk.fork(), &fixture).unwrap().problems, []);
-    // A folder that is simply gone is nothing to speak of.
+    // A folder that was simply removed is not reported.
     std::fs::remove_dir_all(fixture.root().join("f2")).unwrap();
     std::fs::rename(&aside, fixture.directory.path().join("elsewhere")).unwrap();
     for (is_readable, what) in
@@ -213,7 +214,7 @@ fn what_a_new_index_lacks_is_named_with_what_the_old_one_had() {
 }
 
 #[test]
-fn an_older_version_is_made_anew_and_a_newer_one_left_alone() {
+fn an_older_version_is_rebuilt_and_a_newer_one_is_left_alone() {
     let (fixture, disk) = indexed(6);
     let right = answers(&disk, fixture.root()).unwrap();
     for (version, is_mended) in [(1, true), (2, true), (index::format::STATE_VERSION + 1, false)] {
@@ -233,14 +234,15 @@ fn an_older_version_is_made_anew_and_a_newer_one_left_alone() {
     }
 }
 
-/// Commits a state of another version: the bytes that version 1 had, or those of today with another number.
+/// Commits the state of another version: the bytes of version 1, or today's bytes with another version
+/// number.
 fn set_version(disk: &SimDisk, version: u32) {
     let disk: Arc<dyn disk::Disk> = Arc::new(disk.clone());
     let mut writer = store::Writer::open(&disk, Path::new("/data/index"), store::Options::default()).unwrap();
     let mut bytes = writer.snapshot().unwrap().attachment("mail").unwrap().to_vec();
     bytes[8..12].copy_from_slice(&version.to_le_bytes());
     if version == 1 {
-        // It had one number less.
+        // Version 1 had one number less.
         bytes.drain(20..24);
     }
     let mut transaction = store::Transaction::default();

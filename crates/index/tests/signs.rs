@@ -1,10 +1,10 @@
-//! Words with signs (`c++`, `.net`) and words of one stem, asked of an index. In: small messages. Out: which
-//! of them are found.
+//! Queries for words with signs (`c++`, `.net`) and for words with one stem. Input: small messages. Output:
+//! which of them are found.
 
 use crate::support::{Fixture, message, query_with};
 use index::UpdateOptions;
 
-/// Indexes messages of these subjects, each with its text.
+/// Indexes messages with these subjects and texts.
 fn mailbox(messages: &[(&str, &str)]) -> Fixture {
     let fixture = Fixture::new();
     for (number, (subject, text)) in messages.iter().enumerate() {
@@ -46,19 +46,19 @@ fn words_with_signs_are_found_as_such() {
             ("bashrc", &["dots"]),
             ("asp.net", &["dots"]),
             ("C++11", &["plus"]),
-            // Phrases hold with the signs and without.
+            // Phrases match with and without the signs.
             ("\"c++ code\"", &["plus"]),
             ("\"c code\"", &["bare", "plus"]),
             ("\"write c++ code since\"", &["plus"]),
             ("\"c# .net code\"", &["sharp"]),
             ("\"c# net code\"", &["sharp"]),
             ("\"c++ cod*\"", &["plus"]),
-            // Parts of words and regular expressions see both.
+            // Parts of words and regular expressions see both forms.
             (".ne*", &["sharp"]),
             ("*ashrc", &["dots"]),
             ("body:/^c[+]+$/", &["plus"]),
             ("body:/^c$/", &["bare", "plus", "sharp"]),
-            // In addresses and names of files a dot only separates.
+            // In addresses and file names, a dot only separates words.
             ("from:.org", &["bare", "c++ subject", "dots", "plus", "sharp"]),
             ("not c++", &["bare", "dots", "sharp"]),
         ],

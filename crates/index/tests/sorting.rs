@@ -1,7 +1,7 @@
-//! Every key to sort by, compared with a slow twin.
+//! Every sort key, compared with a slow twin.
 //!
-//! In: generated mail of all kinds, more of it than is sorted on one thread. Out: whether hits come in the
-//! order that plain values give.
+//! Input: generated mail of all kinds, more than one thread sorts alone. Output: whether the order of hits is
+//! that of the plain values.
 
 use crate::support::{Fixture, query};
 use index::{Direction, Hit, Mailbox, Message, Order, RecordReader, SortKey, shown_flags};
@@ -29,7 +29,7 @@ const KEYS: [SortKey; 16] = [
     SortKey::Language,
 ];
 
-/// What is compared, as a text: slow, and as docs/OUTPUT.md says it.
+/// The sort key as a text: slow, as docs/OUTPUT.md defines it.
 fn key(message: &Message, key: SortKey) -> String {
     let people = |list: &[index::Contact]| {
         let name =
@@ -113,10 +113,10 @@ fn every_key_sorts_as_its_values_do() {
 }
 
 #[test]
-fn few_of_many_stand_in_the_order_in_which_all_do() {
+fn a_few_hits_are_in_the_same_order_as_all_hits() {
     let fixture = Fixture::new();
     for number in 0..2100 {
-        // Two of the rare ones are of one second.
+        // Two of the rare messages have the same second.
         let second = if number % 1050 == 0 { 7 } else { number % 60 };
         let word = if [0, 40, 1050].contains(&number) { "rare" } else { "common" };
         let content = format!(

@@ -1,6 +1,7 @@
-//! A small mailbox in a temporary directory, and what an index says of it in a form that tests can compare.
+//! A small mailbox in a temporary directory, and dumps of its index that tests can compare.
 //!
-//! In: file names and messages. Out: an environment, and dumps. Knows only the public interface of the index.
+//! Input: file names and messages. Output: an environment, and dumps. Uses only the public interface of the
+//! index.
 
 use disk::{Disk, RealDisk};
 use index::{Environment, Mailbox, Order, RecordReader, Root, Summary, UpdateOptions};
@@ -18,16 +19,16 @@ pub(crate) struct Fixture {
     pub(crate) roots: Vec<Root>,
 }
 
-/// What an index says of one message: subject, flags and paths below the root.
+/// What an index has of one message: subject, flags and paths below the root.
 pub(crate) type Dump = BTreeMap<String, (String, String, Vec<String>)>;
 
 impl Fixture {
-    /// Begins with an empty root and no index, on the real disk.
+    /// Creates an empty root without an index, on the real disk.
     pub(crate) fn new() -> Fixture {
         Fixture::on(Arc::new(RealDisk))
     }
 
-    /// Begins with the index on another disk.
+    /// Creates an empty root, with the index on another disk.
     pub(crate) fn on(disk: Arc<dyn Disk>) -> Fixture {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().join("mail");
@@ -40,7 +41,7 @@ impl Fixture {
         &self.roots[0].path
     }
 
-    /// Makes a folder and writes a message into it.
+    /// Creates a folder and writes a message into it.
     pub(crate) fn put(&self, folder: &str, place: &str, name: &str, content: &str) -> PathBuf {
         for each in ["cur", "new", "tmp"] {
             fs::create_dir_all(self.root().join(folder).join(each)).unwrap();
@@ -67,7 +68,7 @@ impl Fixture {
         subjects(&self.mailbox(), query)
     }
 
-    /// Returns the subjects that a query finds where a configuration names header fields.
+    /// Returns the subjects that a query finds when a configuration names header fields.
     pub(crate) fn find_with(&self, query: &str, headers: &[&str]) -> Vec<String> {
         subjects_of(&self.mailbox(), &query_with(query, headers))
     }
@@ -83,7 +84,7 @@ impl Fixture {
     }
 }
 
-/// An environment whose clock stands in the future, so that no stamp is too young.
+/// An environment whose clock is in the future, so that every stamp is old enough.
 pub(crate) fn environment(disk: Arc<dyn Disk>, data: &Path) -> Environment {
     Environment {
         disk,
@@ -112,12 +113,12 @@ fn context(headers: &[&str]) -> query::Context {
     }
 }
 
-/// Parses a query as a test may: local time is UTC, now is far in the future.
+/// Parses a query: local time is UTC, and the current time is far in the future.
 pub(crate) fn query(text: &str) -> query::Query {
     query_with(text, &[])
 }
 
-/// Parses a query where a configuration names header fields.
+/// Parses a query when a configuration names header fields.
 pub(crate) fn query_with(text: &str, headers: &[&str]) -> query::Query {
     query::parse(text, &context(headers)).unwrap_or_else(|error| panic!("{error}"))
 }

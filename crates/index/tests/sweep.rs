@@ -1,4 +1,4 @@
-//! Sweeping: messages whose last file is long gone are forgotten, and nothing of them is ever found.
+//! Sweeping: it removes messages whose last file was removed long ago, and no query finds them afterwards.
 
 use crate::support::{Fixture, message};
 use index::{Archive, CLOCK_SECONDS, Error, NoArchive, Swept};
@@ -9,12 +9,12 @@ const DAY: i64 = 86_400;
 const MONTH: i64 = 30 * DAY;
 const NOW: i64 = 1_900_000_000;
 
-/// A month and a day after the clock of all other tests.
+/// A month and a day after the clock of the other tests.
 fn later() -> i64 {
     (NOW + MONTH + DAY) * 1_000_000_000
 }
 
-/// Messages 0 to 9, of which 0 to 3 are gone since now, and 4 since a month later.
+/// Messages 0 to 9. The files of 0 to 3 are removed at `NOW`, that of 4 at `later`.
 fn filled() -> Fixture {
     let mut fixture = Fixture::new();
     for number in 0..10 {
@@ -45,7 +45,7 @@ fn sweep(fixture: &Fixture, age: i64) -> u64 {
 }
 
 #[test]
-fn what_is_gone_for_long_is_forgotten() {
+fn messages_absent_for_long_are_forgotten() {
     let fixture = filled();
     let old = ["subject 0", "subject 1", "subject 2", "subject 3"];
     assert_eq!(sweepable(&fixture, MONTH), old);
@@ -54,7 +54,7 @@ fn what_is_gone_for_long_is_forgotten() {
     assert_eq!((sweep(&fixture, MONTH), sweep(&fixture, MONTH)), (4, 0));
     let counts = fixture.mailbox().counts().unwrap();
     assert_eq!((counts.messages, counts.absent), (5, 1));
-    // Their text may still be there: nothing finds it.
+    // Their text may still be in the index, but no query finds it.
     assert_eq!(fixture.find("words").len(), 5);
     assert_eq!(fixture.find("subject:subject and not body:nothing").len(), 5);
     assert!(fixture.mailbox().resolve("id:m1@example.org").is_err());
@@ -75,7 +75,7 @@ fn a_swept_message_that_comes_back_is_a_new_one() {
 }
 
 #[test]
-fn absent_since_a_time_to_come_is_not_old() {
+fn absence_that_starts_in_the_future_is_not_old() {
     let mut fixture = filled();
     fixture.environment.context.clock_ns = || 1_700_000_000 * 1_000_000_000;
     assert!(sweepable(&fixture, 0).is_empty());
@@ -84,7 +84,7 @@ fn absent_since_a_time_to_come_is_not_old() {
 }
 
 #[test]
-fn a_clock_that_makes_no_sense_forgets_nothing() {
+fn an_impossible_clock_forgets_nothing() {
     let mut fixture = filled();
     let last = CLOCK_SECONDS.end();
     let clocks: [fn() -> i64; 5] = [
@@ -117,7 +117,7 @@ fn a_clock_that_makes_no_sense_forgets_nothing() {
 }
 
 #[test]
-fn what_such_a_clock_dated_is_gone_since_the_next_sweep() {
+fn the_next_sweep_corrects_dates_of_an_impossible_clock() {
     let wrong: [fn() -> i64; 3] = [|| 0, || -1_000_000_000, || i64::MAX];
     for clock in wrong {
         let mut fixture = filled();
@@ -136,7 +136,7 @@ fn what_such_a_clock_dated_is_gone_since_the_next_sweep() {
 }
 
 #[test]
-fn mail_that_is_read_under_such_a_clock_keeps_its_dates() {
+fn mail_indexed_under_an_impossible_clock_keeps_its_dates() {
     let wrong: [fn() -> i64; 3] = [|| 0, || -1_000_000_000_000, || i64::MAX];
     for clock in wrong {
         let mut fixture = Fixture::new();
@@ -148,10 +148,10 @@ fn mail_that_is_read_under_such_a_clock_keeps_its_dates() {
 }
 
 #[test]
-fn merging_leaves_the_text_of_swept_messages_behind() {
+fn merging_drops_the_text_of_swept_messages() {
     let fixture = filled();
     sweep(&fixture, MONTH);
-    // A pass a message: six segments of text are worth a merge.
+    // One pass for each message makes six text segments, which are worth a merge.
     for number in 20..26 {
         let content = message(&format!("m{number}"), &format!("subject {number}"), "words");
         fixture.put("f", "cur", &format!("{number}.x:2,S"), &content);
@@ -168,7 +168,7 @@ fn merging_leaves_the_text_of_swept_messages_behind() {
     fixture.check();
 }
 
-/// Asks to stop as soon as it is asked.
+/// Asks to stop at once.
 struct Impatient;
 
 impl work::Progress for Impatient {
@@ -187,8 +187,8 @@ fn an_interrupted_sweep_keeps_what_it_did() {
 }
 
 #[test]
-fn what_is_kept_elsewhere_is_never_forgotten() {
-    /// Holds messages 1 and 3; or fails.
+fn messages_that_an_archive_holds_are_never_forgotten() {
+    /// Holds messages 1 and 3, or fails.
     struct Odd([[u8; 32]; 2], bool);
     impl Archive for Odd {
         fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
@@ -207,7 +207,7 @@ fn what_is_kept_elsewhere_is_never_forgotten() {
     let (environment, odd) = (&fixture.environment, Odd(sha256, false));
     let list = index::sweepable(environment, MONTH, &odd).unwrap();
     assert_eq!(list.iter().map(|one| &*one.subject).collect::<Vec<_>>(), ["subject 0", "subject 2"]);
-    // Who cannot be asked may hold everything.
+    // An archive that cannot be asked may hold everything.
     let failed = index::sweep(environment, MONTH, &Odd(sha256, true), &Silent);
     assert_eq!(failed.unwrap_err().to_string(), "nobody answers");
     let swept = index::sweep(environment, MONTH, &odd, &Silent).unwrap();

@@ -1,4 +1,4 @@
-//! Tags: given and taken away by queries, kept whatever happens to files, headers and the index.
+//! Tags: queries add and remove them. They survive any change of files, of headers and of the index.
 
 use crate::support::{Fixture, environment, message, query};
 use index::{Environment, Mailbox, Order, RecordReader, TagChange, TagSummary};
@@ -7,7 +7,7 @@ use std::fs;
 use std::sync::Arc;
 use testkit::SimDisk;
 
-/// Changes tags as `+a -b` says.
+/// Changes tags: `+a` adds one, `-b` removes one.
 fn tag(fixture: &Fixture, changes: &str, text: &str) -> TagSummary {
     let names = |sign: char| -> BTreeSet<String> {
         changes.split(' ').filter_map(|word| word.strip_prefix(sign)).map(str::to_owned).collect()
@@ -18,7 +18,7 @@ fn tag(fixture: &Fixture, changes: &str, text: &str) -> TagSummary {
     index::change_tags(&fixture.environment, &mailbox, &found, &change).unwrap()
 }
 
-/// Returns `subject tag,tag` of every message with a tag, newest first.
+/// Returns `subject tag,tag` for every message with a tag, newest first.
 fn tagged(fixture: &Fixture) -> Vec<String> {
     tagged_in(&fixture.mailbox())
 }
@@ -48,7 +48,7 @@ fn three() -> Fixture {
 }
 
 #[test]
-fn tags_come_and_go_by_query() {
+fn queries_add_and_remove_tags() {
     let fixture = three();
     assert_eq!(
         tag(&fixture, "+work +todo", "subject:one or subject:two"),
@@ -82,7 +82,7 @@ fn tags_come_and_go_by_query() {
 }
 
 #[test]
-fn what_is_no_tag_is_refused_and_nothing_is_written() {
+fn an_invalid_tag_is_refused_and_nothing_is_written() {
     let fixture = three();
     let mailbox = fixture.mailbox();
     let found = mailbox.evaluate(&query("")).unwrap();
@@ -102,17 +102,17 @@ fn tags_stay_whatever_happens_to_files_and_to_the_index() {
     tag(&fixture, "+work", "subject:one");
     tag(&fixture, "+later", "subject:two");
     let expected = ["one work", "two later"];
-    // Reflagged, renamed, moved to another folder.
+    // Flags change, the file is renamed and moves to another folder.
     let root = fixture.root().to_owned();
     fixture.put("done", "cur", "9.y:2,S", &message("m9", "nine", "x"));
     fs::rename(root.join("inbox/cur/0.x:2,S"), root.join("done/cur/0.x:2,FRS")).unwrap();
     fixture.update();
     assert_eq!(tagged(&fixture), expected);
-    // The index is deleted and made again.
+    // The index is deleted and built again.
     fs::remove_dir_all(fixture.environment.index_directory()).unwrap();
     fixture.update();
     assert_eq!(tagged(&fixture), expected);
-    // Gone, and back in another folder.
+    // The file is removed and comes back in another folder.
     let content = fs::read(root.join("inbox/cur/1.x:2,S")).unwrap();
     fs::remove_file(root.join("inbox/cur/1.x:2,S")).unwrap();
     fixture.update();
@@ -131,19 +131,19 @@ fn tags_follow_a_message_whose_headers_change() {
     let root = fixture.root().to_owned();
     let path = root.join("inbox/cur/0.x:2,S");
     let content = fs::read_to_string(&path).unwrap();
-    // As mbsync does: another file with another content, then the old one goes.
+    // Like mbsync: it adds a file with another content, then removes the old file.
     fixture.put("inbox", "cur", "8.n:2,S", &format!("X-TUID: abc\n{content}"));
     fs::remove_file(&path).unwrap();
     fixture.update();
     assert_eq!(tagged(&fixture), ["one work"]);
     assert_eq!(fixture.find("tag:work"), ["one"]);
-    // What is then changed is changed for both contents: they are copies.
+    // Later changes apply to both contents, because they are copies.
     assert_eq!(tag(&fixture, "-work", "subject:one"), TagSummary { messages: 1, changed: 2 });
     assert_eq!(tagged(&fixture), [""; 0]);
     assert!(fixture.find("tag:work").is_empty());
     tag(&fixture, "+other", "subject:one");
     assert_eq!(tagged(&fixture), ["one other"]);
-    // Another message with the same Message-ID has no part in the tags of one that is there.
+    // Another message with the same Message-ID does not get the tags of one that is still there.
     fixture.put("inbox", "cur", "9.n:2,S", &content.replace("some words", "a forgery"));
     fixture.update();
     assert_eq!(tagged(&fixture), ["one other"]);
@@ -151,7 +151,7 @@ fn tags_follow_a_message_whose_headers_change() {
 }
 
 #[test]
-fn copies_have_their_tags_together() {
+fn copies_share_their_tags() {
     let fixture = three();
     let content = message("m0", "one", "some words");
     fixture.put("list", "cur", "5.l:2,", &format!("Received: by list\n{content}"));
@@ -179,7 +179,7 @@ fn labels_of_the_header_are_tags_too() {
 }
 
 #[test]
-fn two_who_tag_at_once_lose_nothing() {
+fn two_writers_of_tags_lose_nothing() {
     let fixture = three();
     std::thread::scope(|scope| {
         for number in 0..4 {
@@ -225,7 +225,7 @@ fn a_crash_while_tagging_leaves_all_tags_or_none() {
 #[test]
 fn a_check_looks_at_the_tags_too() {
     let fixture = Fixture::new();
-    // So many that they are sealed in segments.
+    // Enough tags for segments to be written.
     for number in 0..3000 {
         fixture.put("a", "cur", &format!("{number}.x:2,S"), &message(&format!("m{number}"), "s", "x"));
     }

@@ -1,4 +1,5 @@
-//! Tags as text: there and back, whatever was said, merged with what is there, all of it or nothing.
+//! Tags as text: an export can be imported again. An import merges with the existing tags, and does so
+//! completely or not at all.
 
 use crate::support::environment;
 use index::{Environment, TagImport, export_tags, import_tags};
@@ -9,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use testkit::SimDisk;
 
-/// What is said: by the first byte of a SHA-256, a Message-ID and tags.
+/// A Message-ID and tags for each content; the key is the first byte of its SHA-256.
 type Said = BTreeMap<u8, (String, BTreeSet<String>)>;
 
 fn on(disk: &SimDisk) -> Environment {
@@ -20,7 +21,7 @@ fn digits(seed: u8) -> String {
     format!("{seed:02x}{}", "5a".repeat(31))
 }
 
-/// The form that the format asks writers for, made by another way than theirs.
+/// The canonical form that the format requires of writers, written by independent code.
 fn text(said: &Said) -> String {
     let escape = |text: &str| -> String {
         let each = |byte: &u8| match byte {
@@ -37,8 +38,8 @@ fn text(said: &Said) -> String {
     format!("pneu-tags 1\n{}", said.iter().map(line).collect::<String>())
 }
 
-/// Another form that readers take: upside down, every character escaped, a line for each tag, and lines that
-/// say nothing.
+/// Another form that readers must accept: lines in reverse order, every character escaped, one line for each
+/// tag, blank lines and comments.
 fn odd_text(said: &Said) -> String {
     let escape = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
     let mut out = "pneu-tags 1\r\n\n# a comment\n".to_owned();
@@ -58,7 +59,7 @@ fn said() -> impl Strategy<Value = Said> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn there_and_back_and_merged(first in said(), second in said()) {
+    fn exports_can_be_imported_and_merged(first in said(), second in said()) {
         let environment = on(&SimDisk::new(1));
         import_tags(&environment, &odd_text(&first)).unwrap();
         prop_assert_eq!(export_tags(&environment).unwrap(), text(&first));
@@ -78,7 +79,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line_and_nothing_is_taken() {
+fn a_mistake_is_reported_with_its_line_and_nothing_is_imported() {
     let id = digits(1);
     for (text, expected) in [
         ("".to_owned(), "line 1 of the tags: it does not begin with \"pneu-tags 1\""),

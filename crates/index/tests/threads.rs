@@ -1,4 +1,4 @@
-//! Threads: messages that name each other belong together, in whatever order they came; and copies are shown
+//! Threads: messages that name each other form one thread, in whatever order they came. Copies are shown
 //! once.
 
 use crate::support::{Fixture, query};
@@ -6,7 +6,7 @@ use index::{Duplicates, Mailbox, Origin, RecordReader, ThreadOrder, UpdateOption
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns a message with these references, sent on a minute of one hour.
+/// Returns a message with these references and this minute in its date.
 fn answer(id: &str, references: &str, in_reply_to: &str, minute: u32) -> String {
     let field = |name: &str, ids: &str| match ids {
         "" => String::new(),
@@ -23,7 +23,7 @@ fn answer(id: &str, references: &str, in_reply_to: &str, minute: u32) -> String 
     )
 }
 
-/// Shows threads, newest first, each on a line: subjects with a dot for each level, related ones in brackets.
+/// Shows one thread on each line, newest first: subjects with a dot for each level, related ones in brackets.
 fn shown(mailbox: &Mailbox, text: &str) -> String {
     let found = mailbox.evaluate(&query(text)).unwrap();
     let threads = mailbox.threads(&found, &ThreadOrder::default()).unwrap();
@@ -41,7 +41,7 @@ fn shown(mailbox: &Mailbox, text: &str) -> String {
     lines.join("\n")
 }
 
-/// Puts messages one a pass, in this order.
+/// Puts the messages in this order, each with its own pass.
 fn one_by_one(messages: &[(&str, String)]) -> Fixture {
     let fixture = Fixture::new();
     for (number, (_, content)) in messages.iter().enumerate() {
@@ -52,7 +52,7 @@ fn one_by_one(messages: &[(&str, String)]) -> Fixture {
     fixture
 }
 
-/// What is wrong with it; messages as (id, references, in-reply-to, minute); the threads.
+/// What is unusual; messages as (id, references, in-reply-to, minute); the threads.
 type Case = (&'static str, &'static [(&'static str, &'static str, &'static str, u32)], &'static str);
 
 #[test]
@@ -131,7 +131,7 @@ fn a_late_message_joins_two_threads_and_writes_no_other_message() {
     fixture.update();
     fixture.check();
     assert_eq!(shown(&fixture.mailbox(), ""), "q .a ..b\nother");
-    // What is removed leaves its thread together.
+    // A thread stays together when a message is removed.
     std::fs::remove_file(fixture.root().join("a/cur/9.x:2,")).unwrap();
     fixture.update();
     assert_eq!(shown(&fixture.mailbox(), ""), "q .b\nother");
@@ -214,7 +214,7 @@ fn copies_are_shown_once_with_all_their_files() {
     let mut expected = paths.to_vec();
     expected.sort();
     assert_eq!(files.iter().map(|file| file.path.clone()).collect::<Vec<_>>(), expected);
-    // Copies are asked together, as they are shown: one of them is seen, and others are not.
+    // Queries treat copies as one message. Here one copy is seen and the others are not.
     for (text, count) in [
         ("maildir:/list same", 1),
         ("maildir:/list maildir:/inbox same", 1),
@@ -227,7 +227,7 @@ fn copies_are_shown_once_with_all_their_files() {
     ] {
         assert_eq!(mailbox.count(&query(text)).unwrap(), count, "{text}");
     }
-    // Of a thread's copies one that matches is shown.
+    // A thread shows a copy that matches.
     for text in ["maildir:/list same", "flag:flagged", "maildir:/inbox flag:seen"] {
         assert!(shown(&mailbox, text).split(' ').any(|entry| entry == "twice"), "{text}");
     }
@@ -236,7 +236,7 @@ fn copies_are_shown_once_with_all_their_files() {
     assert_eq!(mailbox.evaluate(&query("maildir:/inbox")).unwrap().count(), 3);
     assert_eq!(mailbox.distinct(&all, Duplicates::MessageId, None).unwrap().count(), 1);
     assert_eq!(shown(&mailbox, "same"), "twice [twice]");
-    // The one that is shown goes, the others stay one.
+    // The copy that is shown is removed. The other copies are still one message.
     std::fs::remove_file(&paths[1]).unwrap();
     fixture.update();
     assert_eq!(fixture.find("same"), ["twice"]);
@@ -280,7 +280,8 @@ fn copies_are_swept_one_by_one() {
     }
 }
 
-/// The slow twin: which of messages belong together, by walking from each to all that share an id with it.
+/// The slow twin: finds the messages of a thread by walking from each message to all that share an id with
+/// it.
 fn naive(messages: &[(usize, Vec<usize>)]) -> BTreeSet<BTreeSet<usize>> {
     let ids = |(own, references): &(usize, Vec<usize>)| -> BTreeSet<usize> {
         references.iter().copied().chain([*own]).collect()

@@ -1,5 +1,5 @@
-//! Parts of words and regular expressions in a mailbox with so many distinct words that they have a list of
-//! their own: the answers are those of a look at each word, with the list and without it.
+//! Parts of words and regular expressions in a mailbox with enough distinct words to need a list of words.
+//! The answers equal those of testing each word, with the list and without it.
 
 use crate::support::{Fixture, message};
 use index::UpdateOptions;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Words of each message: more than one piece of a list holds.
 const WORD_COUNT: u64 = 60_000;
 
-/// A word that looks like none before it.
+/// Returns a word that resembles none of the others.
 fn word(message: u64, number: u64) -> String {
     let mixed = (message * WORD_COUNT + number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     format!("w{:x}", mixed >> 24)
@@ -28,7 +28,7 @@ fn parts_of_words_are_found_with_a_list_of_words_and_without() {
         let words: Vec<String> = (0..WORD_COUNT).map(|word_number| word(number, word_number)).collect();
         let content = message(&format!("m{number}"), &format!("s{number}"), &words.join("\n"));
         fixture.put("f", "cur", &format!("{number}.x:2,S"), &content);
-        // Each pass makes a segment of its own.
+        // Each pass makes its own segment.
         fixture.update_with(&UpdateOptions::default());
     }
     fixture.check();
@@ -49,7 +49,7 @@ fn parts_of_words_are_found_with_a_list_of_words_and_without() {
             holds(&|word| word.len() == part.len() + 2 && word.ends_with(part)),
         ));
     }
-    // Of most words, and of none.
+    // Parts that most words have, and parts that none has.
     questions.push(("body:*a*".to_owned(), holds(&|word| word.contains('a'))));
     questions.push((
         "body:/[0-9]/".to_owned(),

@@ -1,7 +1,7 @@
-//! Several writers: what one does while another's plan is under way is neither lost nor done twice.
+//! Several writers: changes of a second pass, made while a first one works by its plan, are neither lost nor
+//! made twice.
 //!
-//! A second pass runs in the middle of the first, called from its observer between two batches, where the
-//! lock is free.
+//! The observer of the first pass runs the second one between two batches, when the lock is free.
 
 use crate::support::{Fixture, message};
 use index::{Root, UpdateOptions};
@@ -19,7 +19,7 @@ impl<'a> Meanwhile<'a> {
 
 impl work::Progress for Meanwhile<'_> {
     fn stage(&self, stage: work::Stage) {
-        // The plan is made, the lock is not taken yet.
+        // The plan is made and the lock is not taken yet.
         if stage == work::Stage::Read {
             let what = self.0.lock().unwrap().take();
             what.into_iter().for_each(|what| what());
@@ -53,11 +53,12 @@ fn two_first_indexes_at_once_give_what_one_gives() {
 }
 
 #[test]
-fn a_plan_that_another_pass_overtook_takes_nothing_back() {
+fn an_outdated_plan_undoes_nothing_of_another_pass() {
     let fixture = filled(9);
     fixture.update();
     let root = fixture.root();
-    // The first pass plans: 0 gone, 3 moved, some new. Meanwhile those files come back, move on, and go.
+    // The first pass plans: file 0 is gone, 3 moved, some are new. Then 0 comes back, 3 moves again, and one
+    // new file is removed.
     fs::rename(root.join("f0/cur/0.x:2,S"), fixture.directory.path().join("aside")).unwrap();
     fs::rename(root.join("f0/cur/3.x:2,S"), root.join("f0/cur/3.x:2,FS")).unwrap();
     for number in 20..32 {
@@ -114,7 +115,7 @@ fn a_mistyped_root_is_not_remembered() {
 }
 
 #[test]
-fn a_commit_of_our_own_does_not_vouch_for_those_of_others() {
+fn an_own_commit_does_not_hide_commits_of_others() {
     let fixture = filled(6);
     let second = fixture.directory.path().join("work");
     fs::create_dir_all(second.join("inbox/cur")).unwrap();
@@ -124,9 +125,9 @@ fn a_commit_of_our_own_does_not_vouch_for_those_of_others() {
         index::update(&fixture.environment, roots, &small_batches(), observer).unwrap();
     };
     pass(&both, &work::Silent);
-    // The first pass finds new files in both roots, the other one only those of the second. The first batch
-    // of the first pass has files of the first root, and commits; its second batch has those that the other
-    // pass has added.
+    // The first pass finds new files in both roots, the other pass only those of the second root. The first
+    // batch of the first pass has files of the first root, and commits. Its second batch has files that the
+    // other pass has already added.
     for number in 0..5 {
         let content = message(&format!("a{number}"), "late", "words");
         fixture.put("f0", "cur", &format!("a{number}.x:2,S"), &content);
@@ -147,7 +148,7 @@ fn a_message_that_was_read_for_nothing_is_absent() {
     let fixture = filled(4);
     fixture.update();
     let path = fixture.put("f0", "cur", "new.x:2,S", &message("first", "first", "words"));
-    // Another pass adds the file; then its content is exchanged, before the first pass reads it.
+    // Another pass adds the file. Then its content is replaced before the first pass reads it.
     let meanwhile = Meanwhile::new(|| {
         fixture.update();
         fs::write(&path, message("second", "second", "words, more of them")).unwrap();

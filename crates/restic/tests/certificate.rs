@@ -1,4 +1,4 @@
-//! An https server must have a certificate that this machine trusts.
+//! An https server needs a certificate that this machine trusts.
 
 use crate::server::answer_of;
 use restic::address::{Address, Credentials};
@@ -12,14 +12,14 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 
-/// Of nobody, for 127.0.0.1 and a hundred years: `openssl req -x509 -newkey ec -nodes -addext
-/// basicConstraints=critical,CA:FALSE ...`.
+/// A self-signed certificate for 127.0.0.1 that is valid for a hundred years, made with `openssl req -x509
+/// -newkey ec -nodes -addext basicConstraints=critical,CA:FALSE ...`.
 const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/self-signed.pem");
 const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/self-signed-key.pem");
-/// Tells a child which port to ask.
+/// Gives a child process the server's port.
 const PORT: &str = "ARCHIVE_TEST_PORT";
 
-/// Starts a server with that certificate, which answers "config" to everything, and returns its port.
+/// Starts a server with that certificate, which answers "config" to every request, and returns its port.
 fn serve() -> u16 {
     let certificate = CertificateDer::from_pem_file(CERTIFICATE).unwrap();
     let key = PrivateKeyDer::from_pem_file(KEY).unwrap();
@@ -34,7 +34,7 @@ fn serve() -> u16 {
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            // Who does not believe us goes away.
+            // A client that does not trust the certificate closes the connection.
             let _ = answer(stream, Arc::clone(&config));
         }
     });
@@ -62,7 +62,7 @@ fn storage(port: u16) -> ObjectStorage {
 }
 
 #[test]
-fn whom_this_machine_does_not_believe_is_told_nothing() {
+fn an_untrusted_server_is_refused() {
     let port = serve();
     let error = storage(port).read(FileName::CONFIG).unwrap_err();
     assert!(matches!(error, Error::Storage { .. }), "waiting does not help: {error}");
@@ -80,8 +80,8 @@ fn child_reads_over_https() {
 }
 
 #[test]
-fn whom_this_machine_believes_is_asked() {
-    // What a machine believes in is its environment's to say, and so a process's of its own.
+fn a_trusted_server_is_read() {
+    // The environment sets the trusted certificates, so the test needs a process of its own.
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "certificate::child_reads_over_https", "--nocapture"])
         .env(PORT, serve().to_string())

@@ -13,9 +13,9 @@ use testkit::SimDisk;
 use testkit::sim_disk::{Acknowledged, crash_at_every_operation, fail_at_every_operation};
 use work::Silent;
 
-/// Every disk that is found is opened: passwords cost nothing.
+/// Every resulting disk is opened, so passwords must cost nothing.
 const FREE: Cost = Cost { n: 2, r: 1, p: 1 };
-/// Every few files fill a pack.
+/// A few files fill a pack.
 const TINY: SaveOptions = SaveOptions { compression: Compression::Auto, pack_bytes_min: 600 };
 
 fn storage(disk: &SimDisk) -> Arc<dyn Storage> {
@@ -34,7 +34,7 @@ fn save(repository: &Repository, round: usize) -> Result<Id> {
     for directory in ["cur", "new"] {
         let mut writer = TreeWriter::new();
         for number in 0..5 {
-            // Half of them are in all rounds.
+            // Half of them are the same in all rounds.
             let text = format!("{directory} {number} {}", if number % 2 == 0 { 0 } else { round }).repeat(40);
             let saved = saver.save_file(&mut text.as_bytes())?;
             let name = format!("{number}");
@@ -52,7 +52,7 @@ fn save(repository: &Repository, round: usize) -> Result<Id> {
     repository.save_snapshot(&snapshot)
 }
 
-/// Reads every blob that is needed.
+/// Reads every blob that the trees name.
 struct ReadAll<'a>(&'a Repository);
 
 impl Visitor for ReadAll<'_> {
@@ -64,7 +64,7 @@ impl Visitor for ReadAll<'_> {
     }
 }
 
-/// Every snapshot that was acknowledged is there, and every one that is there is whole.
+/// Every acknowledged snapshot is there, and every snapshot that is there is complete.
 fn check(disk: &SimDisk, acknowledged: &BTreeSet<Id>) {
     let repository = open(disk).unwrap();
     let listed = snapshot::list(repository.storage(), repository.key(), 1).unwrap();
@@ -107,7 +107,7 @@ fn every_snapshot_is_whole_after_any_refusal() {
 }
 
 #[test]
-fn a_repository_is_there_or_not_after_a_crash_while_it_is_made() {
+fn a_crash_during_init_leaves_a_whole_repository_or_none() {
     let init = |disk: &SimDisk| Repository::init(storage(disk), &password(), FREE, None, surroundings(1));
     let runs = crash_at_every_operation(
         &SimDisk::new(7),
@@ -124,7 +124,7 @@ fn a_repository_is_there_or_not_after_a_crash_while_it_is_made() {
             }
             Err(Error::NoRepository { .. }) => {
                 assert!(!is_made);
-                // Begun again, or gone on with.
+                // Created again, or completed.
                 init(disk).unwrap();
                 assert!(open(disk).is_ok());
             }
@@ -135,7 +135,7 @@ fn a_repository_is_there_or_not_after_a_crash_while_it_is_made() {
 }
 
 #[test]
-fn a_full_disk_is_said_and_what_was_saved_stays() {
+fn a_full_disk_is_reported_and_saved_data_stays() {
     let (disk, first) = begun();
     let repository = open(&disk).unwrap();
     let lock = shared_lock(&repository);

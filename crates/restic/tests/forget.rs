@@ -1,4 +1,4 @@
-//! Policies, as restic applies them to the same snapshots.
+//! Policies keep the same snapshots in pneu and in restic.
 
 use disk::RealDisk;
 use jiff::tz::TimeZone;
@@ -10,15 +10,15 @@ use std::sync::Arc;
 use testkit::{Random, Restic};
 
 const PASSWORD: &str = "geheim";
-/// Long after the newest snapshot of the present.
+/// Later than almost all snapshots.
 const NOW_SECONDS: i64 = 1_700_000_000;
-/// Half an hour behind the same time of the clock five months before, in Berlin; half an hour before it
-/// anywhere else.
+/// Five months before, half an hour later by the local clock of Berlin, and half an hour earlier everywhere
+/// else.
 const SUMMER_SECONDS: i64 = NOW_SECONDS - 153 * 86_400 - 1800;
 const YEAR_SECONDS: u64 = 31_557_600;
 
-/// Many within few hours, days or years; some in zones of their own; none at the same time, whose order
-/// restic leaves to chance.
+/// Many snapshots within a few hours, days or years, some in other time zones. No two have the same time,
+/// because restic orders those randomly.
 fn random_snapshots(random: &mut Random) -> Vec<Snapshot> {
     let spans = [3600, 86_400, 40 * 86_400, 3 * YEAR_SECONDS];
     let offsets = [0, 3600, 7200, -12_600, 50_400];
@@ -39,8 +39,8 @@ fn random_snapshots(random: &mut Random) -> Vec<Snapshot> {
             }
         })
         .collect();
-    // The newest, by a clock in winter; one that is within five months of it only by a clock that is in
-    // summer then; and one from the year 2100, which is never the newest that "within" counts from.
+    // The newest snapshot, with winter time; one within five months of it only by summer time; and one from
+    // the year 2100, from which "within" never counts.
     let special = [(NOW_SECONDS + 1, 3600), (SUMMER_SECONDS, 7200), (4_102_444_800, 0)];
     for (seconds, offset) in special {
         snapshots.push(Snapshot { time: Time::new(seconds, 0, offset), ..snapshots[0].clone() });
@@ -80,7 +80,7 @@ fn random_policy(random: &mut Random) -> Policy {
     }
 }
 
-/// Returns the policy as restic's options.
+/// Returns restic's options for the policy.
 fn options(policy: &Policy) -> Vec<String> {
     let counts = [
         ("last", policy.last),
@@ -107,7 +107,7 @@ fn options(policy: &Policy) -> Vec<String> {
     counts.into_iter().chain(spans).chain(tags).collect()
 }
 
-/// What becomes of each snapshot: why it stays; nothing if it goes.
+/// For each snapshot, the reasons to keep it. No reasons: it is removed.
 type Said = BTreeMap<String, Vec<String>>;
 
 fn theirs(restic: &Restic, policy: &Policy, group_by: &str) -> Said {
@@ -140,10 +140,10 @@ fn ours(groups: Vec<Group>, ids: &[Id]) -> Said {
 }
 
 #[test]
-fn restic_keeps_the_same_for_the_same_reasons() {
+fn restic_keeps_the_same_snapshots_for_the_same_reasons() {
     let directory = tempfile::tempdir().unwrap();
     let Some(restic) = testkit::restic(directory.path(), "repository", PASSWORD) else { return };
-    // Older ones do not keep the oldest snapshot while a count is left.
+    // Older versions do not keep the oldest snapshot while a count is left.
     if restic.version() < vec![0, 17] {
         return;
     }

@@ -13,7 +13,7 @@ use std::fs;
 use std::sync::Arc;
 use work::Silent;
 
-/// Stores a compressed blob whatever it holds, as no saver would; returns its name.
+/// Stores any content as a compressed blob, without the checks of a saver. Returns its name.
 fn put(repository: &Repository, kind: BlobKind, plain: &[u8]) -> Id {
     let (parts, id) = (repository.parts(), Id::of(plain));
     let (mut compressed, mut sealed) = (Vec::new(), Vec::new());
@@ -36,7 +36,7 @@ fn problems_of(repository: &Repository, tree: &Id) -> Vec<String> {
 }
 
 #[test]
-fn a_tree_that_is_nearly_nothing_but_spaces_is_not_unpacked() {
+fn a_tree_of_spaces_is_not_unpacked() {
     let storage: Arc<dyn Storage> = MemoryStorage::new();
     let repository = init(&storage);
     let spaces = |count: usize| format!("{{\"nodes\":{}[]}}\n", " ".repeat(count)).into_bytes();
@@ -46,14 +46,14 @@ fn a_tree_that_is_nearly_nothing_but_spaces_is_not_unpacked() {
     assert_eq!(problems_of(&repository, &ids[0]), [""; 0], "it is valid");
     let told = problems_of(&repository, &ids[1]).concat();
     assert!(told.contains(&format!("it has {} bytes", long.len())), "{told}");
-    // Who saves refuses what nobody would read.
+    // A saver refuses what no reader would accept.
     let lock = shared_lock(&repository);
     let saver = Saver::new(&repository, &lock, SaveOptions::default()).unwrap();
     let other = [&long[..], b" "].concat();
     assert!(matches!(saver.save_blob(BlobKind::Tree, None, &other), Err(Error::Unsupported { .. })));
 }
 
-/// Saves a tree of sixty levels, each of which names the next one twice.
+/// Saves a tree of sixty levels. Each tree names the next one twice.
 fn doubling(repository: &Repository) -> Id {
     let lock = shared_lock(repository);
     let saver = Saver::new(repository, &lock, SaveOptions::default()).unwrap();
@@ -71,7 +71,7 @@ fn doubling(repository: &Repository) -> Id {
 }
 
 #[test]
-fn directories_that_multiply_end_every_walk_over_paths() {
+fn multiplying_directories_end_every_walk_over_paths() {
     let storage: Arc<dyn Storage> = MemoryStorage::new();
     let tree = doubling(&init(&storage));
     let repository = open(&storage);
@@ -96,7 +96,7 @@ fn directories_that_multiply_end_every_walk_over_paths() {
 }
 
 #[test]
-fn files_that_are_larger_than_any_of_their_kind_are_not_read() {
+fn files_over_the_limit_of_their_kind_are_not_read() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().join("repository");
     let storage = LocalStorage::new(Arc::new(disk::RealDisk), root.clone());
@@ -105,7 +105,7 @@ fn files_that_are_larger_than_any_of_their_kind_are_not_read() {
     let id = Id([7; Id::BYTES]);
     let names = FileKind::MANY.map(|kind| FileName { kind, id });
     for name in names.into_iter().chain([FileName::CONFIG]) {
-        // It takes no room on the disk.
+        // A sparse file takes no space on the disk.
         let file = fs::File::create(root.join(name.path())).unwrap();
         file.set_len(name.kind.bytes_max() + 1).unwrap();
         let refused = storage.read(name).unwrap_err();
@@ -118,11 +118,11 @@ fn files_that_are_larger_than_any_of_their_kind_are_not_read() {
 }
 
 #[test]
-fn what_expands_beyond_its_kind_is_damaged() {
+fn files_that_expand_beyond_their_limit_are_damaged() {
     let storage: Arc<dyn Storage> = MemoryStorage::new();
     let repository = init(&storage);
     let parts = repository.parts();
-    // Of a snapshot 64 MiB are the limit, of a lock one; what is stored has some kilobytes.
+    // A snapshot may have 64 MiB and a lock 1 MiB. The stored files have a few kilobytes.
     for (kind, limit) in [(FileKind::Snapshot, 64 << 20), (FileKind::Lock, 1 << 20)] {
         let load = |length: usize| {
             let (mut content, mut sealed) = (Vec::new(), Vec::new());

@@ -1,5 +1,5 @@
-//! A repository's files in a directory: what is written can be read, odd files are ignored, and no crash
-//! loses what was acknowledged.
+//! A repository's files in a directory. Written files can be read, files with other names are ignored, and no
+//! crash loses acknowledged files.
 
 use disk::RealDisk;
 use restic::{Error, FileKind, FileName, Id, LocalStorage, Storage};
@@ -12,7 +12,7 @@ use testkit::sim_disk::{Acknowledged, Refusal, crash_at_every_operation, fail_at
 
 const ROOT: &str = "/backup/repo";
 
-/// Returns a name that begins with `byte`.
+/// Returns a file name that begins with `byte`.
 fn name(kind: FileKind, byte: u8) -> FileName {
     let mut id = Id([7; Id::BYTES]);
     id.0[0] = byte;
@@ -23,7 +23,7 @@ fn on(disk: &SimDisk) -> LocalStorage {
     LocalStorage::new(Arc::new(disk.clone()), PathBuf::from(ROOT))
 }
 
-/// Returns a directory with an empty repository in it.
+/// Returns a directory that contains an empty repository.
 fn real() -> (tempfile::TempDir, LocalStorage) {
     let directory = tempfile::tempdir().unwrap();
     let storage = LocalStorage::new(Arc::new(RealDisk), directory.path().join("repo"));
@@ -32,7 +32,7 @@ fn real() -> (tempfile::TempDir, LocalStorage) {
 }
 
 #[test]
-fn what_is_written_is_found() {
+fn written_files_are_found() {
     let (directory, storage) = real();
     let mut expected = BTreeSet::new();
     for kind in FileKind::MANY {
@@ -61,7 +61,7 @@ fn what_is_written_is_found() {
 }
 
 #[test]
-fn a_group_that_may_read_the_config_may_read_what_is_written() {
+fn new_files_are_readable_by_the_group_that_may_read_the_config() {
     for (config, file, parent) in [(0o600, 0o600, 0o700), (0o440, 0o640, 0o2770)] {
         let (directory, storage) = real();
         storage.write(FileName::CONFIG, b"config").unwrap();
@@ -80,7 +80,7 @@ fn a_group_that_may_read_the_config_may_read_what_is_written() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn missing_files_are_reported() {
     let (directory, storage) = real();
     let pack = name(FileKind::Pack, 1);
     let address = directory.path().join("repo").display().to_string();
@@ -96,7 +96,7 @@ fn what_is_not_there_is_told() {
 }
 
 #[test]
-fn other_names_are_no_files_of_a_repository() {
+fn files_with_other_names_are_ignored() {
     let (directory, storage) = real();
     storage.write(name(FileKind::Pack, 0xab), b"pack").unwrap();
     storage.write(name(FileKind::Key, 1), b"key").unwrap();
@@ -107,7 +107,7 @@ fn other_names_are_no_files_of_a_repository() {
     }
     std::fs::write(root.join("data/ab").join(format!("{digits}-tmp-42")), b"odd").unwrap();
     std::fs::write(root.join("data").join(&digits), b"odd").unwrap();
-    // Nobody would look for it there.
+    // No reader would look for it there.
     std::fs::create_dir(root.join("data/cd")).unwrap();
     std::fs::write(root.join("data/cd").join(&digits), b"odd").unwrap();
     std::fs::create_dir(root.join("keys").join(&digits)).unwrap();
@@ -116,14 +116,14 @@ fn other_names_are_no_files_of_a_repository() {
 }
 
 #[test]
-fn missing_directories_are_made_but_no_repository() {
+fn missing_directories_are_created_but_no_repository() {
     let (directory, storage) = real();
     let root = directory.path().join("repo");
     std::fs::remove_dir(root.join("locks")).unwrap();
     assert_eq!(storage.list(FileKind::Lock).unwrap(), []);
     storage.write(name(FileKind::Lock, 1), b"lock").unwrap();
     assert_eq!(storage.list(FileKind::Lock).unwrap().len(), 1);
-    // Both are what is seen when the repository's disk is not mounted.
+    // An unmounted disk looks like one of these two.
     for place in [root.join("absent"), tempfile::tempdir_in(directory.path()).unwrap().keep()] {
         let storage = LocalStorage::new(Arc::new(RealDisk), place.clone());
         let error = storage.write(name(FileKind::Pack, 1), b"pack").unwrap_err();
@@ -132,7 +132,7 @@ fn missing_directories_are_made_but_no_repository() {
     }
 }
 
-/// Files that were to be written, and whether the storage said that they are.
+/// For each file that was to be written, whether the storage acknowledged it.
 type Written = BTreeMap<FileName, bool>;
 
 fn content(name: FileName) -> Vec<u8> {
@@ -146,7 +146,7 @@ fn write_all(disk: &SimDisk, written: &Acknowledged<Written>) -> restic::Result<
         write(&storage, written, name(kind, byte))?;
     }
     write(&storage, written, FileName::CONFIG)?;
-    // Another process.
+    // As another process would.
     write(&on(disk), written, FileName { kind: FileKind::Pack, id: Id([2; Id::BYTES]) })?;
     write(&on(disk), written, name(FileKind::Index, 4))
 }
@@ -175,7 +175,7 @@ fn check_written(disk: &SimDisk, written: &Written) {
 }
 
 #[test]
-fn what_is_written_is_whole_and_durable_or_not_there() {
+fn a_written_file_is_whole_and_durable_or_missing() {
     let disk = SimDisk::new(1);
     let runs = crash_at_every_operation(&disk, Written::new(), write_all, check_written);
     assert!(runs.operation_count > 40 && runs.checked_count > 100, "{runs:?}");
@@ -184,12 +184,12 @@ fn what_is_written_is_whole_and_durable_or_not_there() {
 }
 
 #[test]
-fn a_full_disk_is_not_left_fuller() {
+fn a_write_to_a_full_disk_leaves_no_file() {
     let disk = SimDisk::new(1);
     let storage = on(&disk);
     storage.create().unwrap();
     storage.write(name(FileKind::Pack, 1), b"pack").unwrap();
-    // After the removal of a leftover and the creation.
+    // Fails after the leftover file was removed and the new one was created.
     disk.refuse_at(disk.operation_count() + 2, Refusal::Full);
     let pack = FileName { kind: FileKind::Pack, id: Id([1; Id::BYTES]) };
     let error = storage.write(pack, b"pack").unwrap_err();
@@ -199,7 +199,7 @@ fn a_full_disk_is_not_left_fuller() {
 }
 
 #[test]
-fn no_crash_brings_back_what_refers_to_what_is_gone() {
+fn no_crash_brings_back_files_that_name_removed_ones() {
     let disk = SimDisk::new(1);
     let storage = on(&disk);
     storage.create().unwrap();
@@ -220,13 +220,13 @@ fn no_crash_brings_back_what_refers_to_what_is_gone() {
         assert!(counts[1] == 0 || counts[2] == 2, "{counts:?}");
     };
     let runs = crash_at_every_operation(&disk, (), remove_all, check);
-    // Six removals, two syncs between the kinds, and one of what others may have removed before.
+    // Six removals, two syncs between kinds of files, and one sync for removals by other processes.
     assert_eq!(runs.operation_count, 9);
     fail_at_every_operation(&disk, (), remove_all, check);
 }
 
 #[test]
-fn removed_locks_are_waited_for_by_nobody() {
+fn removing_locks_needs_no_sync() {
     let disk = SimDisk::new(1);
     let storage = on(&disk);
     storage.create().unwrap();
@@ -234,6 +234,6 @@ fn removed_locks_are_waited_for_by_nobody() {
     for kind in [FileKind::Snapshot, FileKind::Lock, FileKind::Snapshot, FileKind::Lock] {
         storage.remove(name(kind, 1)).unwrap();
     }
-    // One sync of the index files, which others may have removed before.
+    // One sync of the index files, because other processes may have removed some.
     assert_eq!(disk.operation_count() - before, 5, "{:?}", disk.trace().split_off(before));
 }

@@ -1,5 +1,5 @@
-//! An object store that fails, stalls, cuts its answers or returns nonsense: each gets its own message, and
-//! no message holds a key.
+//! An object store that fails, stalls, cuts its answers or returns nonsense. Each case has its own message,
+//! and no message contains a key.
 
 use crate::retry::{listener, surroundings, waits};
 use crate::server::{Reply, Server, answer_of, refusal};
@@ -28,7 +28,7 @@ fn place(port: u16) -> S3Address {
     }
 }
 
-/// Returns the storage at a server of the test, which waits `idle_max` for it.
+/// Returns the storage of a test server, with `idle_max` as its timeout.
 fn at_within(port: u16, idle_max: Duration) -> ObjectStorage {
     ObjectStorage::new(&place(port), &credentials(), Limits { idle_max, ..Limits::default() }).unwrap()
 }
@@ -37,13 +37,13 @@ fn at(server: &Server) -> ObjectStorage {
     at_within(server.port(), Duration::from_secs(60))
 }
 
-/// Returns the storage at a server that will never answer, which does not wait long for it.
+/// Returns the storage of a server that never answers, with a short timeout.
 fn at_silent(server: &Server) -> ObjectStorage {
     at_within(server.port(), Duration::from_millis(100))
 }
 
-/// Returns the sentence of an error, without what differs from run to run; first whether trying again may
-/// help.
+/// Returns an error's message without the parts that differ from run to run, after a word on whether a retry
+/// may help.
 fn said<T>(server: &Server, result: Result<T>) -> String {
     let error = result.err().unwrap();
     let passing = if matches!(error, Error::Passing { .. }) { "passing" } else { "lasting" };
@@ -60,13 +60,13 @@ fn key_path() -> String {
     format!("keys/{}", "ab".repeat(32))
 }
 
-/// Answers with a body that stands at `range` of `size` bytes.
+/// Answers with `body` as the bytes `range` of a file of `size` bytes.
 fn partial(range: &str, size: u64, body: &str) -> Reply {
     Reply::Bytes(answer_of("206 Partial Content", &[&format!("Content-Range: bytes {range}/{size}")], body))
 }
 
 #[test]
-fn what_is_asked_for_comes() {
+fn each_request_returns_the_right_data() {
     let server = Server::start(|number, head| match number {
         0 => {
             assert!(
@@ -100,9 +100,9 @@ fn what_is_asked_for_comes() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_waited_for() {
+fn a_server_that_is_down_is_waited_for() {
     let server = Server::start(|_, _| Reply::Deaf);
-    // Nobody listens where somebody just did.
+    // Nothing listens on a port that was just released.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let sentence = said(&server, at_within(free, Duration::from_secs(60)).read(key()));
     assert_eq!(
@@ -191,7 +191,7 @@ fn a_refused_key_is_told_at_once() {
 }
 
 #[test]
-fn what_is_not_there_is_missing() {
+fn a_file_that_does_not_exist_is_missing() {
     let server = Server::start(|_, _| refusal("404 Not Found", "NoSuchKey", "Not here."));
     let storage = at(&server);
     assert!(matches!(storage.read(key()), Err(Error::Missing { file, .. }) if file == key()));
@@ -203,7 +203,7 @@ fn what_is_not_there_is_missing() {
 }
 
 #[test]
-fn a_missing_bucket_holds_nothing_and_takes_nothing() {
+fn a_missing_bucket_is_empty_and_refuses_writes() {
     let server = Server::start(|_, _| refusal("404 Not Found", "NoSuchBucket", "No bucket."));
     let storage = at(&server);
     assert_eq!(storage.list(FileKind::Pack).unwrap(), []);
@@ -214,7 +214,7 @@ fn a_missing_bucket_holds_nothing_and_takes_nothing() {
 }
 
 #[test]
-fn a_bucket_that_was_seen_and_answers_of_others_are_no_absence() {
+fn a_bucket_seen_before_is_not_reported_as_missing() {
     let empty = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>";
     let server = Server::start(move |number, _| match number {
         0 => Reply::Bytes(answer_of("200 OK", &[], empty)),
@@ -240,7 +240,7 @@ fn a_bucket_that_was_seen_and_answers_of_others_are_no_absence() {
 }
 
 #[test]
-fn a_bucket_is_made_where_there_is_none() {
+fn a_missing_bucket_is_created() {
     let server = Server::start(|number, head| match number {
         0 => refusal("404 Not Found", "NoSuchBucket", "No bucket."),
         _ => {
@@ -253,7 +253,7 @@ fn a_bucket_is_made_where_there_is_none() {
 }
 
 #[test]
-fn a_server_that_falls_silent_is_not_waited_for_for_ever() {
+fn a_silent_server_is_given_up_after_the_timeout() {
     let server = Server::start(|number, _| match number {
         0 => Reply::ThenSilence(Vec::new()),
         1 => Reply::ThenSilence(answer_of("200 OK", &["Content-Length: 100"], "a part")),
@@ -270,13 +270,13 @@ fn a_server_that_falls_silent_is_not_waited_for_for_ever() {
     assert_eq!(said(&server, storage.read(key())), cannot(&format!("read {}", key_path())));
     assert_eq!(said(&server, storage.read(key())), cannot(&format!("read {}", key_path())));
     assert_eq!(said(&server, storage.list(FileKind::Key)), cannot("list keys"));
-    // More than the buffers between us take.
+    // More than the buffers on the way can hold.
     let much = vec![7; 32 * 1024 * 1024];
     assert_eq!(said(&server, storage.write(key(), &much)), cannot(&format!("write {}", key_path())));
 }
 
 #[test]
-fn a_cut_answer_is_asked_for_again() {
+fn a_cut_answer_is_requested_again() {
     let server = Server::start(|number, _| match number {
         0 => Reply::Bytes(answer_of("200 OK", &["Content-Length: 100"], "a part")),
         1 => Reply::Bytes(answer_of(
@@ -308,7 +308,7 @@ fn a_cut_answer_is_asked_for_again() {
 }
 
 #[test]
-fn a_range_that_was_not_asked_for_is_no_answer() {
+fn a_range_that_was_not_requested_is_refused() {
     let server = Server::start(|number, _| match number {
         0 => partial("0-9", 100, "0123456789"),
         1 => Reply::Bytes(answer_of("200 OK", &[], "everything")),
@@ -327,7 +327,7 @@ fn a_range_that_was_not_asked_for_is_no_answer() {
 }
 
 #[test]
-fn a_file_that_ends_before_is_damaged() {
+fn a_file_that_ends_too_early_is_damaged() {
     let server = Server::start(|_, head| match head {
         head if head.starts_with("HEAD") => Reply::Bytes(answer_of("200 OK", &["Content-Length: 12"], "")),
         head if head.to_ascii_lowercase().contains("range: bytes=10-19") => partial("10-11", 12, "ab"),
@@ -346,7 +346,7 @@ fn a_file_that_ends_before_is_damaged() {
 }
 
 #[test]
-fn who_speaks_no_s3_is_not_believed() {
+fn a_server_without_s3_is_refused() {
     let server = Server::start(|number, _| match number {
         0 => Reply::Bytes(answer_of("200 OK", &[], "<html>Please log in</html>")),
         1 => Reply::Bytes(answer_of("301 Moved Permanently", &["Location: http://127.0.0.1:1/"], "")),
@@ -363,7 +363,7 @@ fn who_speaks_no_s3_is_not_believed() {
     assert_eq!(said(&server, storage.read(FileName::CONFIG)), other);
 }
 
-/// Answers a request for a list with the packs whose name begins with what it asks for.
+/// Answers a request for a list with the packs whose names start with the requested prefix.
 fn listed(head: &str, packs: &[Id]) -> Reply {
     let line = head.lines().next().unwrap().replace("%2F", "/");
     let prefix = line.split("prefix=").nth(1).unwrap().split(['&', ' ']).next().unwrap();
@@ -378,7 +378,7 @@ fn listed(head: &str, packs: &[Id]) -> Reply {
     }
     let odd = "<Contents><Key>some/prefix/data/00/README</Key><Size>5</Size>\
                <LastModified>2026-11-21T10:00:00.000Z</LastModified></Contents>";
-    // Before all packs, as a page of a list has them by name.
+    // Before all packs, because a page of a list is sorted by name.
     let xml = format!("<ListBucketResult><IsTruncated>false</IsTruncated>{odd}{contents}</ListBucketResult>");
     Reply::Bytes(answer_of("200 OK", &[], &xml))
 }
@@ -401,7 +401,7 @@ fn many_packs_are_listed_in_parts() {
 }
 
 #[test]
-fn a_list_without_an_end_is_no_list() {
+fn an_endless_list_is_refused() {
     let page = |head: &str| {
         let number = head.split("continuation-token=").nth(1).map_or(0, |rest| {
             rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
@@ -428,7 +428,7 @@ fn a_list_without_an_end_is_no_list() {
 }
 
 #[test]
-fn a_file_that_is_said_to_be_larger_than_any_is_not_waited_for() {
+fn a_file_of_impossible_size_is_refused_at_once() {
     let server =
         Server::start(|_, _| Reply::ThenSilence(answer_of("200 OK", &["Content-Length: 1048577"], "{")));
     let said = said(&server, at(&server).read(key()));
@@ -437,7 +437,7 @@ fn a_file_that_is_said_to_be_larger_than_any_is_not_waited_for() {
 }
 
 #[test]
-fn a_bucket_is_made_on_servers_that_want_a_length() {
+fn a_bucket_is_created_on_servers_that_require_a_length() {
     for (region, body_bytes) in [(None, 0), (Some("eu-west-9"), 105)] {
         let server = Server::start(move |number, head| {
             let length = format!("content-length: {body_bytes}\r\n");
@@ -457,7 +457,7 @@ fn a_bucket_is_made_on_servers_that_want_a_length() {
 }
 
 #[test]
-fn without_keys_nothing_is_begun() {
+fn without_keys_no_request_is_sent() {
     let error = ObjectStorage::new(&place(1), &Credentials::default(), Limits::default()).unwrap_err();
     let expected = "s3:http://127.0.0.1:1/bucket/some/prefix asks for keys: set AWS_ACCESS_KEY_ID and \
         AWS_SECRET_ACCESS_KEY";

@@ -1,4 +1,5 @@
-//! Prune keeps what snapshots use, in repositories of restic and of pneu, whatever interrupts it.
+//! Prune keeps everything that snapshots use, in repositories of restic and of pneu, even if it is
+//! interrupted.
 
 use crate::support::{
     PASSWORD, back_up, describe, init, open, open_with, save_snapshot, shared_lock, surroundings,
@@ -20,7 +21,7 @@ use testkit::sim_disk::{Acknowledged, crash_at_every_operation};
 use testkit::{Random, SimDisk, restic};
 use work::Silent;
 
-/// Packs so small that a test fills many.
+/// Packs small enough for a test to fill many.
 const SMALL: SaveOptions = SaveOptions { compression: Compression::Off, pack_bytes_min: 4096 };
 const ALL: PruneOptions = PruneOptions { max_unused: MaxUnused::Bytes(0) };
 
@@ -30,7 +31,7 @@ fn bytes(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Saves a snapshot with a file for each number, each of some hundred bytes of its own.
+/// Saves a snapshot with one file for each number. Each file has some hundred bytes of its own.
 pub(crate) fn save(repository: &Repository, numbers: impl IntoIterator<Item = u64>) -> Id {
     let lock = shared_lock(repository);
     let saver = Saver::new(repository, &lock, SMALL).unwrap();
@@ -59,7 +60,7 @@ pub(crate) fn prune_all(repository: &Repository, options: &PruneOptions) -> rest
     Ok(report)
 }
 
-/// Returns what is wrong and what is untidy, having read every byte.
+/// Reads every byte. Returns the faults, the hints and the number of unused blobs.
 fn checked(repository: &Repository) -> (Vec<String>, Vec<String>, u64) {
     let report = check(repository, ReadData::All, &Silent).unwrap();
     (report.faults.iter().map(ToString::to_string).collect(), report.hints, report.unused_blob_count)
@@ -74,7 +75,7 @@ pub(crate) fn memory() -> (Arc<MemoryStorage>, Arc<dyn Storage>) {
     (Arc::clone(&memory), memory)
 }
 
-/// Returns a storage with the same files.
+/// Returns a storage with copies of the same files.
 fn copy(memory: &MemoryStorage) -> (Arc<MemoryStorage>, Arc<dyn Storage>) {
     let (other, storage) = self::memory();
     other.put(FileName::CONFIG, memory.read(FileName::CONFIG).unwrap());
@@ -88,7 +89,7 @@ fn copy(memory: &MemoryStorage) -> (Arc<MemoryStorage>, Arc<dyn Storage>) {
 }
 
 #[test]
-fn what_nothing_uses_goes_and_what_something_uses_stays() {
+fn unused_blobs_are_removed_and_used_ones_stay() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     let old = save(&repository, 0..100);
@@ -101,7 +102,7 @@ fn what_nothing_uses_goes_and_what_something_uses_stays() {
     let repository = open(&storage);
     is_tidy(&repository);
     assert_eq!(memory.ids(FileKind::Snapshot), [new]);
-    // Once more there is nothing to do, and nothing is written.
+    // A second prune has nothing to do and writes nothing.
     memory.operations();
     let report = prune_all(&open(&storage), &ALL).unwrap();
     assert_eq!(
@@ -142,19 +143,19 @@ fn waste_within_the_limit_stays_where_it_is() {
     assert!(plan.figures.left_bytes > 0 && plan.figures.unused_blob_count >= 4, "{:?}", plan.figures);
     drop(held);
     prune_all(&open(&storage), &unlimited).unwrap();
-    // Only the forgotten tree is gone.
+    // Only the pack of the forgotten tree was removed.
     assert_eq!(before.difference(&data_packs(&memory)).count(), 1);
     let (faults, _, unused) = checked(&open(&storage));
     assert_eq!((faults, unused), (vec![], 4));
 }
 
 #[test]
-fn of_several_copies_one_stays_and_packs_that_nobody_names_go() {
+fn prune_keeps_one_copy_and_removes_unindexed_packs() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     save(&repository, 0..40);
-    // Another that did not know of it saved the same, as two backups at once do: its index file comes back
-    // later.
+    // Two simultaneous backups save the same content, each without knowing of the other. The second one's
+    // files are added below.
     let (other_memory, other) = self::memory();
     for kind in [FileKind::Config, FileKind::Key] {
         let ids = if kind == FileKind::Config { vec![FileName::CONFIG.id] } else { memory.ids(kind) };
@@ -188,7 +189,7 @@ fn of_several_copies_one_stays_and_packs_that_nobody_names_go() {
 }
 
 #[test]
-fn nothing_is_removed_where_anything_is_missing_or_damaged() {
+fn nothing_is_removed_if_anything_is_missing_or_damaged() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     let old = save(&repository, 0..60);
@@ -215,7 +216,8 @@ fn nothing_is_removed_where_anything_is_missing_or_damaged() {
                     refused += 1;
                     assert!(error.to_string().len() > 20, "{error}");
                 }
-                // A pack of which nothing is used may be missing, and a snapshot that is gone was forgotten.
+                // A pack may be missing if none of its blobs is used, and a missing snapshot counts as
+                // forgotten.
                 Ok(_) => assert!(name.kind == FileKind::Pack || !is_needed, "{name} {damage}"),
             }
             assert!(memory.operations().iter().all(|operation| !operation.starts_with("remove")));
@@ -228,7 +230,7 @@ fn nothing_is_removed_where_anything_is_missing_or_damaged() {
 }
 
 #[test]
-fn a_blob_that_cannot_be_read_ends_it_before_anything_goes() {
+fn an_unreadable_blob_stops_a_prune_before_it_removes_anything() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     let old = save(&repository, 0..60);
@@ -239,7 +241,7 @@ fn a_blob_that_cannot_be_read_ends_it_before_anything_goes() {
         let (memory, storage) = copy(&memory);
         let name = FileName { kind: FileKind::Pack, id };
         let mut damaged = storage.read(name).unwrap();
-        // Packs keep their length: only reading them shows it.
+        // The packs keep their length, so that only reading them shows the damage.
         for byte in damaged.iter_mut().step_by(50) {
             *byte ^= 1;
         }
@@ -263,7 +265,7 @@ fn a_blob_that_cannot_be_read_ends_it_before_anything_goes() {
 }
 
 #[test]
-fn what_cannot_be_removed_is_told_and_goes_the_next_time() {
+fn failed_removals_are_reported_and_repeated_by_the_next_prune() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     let old = save(&repository, 0..60);
@@ -280,7 +282,7 @@ fn what_cannot_be_removed_is_told_and_goes_the_next_time() {
 }
 
 #[test]
-fn somebody_else_at_work_is_not_disturbed() {
+fn prune_refuses_while_another_program_holds_a_lock() {
     let (_, storage) = memory();
     let repository = init(&storage);
     save(&repository, 0..20);
@@ -314,7 +316,7 @@ fn a_crash_at_any_operation_loses_nothing() {
         restic::unlock(repository.parts(), restic::WhichLocks::All).unwrap();
         let report = check(&repository, ReadData::All, &Silent).unwrap();
         assert_eq!(report.faults.iter().map(ToString::to_string).collect::<Vec<_>>(), [""; 0]);
-        // A snapshot that was forgotten may be back until something is removed that it needs.
+        // A forgotten snapshot may come back until a file that it needs is removed.
         assert!(matches!(report.snapshot_count, 1 | 2));
     };
     let runs = crash_at_every_operation(&simulated, (), act, verify);
@@ -322,7 +324,7 @@ fn a_crash_at_any_operation_loses_nothing() {
 }
 
 #[test]
-fn restic_finds_nothing_to_complain_of_and_nothing_to_prune() {
+fn restic_finds_no_error_and_nothing_to_prune() {
     let place = tempfile::tempdir().unwrap();
     let Some(restic) = restic(place.path(), "repository", PASSWORD) else { return };
     restic.succeed(&["init"]);
@@ -351,7 +353,7 @@ fn restic_finds_nothing_to_complain_of_and_nothing_to_prune() {
     restic.succeed(&["restore", "latest", "--target", "theirs"]);
     assert_eq!(describe(&place.path().join("theirs/mail")), before);
     is_tidy(&open(&storage));
-    // And theirs after ours, on what we saved.
+    // And a prune by restic after one by pneu, of what pneu saved.
     let ours = open(&storage);
     back_up(&ours, Path::new(&mail), SaveOptions::default());
     restic.succeed(&["forget", "--keep-last", "1", "--group-by", "", "--prune", "--max-unused", "0"]);
@@ -359,17 +361,17 @@ fn restic_finds_nothing_to_complain_of_and_nothing_to_prune() {
 }
 
 #[test]
-fn who_saved_something_prunes_by_what_is_there_then() {
+fn a_repository_that_saved_prunes_by_the_current_index() {
     let (memory, storage) = memory();
     let repository = init(&storage);
-    // So many that small packs are written anew: those that the same repository saved just before included.
+    // Enough for small packs to be repacked, including those that this repository object just saved.
     let old = save(&repository, 0..60);
     save(&repository, (0..60).filter(|number| number % 2 == 0).chain(60..90));
     forget(&repository, old);
     let report = prune_all(&repository, &ALL).unwrap();
     assert!(report.removed_pack_count > 3 && report.removed_index_count > 0, "{report:?}");
     is_tidy(&open(&storage));
-    // It knows blobs that are gone: nothing more is saved by that.
+    // Its index still names removed blobs, so it refuses to save more.
     let lock = shared_lock(&repository);
     let refused = Saver::new(&repository, &lock, SMALL).map(|_| ()).unwrap_err();
     assert!(matches!(refused, Error::Outdated { .. }), "{refused}");
@@ -381,7 +383,7 @@ fn who_saved_something_prunes_by_what_is_there_then() {
 }
 
 #[test]
-fn a_storage_that_cannot_be_reached_is_no_damage() {
+fn an_unreachable_storage_is_not_damage() {
     let (memory, storage) = memory();
     save(&init(&storage), 0..60);
     for unreachable in ["read data/", "read snapshots/"] {
@@ -403,7 +405,7 @@ fn a_storage_that_cannot_be_reached_is_no_damage() {
 }
 
 #[test]
-fn a_lock_that_is_lost_takes_the_snapshot_with_it() {
+fn a_lost_lock_removes_the_new_snapshot() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     let tree = {
@@ -415,7 +417,7 @@ fn a_lock_that_is_lost_takes_the_snapshot_with_it() {
     let saved = repository.save_snapshot_under(&lock, &snapshot).unwrap();
     assert!(memory.ids(FileKind::Snapshot).contains(&saved));
     let before = memory.ids(FileKind::Snapshot);
-    // While it is written, time passes, and somebody takes the lock for stale.
+    // Time passes during the write, and another process removes the lock as stale.
     let other = Arc::clone(&memory);
     memory.refuse(move |operation| {
         if operation.starts_with("write snapshots/") {
@@ -429,7 +431,7 @@ fn a_lock_that_is_lost_takes_the_snapshot_with_it() {
     let refused = repository.save_snapshot_under(&lock, &snapshot).unwrap_err();
     assert!(matches!(refused, Error::LockLost { .. }), "{refused}");
     assert_eq!(memory.ids(FileKind::Snapshot), before);
-    // And from then on nothing is written at all.
+    // After that, nothing more is written.
     memory.refuse_nothing();
     memory.operations();
     repository.save_snapshot_under(&lock, &snapshot).unwrap_err();
@@ -437,7 +439,7 @@ fn a_lock_that_is_lost_takes_the_snapshot_with_it() {
 }
 
 #[test]
-fn what_killed_writes_left_is_told_and_goes() {
+fn leftovers_of_killed_writes_are_reported_and_removed() {
     let place = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> =
         Arc::new(LocalStorage::new(Arc::new(RealDisk), place.path().join("repository")));
@@ -446,7 +448,7 @@ fn what_killed_writes_left_is_told_and_goes() {
     let [left, index, key, others] = [
         format!("data/ab/{digits}.new"),
         format!("index/{digits}.new"),
-        // Keys are written without a lock; and what is named otherwise is not ours.
+        // Keys are written without a lock, and files with other names belong to other programs.
         format!("keys/{digits}.new"),
         format!("data/ab/{digits}-tmp-1"),
     ]
@@ -460,7 +462,7 @@ fn what_killed_writes_left_is_told_and_goes() {
         faults.is_empty() && hints[0].starts_with("2 temporary files are left of writes"),
         "{faults:?} {hints:?}"
     );
-    // There is nothing else to prune.
+    // Prune has nothing else to do.
     let report = prune_all(&open(&storage), &PruneOptions::default()).unwrap();
     assert_eq!((report.removed_unfinished_count, report.removed_pack_count), (2, 0));
     assert!(!left.exists() && !index.exists() && key.exists() && others.exists());
@@ -468,7 +470,7 @@ fn what_killed_writes_left_is_told_and_goes() {
 }
 
 #[test]
-fn what_check_could_not_read_is_not_taken_for_absent_by_others() {
+fn a_file_that_check_could_not_read_does_not_count_as_absent() {
     let (memory, storage) = memory();
     save(&init(&storage), 0..10);
     let index = FileName { kind: FileKind::Index, id: memory.ids(FileKind::Index)[0] };

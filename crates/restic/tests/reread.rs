@@ -1,5 +1,5 @@
-//! Data that was damaged on the way is read again: nothing is reported as damaged that is sound in the
-//! storage.
+//! Data that was damaged during the transfer is read again. Data that is sound in the storage is never
+//! reported as damaged.
 
 use crate::pruning::{prune_all, save};
 use crate::support::{init, open};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use work::Silent;
 
-/// Lets each read be spoilt so many times before it comes as it is.
+/// Damages the first `times` results of each read.
 fn spoil(memory: &MemoryStorage, times: u32) {
     let mut counts: HashMap<String, u32> = HashMap::new();
     memory.spoil(move |operation, bytes| {
@@ -29,7 +29,7 @@ fn spoil(memory: &MemoryStorage, times: u32) {
     });
 }
 
-/// Does with a repository whatever reads of it; returns what was found wrong.
+/// Runs every operation that reads a repository, and returns the problems that it reports.
 fn read_all(repository: &Repository, tree: &Id) -> Vec<String> {
     let checked = check(repository, ReadData::All, &Silent).unwrap();
     let mut wrong: Vec<String> = checked.faults.iter().map(ToString::to_string).collect();
@@ -48,7 +48,7 @@ fn read_all(repository: &Repository, tree: &Id) -> Vec<String> {
     wrong
 }
 
-/// A repository with two snapshots, of which one is forgotten, and the other's tree.
+/// A repository with one forgotten snapshot and one that is kept. Returns the tree of the second.
 fn repository() -> (Arc<MemoryStorage>, Id) {
     let memory = MemoryStorage::new();
     let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;
@@ -61,11 +61,11 @@ fn repository() -> (Arc<MemoryStorage>, Id) {
 }
 
 #[test]
-fn a_bit_that_flips_on_the_way_is_noticed_by_nobody() {
+fn a_bit_that_flips_during_a_transfer_has_no_effect() {
     let (memory, tree) = repository();
     let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;
     spoil(&memory, 2);
-    // Keys and config are read here, index files and everything else below.
+    // Opening reads keys and config. The calls below read index files and everything else.
     let repository = open(&storage);
     assert_eq!(Id::of(&repository.load_blob(BlobKind::Tree, &tree).unwrap()), tree);
     assert_eq!(read_all(&repository, &tree), [""; 0]);
@@ -81,7 +81,7 @@ fn a_bit_that_flips_on_the_way_is_noticed_by_nobody() {
 }
 
 #[test]
-fn what_is_spoilt_each_time_is_damaged_and_keeps_everything() {
+fn damage_in_every_read_is_reported_and_nothing_is_removed() {
     let (memory, tree) = repository();
     let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;
     let repository = open(&storage);

@@ -16,7 +16,7 @@ use work::Silent;
 const TAKE_ALL: RestoreOptions<'static> =
     RestoreOptions { choose: &|_| Choice::Take, overwrite: Overwrite::Never };
 
-/// A place with a directory `mail` in it, a storage called `repository`, and restic if there is one.
+/// A directory with a subdirectory `mail`, a storage called `repository`, and restic, if it is installed.
 fn place() -> Option<(TempDir, Arc<dyn Storage>, Restic)> {
     let place = tempfile::tempdir().unwrap();
     let restic = restic(place.path(), "repository", PASSWORD)?;
@@ -56,7 +56,7 @@ fn read_all(repository: &Repository, tree: Id) {
 }
 
 #[test]
-fn restic_checks_and_restores_what_we_write() {
+fn restic_checks_and_restores_our_snapshots() {
     for compression in [Compression::Auto, Compression::Off, Compression::Max] {
         let Some((place, storage, restic)) = place() else { return };
         let repository = init(&storage);
@@ -76,7 +76,7 @@ fn restic_checks_and_restores_what_we_write() {
 }
 
 #[test]
-fn what_restic_saved_before_is_not_saved_again_and_the_other_way_round() {
+fn each_program_reuses_what_the_other_saved() {
     let Some((place, storage, restic)) = place() else { return };
     let repository = init(&storage);
     let mail = place.path().join("mail");
@@ -84,7 +84,8 @@ fn what_restic_saved_before_is_not_saved_again_and_the_other_way_round() {
     let packs = || storage.list(FileKind::Pack).unwrap().len();
     let before = packs();
     restic.succeed(&["backup", "--tag", "theirs", "mail"]);
-    // Only the tree above `mail`: all others are the same byte for byte, and so is every blob of a file.
+    // Only the tree above `mail` is new: all other trees and the blobs of all files are byte for byte the
+    // same.
     assert_eq!(packs(), before + 1);
     restic.succeed(&["init", "--repo", "second", "--repository-version", "2"]);
     let second: Arc<dyn Storage> =
@@ -98,7 +99,7 @@ fn what_restic_saved_before_is_not_saved_again_and_the_other_way_round() {
 }
 
 #[test]
-fn what_restic_writes_is_read() {
+fn data_that_restic_wrote_can_be_read() {
     for (version, compression) in [("2", "auto"), ("2", "off"), ("2", "max"), ("1", "auto")] {
         let Some((place, storage, restic)) = place() else { return };
         restic.succeed(&["init", "--repository-version", version]);
@@ -116,7 +117,7 @@ fn what_restic_writes_is_read() {
 }
 
 #[test]
-fn a_repository_of_version_1_is_added_to_as_restic_does() {
+fn saving_to_version_1_works_as_in_restic() {
     let Some((place, storage, restic)) = place() else { return };
     restic.succeed(&["init", "--repository-version", "1"]);
     let mail = place.path().join("mail");
@@ -148,7 +149,7 @@ fn restic_reads_and_removes_our_locks() {
 }
 
 #[test]
-fn a_wrong_password_and_no_repository_are_told_apart() {
+fn a_wrong_password_and_a_missing_repository_are_different_errors() {
     let Some((place, storage, restic)) = place() else { return };
     restic.succeed(&["init"]);
     let open = |storage: &Arc<dyn Storage>, password: &str| {

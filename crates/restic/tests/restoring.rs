@@ -1,4 +1,4 @@
-//! Restored files lie where they belong and nowhere else, and what cannot be restored is reported.
+//! Restored files are written inside the target only, and everything that cannot be restored is reported.
 
 use crate::support::{back_up, describe, init, make_files, open, save_snapshot, shared_lock};
 use restic::testing::MemoryStorage;
@@ -25,7 +25,7 @@ fn run(repository: &Repository, tree: &Id, target: &Path, overwrite: Overwrite) 
     restore(repository, tree, target, &options, &Silent).unwrap()
 }
 
-/// Returns what a report says of problems, without what the system says.
+/// Returns the problems of a report, without the operating system's wording.
 fn problems(report: &RestoreReport) -> Vec<(String, String)> {
     let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
     report.problems.iter().map(|problem| (text(&problem.path), problem.what.clone())).collect()
@@ -41,7 +41,7 @@ fn save_tree(saver: &Saver<'_>, nodes: Vec<Node<'_>>) -> Id {
 }
 
 #[test]
-fn all_comes_back_and_each_pack_is_read_few_times() {
+fn everything_is_restored_with_few_reads_of_each_pack() {
     let (memory, storage) = memory();
     let place = tempfile::tempdir().unwrap();
     make_files(&place.path().join("mail"));
@@ -57,7 +57,7 @@ fn all_comes_back_and_each_pack_is_read_few_times() {
 }
 
 #[test]
-fn what_is_there_is_kept_or_replaced_as_asked() {
+fn existing_files_are_kept_or_replaced_as_requested() {
     let (_, storage) = memory();
     let place = tempfile::tempdir().unwrap();
     let mail = place.path().join("mail");
@@ -90,7 +90,7 @@ fn what_is_there_is_kept_or_replaced_as_asked() {
         std::os::unix::fs::symlink("elsewhere", target.path().join("link")).unwrap();
         let report = run(&repository, &tree, target.path(), overwrite);
         assert_eq!(problems(&report), []);
-        // The link was made after the file was saved: it is newer.
+        // The link is newer, because it was created after the file was saved.
         for (name, text) in [("older", &b"now"[..]), ("newer", b"now"), ("link", b"now"), ("long", &long)] {
             let is_replaced = replaced.contains(&name);
             let old: &[u8] = if name == "link" { b"precious" } else { b"then" };
@@ -107,7 +107,7 @@ fn what_is_there_is_kept_or_replaced_as_asked() {
 }
 
 #[test]
-fn only_what_is_chosen_comes_with_what_it_lies_in() {
+fn only_chosen_files_and_their_directories_are_restored() {
     let (_, storage) = memory();
     let place = tempfile::tempdir().unwrap();
     let mail = place.path().join("mail");
@@ -185,7 +185,7 @@ fn nobody_acts_as_the_owner_of_a_file_that_has_none() {
     let saver = Saver::new(&repository, &lock, SMALL).unwrap();
     let text = saver.save_blob(BlobKind::Data, None, b"text").unwrap().id;
     let tool = |name: &'static str, uid, gid| Node {
-        // As Go says it: set-user-id and set-group-id.
+        // Set-user-id and set-group-id, with Go's bits.
         mode: 0o755 | 1 << 23 | 1 << 22,
         uid,
         gid,
@@ -204,7 +204,7 @@ fn nobody_acts_as_the_owner_of_a_file_that_has_none() {
 }
 
 #[test]
-fn damage_costs_only_the_files_that_need_what_is_damaged() {
+fn damage_affects_only_the_files_that_need_it() {
     let (memory, storage) = memory();
     let place = tempfile::tempdir().unwrap();
     let mail = place.path().join("mail");
@@ -243,7 +243,7 @@ fn damage_costs_only_the_files_that_need_what_is_damaged() {
 }
 
 #[test]
-fn trees_that_are_missing_or_damaged_are_told_with_their_paths() {
+fn missing_and_damaged_trees_are_reported_with_their_paths() {
     let (_, storage) = memory();
     let repository = init(&storage);
     let lock = shared_lock(&repository);
@@ -282,7 +282,7 @@ fn trees_that_are_missing_or_damaged_are_told_with_their_paths() {
 }
 
 #[test]
-fn what_a_killed_restore_left_is_removed_by_the_next() {
+fn a_restore_removes_what_a_killed_one_left() {
     let (_, storage) = memory();
     let place = tempfile::tempdir().unwrap();
     let mail = place.path().join("mail");
@@ -297,7 +297,7 @@ fn what_a_killed_restore_left_is_removed_by_the_next() {
     for name in [gone[0], gone[1], &alive, "cur/.pneu-restore-mine"] {
         fs::write(target.join(name), "half").unwrap();
     }
-    // One that was being written when the restore was killed; what else is there stays.
+    // File 1 was being written when the restore was killed. Other files stay.
     for (name, mode) in [("1", 0o1600), ("2", 0o600)] {
         fs::write(target.join("cur").join(name), "te").unwrap();
         let mode = PermissionsExt::from_mode(mode);
@@ -312,7 +312,7 @@ fn what_a_killed_restore_left_is_removed_by_the_next() {
 }
 
 #[test]
-fn pipes_and_devices_come_back_where_that_is_allowed() {
+fn pipes_and_devices_are_restored_where_permitted() {
     let (_, storage) = memory();
     let repository = init(&storage);
     let lock = shared_lock(&repository);
@@ -323,7 +323,7 @@ fn pipes_and_devices_come_back_where_that_is_allowed() {
         modified: Time::from_ns(7, 0),
         ..Node::new(name.as_bytes(), kind)
     };
-    // The devices of nothing, and of a disk that is nowhere.
+    // The null device, and a disk that does not exist.
     let (null, disk) = (rustix::fs::makedev(1, 3), rustix::fs::makedev(240, 77));
     let nodes = vec![
         node("a-null", NodeKind::CharacterDevice, null),
@@ -370,14 +370,14 @@ fn pipes_and_devices_come_back_where_that_is_allowed() {
 }
 
 #[test]
-fn what_cannot_be_set_of_a_file_does_not_cost_its_content() {
+fn metadata_that_cannot_be_set_does_not_lose_the_content() {
     let (_, storage) = memory();
     let repository = init(&storage);
     let lock = shared_lock(&repository);
     let saver = Saver::new(&repository, &lock, SMALL).unwrap();
     let text = saver.save_blob(BlobKind::Data, None, b"text").unwrap().id;
     let (name, value) = (b"no namespace is called so".as_slice().into(), Some(b"x".as_slice().into()));
-    // Longer than any system lets a name be.
+    // Longer than any system allows for a name.
     let long =
         restic::tree::ExtendedAttribute { name: vec![b'u'; 300].into(), value: Some(b"x".as_slice().into()) };
     let node = Node {

@@ -7,18 +7,17 @@ use std::time::Duration;
 use work::{Cancel, Context};
 
 thread_local! {
-    /// Waits in slices, and a zero for each question whether to go on: two of them without a slice between
-    /// begin a wait.
+    /// The slices of each wait, and a zero for each check whether to stop. Two zeros in a row start a new
+    /// wait.
     static WAITS: RefCell<Vec<Duration>> = const { RefCell::new(Vec::new()) };
-    /// From which time on the user wants to stop.
+    /// From this time on, the user wants to stop.
     static STOP_NS: Cell<i64> = const { Cell::new(i64::MAX) };
-    /// What each attempt takes.
+    /// The duration of each attempt.
     static TAKES: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     static NOW_NS: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Returns surroundings in which nothing waits; what would have been waited for is told by [`waits`], of this
-/// thread.
+/// Returns surroundings in which no call really waits. [`waits`] returns the waits of this thread.
 pub(crate) fn surroundings() -> Surroundings {
     Surroundings {
         context: Context::new(|| NOW_NS.get(), 2).with_cancel(Cancel::when(is_stopped)),
@@ -62,7 +61,7 @@ pub(crate) fn waits() -> Vec<u64> {
     waits.iter().map(Duration::as_secs).collect()
 }
 
-/// Returns who keeps what is told, and what was told.
+/// Returns a listener that records messages, and the recorded messages.
 pub(crate) fn listener() -> (Told, Arc<Mutex<Vec<String>>>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let told = {
@@ -72,7 +71,7 @@ pub(crate) fn listener() -> (Told, Arc<Mutex<Vec<String>>>) {
     (Arc::new(told), heard)
 }
 
-/// A storage that has one answer.
+/// A storage that always gives the same answer.
 #[derive(Debug)]
 struct Fickle {
     failures: Mutex<usize>,
@@ -141,7 +140,7 @@ fn patient(failures: usize, error: fn() -> Error) -> (Retry<Fickle>, Arc<Mutex<V
 }
 
 #[test]
-fn what_passes_is_waited_for() {
+fn temporary_failures_are_waited_for() {
     let (storage, heard) = patient(3, passing);
     assert_eq!(storage.read(FileName::CONFIG).unwrap(), b"all");
     assert_eq!(waits(), [1, 2, 4]);
@@ -165,7 +164,7 @@ fn everything_a_storage_does_is_tried_again() {
 }
 
 #[test]
-fn no_patience_is_endless() {
+fn retries_end_at_their_time_limit() {
     let (storage, heard) = patient(usize::MAX, passing);
     let error = storage.read(FileName::CONFIG).unwrap_err();
     let expected =
@@ -181,15 +180,15 @@ fn no_patience_is_endless() {
 }
 
 #[test]
-fn who_asks_to_stop_waits_no_longer() {
+fn a_cancelled_wait_ends_at_once() {
     let (storage, heard) = patient(usize::MAX, passing);
     STOP_NS.set(NOW_NS.get() + 10_000_000_000);
     assert!(matches!(storage.read(FileName::CONFIG), Err(Error::Interrupted)));
     let late = Duration::from_nanos((NOW_NS.get() - STOP_NS.get()).unsigned_abs());
     assert!(late <= Duration::from_millis(500), "{late:?}");
-    // In the middle of the fourth wait, which nobody was told the end of.
+    // It stopped in the middle of the fourth wait.
     assert_eq!((waits(), heard.lock().unwrap().len()), (vec![1, 2, 4, 3], 4));
-    // From then on everything is tried once.
+    // From then on, each operation is tried only once.
     assert!(matches!(storage.remove(FileName::CONFIG), Err(Error::Interrupted)));
     assert_eq!((waits(), heard.lock().unwrap().len()), (Vec::new(), 4));
     let (storage, _) = patient(0, passing);
@@ -198,7 +197,7 @@ fn who_asks_to_stop_waits_no_longer() {
 }
 
 #[test]
-fn attempts_that_take_long_count_too() {
+fn long_attempts_count_towards_the_limit() {
     TAKES.set(Duration::from_secs(300));
     let (storage, _) = patient(usize::MAX, passing);
     let error = storage.read(FileName::CONFIG).unwrap_err().to_string();
@@ -209,11 +208,11 @@ fn attempts_that_take_long_count_too() {
     TAKES.set(Duration::ZERO);
 }
 
-/// Something that is tried as long as something may still be.
+/// An operation that is tried only while a condition holds.
 type Attempt<'a> = &'a dyn Fn(&dyn Storage, &dyn Fn() -> Result<()>) -> Result<()>;
 
 #[test]
-fn before_each_attempt_it_is_asked_whether_that_may_still_be() {
+fn the_condition_is_checked_before_each_attempt() {
     let lost = || Error::LockLost { address: "s3:http://host/bucket".to_owned() };
     let write: Attempt<'_> = &|storage, may_still| storage.write_while(FileName::CONFIG, b"all", may_still);
     let remove: Attempt<'_> = &|storage, may_still| storage.remove_while(FileName::CONFIG, may_still);
@@ -233,7 +232,7 @@ fn before_each_attempt_it_is_asked_whether_that_may_still_be() {
 }
 
 #[test]
-fn what_does_not_pass_is_told_at_once() {
+fn permanent_failures_are_reported_at_once() {
     let (storage, heard) = patient(1, missing);
     assert!(matches!(storage.read(FileName::CONFIG), Err(Error::Missing { .. })));
     assert_eq!((waits(), heard.lock().unwrap().len()), (Vec::new(), 0));

@@ -1,4 +1,4 @@
-//! What is saved exists once, and counts as saved only when it is durable.
+//! Each content is saved once, and counts as saved only when it is durable.
 
 use crate::support::{back_up, init, open, save_snapshot, shared_lock};
 use restic::testing::MemoryStorage;
@@ -8,7 +8,7 @@ use restic::{
 use std::sync::Arc;
 use testkit::Random;
 
-/// Packs so small that a test fills many.
+/// Packs small enough for a test to fill many.
 const SMALL: SaveOptions = SaveOptions { compression: Compression::Auto, pack_bytes_min: 4096 };
 
 fn memory() -> (Arc<MemoryStorage>, Arc<dyn Storage>) {
@@ -24,7 +24,7 @@ fn message(number: usize) -> Vec<u8> {
 }
 
 #[test]
-fn what_many_threads_save_is_there_once() {
+fn data_that_many_threads_save_is_stored_once() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     let lock = shared_lock(&repository);
@@ -60,7 +60,7 @@ fn what_many_threads_save_is_there_once() {
 }
 
 #[test]
-fn what_is_there_is_not_saved_again() {
+fn stored_data_is_not_saved_again() {
     let (memory, storage) = memory();
     let text = message(1);
     for round in 0..2 {
@@ -76,7 +76,7 @@ fn what_is_there_is_not_saved_again() {
 }
 
 #[test]
-fn small_packs_go_together_in_the_end_but_never_data_and_trees() {
+fn small_packs_are_joined_at_the_end_but_never_data_with_trees() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     let lock = shared_lock(&repository);
@@ -98,7 +98,7 @@ fn small_packs_go_together_in_the_end_but_never_data_and_trees() {
 }
 
 #[test]
-fn a_store_that_failed_is_the_end() {
+fn a_failed_write_ends_all_saving() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     let lock = shared_lock(&repository);
@@ -129,7 +129,7 @@ fn a_store_that_failed_is_the_end() {
 }
 
 #[test]
-fn content_that_is_not_its_name_is_refused_and_no_more() {
+fn content_that_contradicts_its_name_is_refused() {
     let (_, storage) = memory();
     let repository = init(&storage);
     let lock = shared_lock(&repository);
@@ -144,7 +144,7 @@ fn content_that_is_not_its_name_is_refused_and_no_more() {
 }
 
 #[test]
-fn data_is_compressed_as_asked_and_trees_always() {
+fn data_is_compressed_as_requested_and_trees_always() {
     for (compression, is_plain) in
         [(Compression::Off, true), (Compression::Auto, false), (Compression::Max, false)]
     {
@@ -168,13 +168,13 @@ fn data_is_compressed_as_asked_and_trees_always() {
 }
 
 #[test]
-fn a_damaged_copy_is_passed_over_and_the_last_one_is_named() {
+fn a_damaged_copy_is_skipped_and_the_last_one_is_named() {
     let (memory, storage) = memory();
     let first = init(&storage);
     let second = open(&storage);
     let text = message(3);
     let id = Id::of(&text);
-    // Two that began before either had finished: each saves its own copy.
+    // Both were opened before either saved anything, so each saves its own copy.
     for repository in [&first, &second] {
         repository.index().unwrap();
     }
@@ -245,7 +245,7 @@ fn a_source_that_cannot_be_read_does_not_end_the_saver() {
 }
 
 #[test]
-fn nothing_is_made_where_something_of_a_repository_is() {
+fn init_refuses_where_files_of_a_repository_exist() {
     let (memory, storage) = memory();
     let init = |password: &[u8]| {
         let password = restic::Password::new(password.to_vec());
@@ -256,7 +256,7 @@ fn nothing_is_made_where_something_of_a_repository_is() {
     memory.put(snapshot, b"anything".to_vec());
     assert!(matches!(init(b"one"), Err(Error::NoConfig { .. })));
     memory.take(snapshot);
-    // Ended between the key and the config.
+    // As if it had ended between writing the key and the config.
     memory.refuse(|operation| operation == "write config");
     assert!(matches!(init(b"one"), Err(Error::Storage { .. })));
     memory.refuse_nothing();

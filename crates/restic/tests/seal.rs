@@ -1,4 +1,4 @@
-//! Keys, configs, snapshots and locks compared with restic's: with files that it wrote, and with restic
+//! Keys, configs, snapshots and locks compared with restic's: with files that restic wrote, and with restic
 //! itself where it is installed.
 
 use disk::RealDisk;
@@ -16,14 +16,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Opens a key at once.
+/// The cheapest key.
 const CHEAP: Cost = Cost { n: 2, r: 1, p: 1 };
 
 fn password() -> Password {
     Password::new(b"pneumatic".to_vec())
 }
 
-/// The repositories that restic 0.19.1 wrote, each with a lock that it held for a moment.
+/// The repositories that restic 0.19.1 wrote, each with a lock that restic held for a moment.
 fn written_by_restic() -> [(Version, Arc<MemoryStorage>); 2] {
     [(Version::One, "restic-0.19.1-v1"), (Version::Two, "restic-0.19.1-v2")].map(|(version, name)| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/repositories").join(name);
@@ -45,7 +45,7 @@ fn parts(storage: Arc<dyn Storage>, key: Key, version: Version) -> Parts {
 }
 
 #[test]
-fn what_restic_wrote_is_read_and_written_again_byte_for_byte() {
+fn files_of_restic_are_read_and_rewritten_byte_for_byte() {
     for (version, storage) in written_by_restic() {
         let (id, key) = key_file::unlock(&*storage, &password()).unwrap();
         let json = storage.read(FileName { kind: FileKind::Key, id }).unwrap();
@@ -70,7 +70,7 @@ fn what_restic_wrote_is_read_and_written_again_byte_for_byte() {
 }
 
 #[test]
-fn snapshots_of_restic_say_what_it_was_told() {
+fn snapshots_of_restic_have_its_options() {
     for (_, storage) in written_by_restic() {
         let (_, key) = key_file::unlock(&*storage, &password()).unwrap();
         let listed = snapshot::list(&*storage, &key, 2).unwrap();
@@ -97,14 +97,14 @@ fn snapshots_of_restic_say_what_it_was_told() {
 }
 
 #[test]
-fn another_password_opens_nothing_of_restic() {
+fn a_wrong_password_opens_no_repository_of_restic() {
     let [(_, storage), _] = written_by_restic();
     let refused = key_file::unlock(&*storage, &Password::new(b"Pneumatic".to_vec()));
     assert!(matches!(refused, Err(Error::WrongPassword { .. })));
 }
 
 #[test]
-fn a_lock_of_restic_is_respected_until_it_is_taken_away() {
+fn a_lock_of_restic_is_respected_until_it_is_removed() {
     for (version, storage) in written_by_restic() {
         let (_, key) = key_file::unlock(&*storage, &password()).unwrap();
         let parts = parts(storage.clone(), key, version);
@@ -123,7 +123,7 @@ fn a_lock_of_restic_is_respected_until_it_is_taken_away() {
     }
 }
 
-/// Makes a repository of our own in `root`.
+/// Creates a repository with this crate in `root`.
 fn made(root: PathBuf, version: Version) -> (Parts, Config) {
     let storage = Arc::new(LocalStorage::new(Arc::new(RealDisk), root));
     config::refuse_existing(&*storage).unwrap();
@@ -168,7 +168,7 @@ fn restic_respects_our_locks() {
     let shared = now(LockKind::Shared);
     restic.succeed(&["snapshots"]);
     let refused = restic.run(&["prune"]);
-    // 11: the repository is locked. Older ones said 1.
+    // 11 means that the repository is locked. Older versions returned 1.
     assert!(matches!(refused.code, Some(11 | 1)), "{refused:?}");
     assert!(refused.stderr.contains("locked by PID 12 on tower by ana (UID 1000, GID 100)"), "{refused:?}");
     drop(shared);
@@ -187,7 +187,7 @@ fn restic_respects_our_locks() {
 }
 
 #[test]
-fn what_restic_makes_now_is_opened() {
+fn repositories_of_the_installed_restic_can_be_opened() {
     let directory = tempfile::tempdir().unwrap();
     let Some(restic) = testkit::restic(directory.path(), "repository", "pneumatic") else { return };
     restic.succeed(&["init"]);

@@ -1,7 +1,7 @@
-//! A server on the loopback address that answers as a test tells it: with what a store says, or with what it
-//! should not.
+//! A server on the loopback address that gives the answers of a test, such as those of an object store, or
+//! wrong ones.
 //!
-//! Input: what to answer to which request. Output: an address. Does not depend on what is asked for.
+//! Input: the answer to each request. Output: an address. Does not depend on the content of requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,20 +12,20 @@ use std::thread;
 pub(crate) enum Reply {
     /// Read the request, answer with these bytes, close.
     Bytes(Vec<u8>),
-    /// Read the request, answer with these bytes, and then nothing, but keep the connection.
+    /// Read the request, answer with these bytes, then send nothing but keep the connection open.
     ThenSilence(Vec<u8>),
-    /// Read no more than the head of the request, and keep the connection.
+    /// Read only the head of the request, and keep the connection open.
     Deaf,
 }
 
-/// A running server; it ends with the process.
+/// A running server. It ends with the process.
 pub(crate) struct Server {
     port: u16,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    /// Starts one. `reply` gets the number of the request, from 0, and its head.
+    /// Starts a server. `reply` gets the request's number, counted from 0, and its head.
     pub(crate) fn start(reply: impl Fn(usize, &str) -> Reply + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -65,7 +65,7 @@ pub(crate) fn answer_of(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
     (lines.join("\r\n") + body).into_bytes()
 }
 
-/// Returns a refusal as S3 words it.
+/// Returns a refusal in the format of S3.
 pub(crate) fn refusal(status: &str, code: &str, message: &str) -> Reply {
     let xml =
         format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>{message}</Message></Error>");
@@ -97,10 +97,10 @@ fn answer(stream: TcpStream, requests: &Mutex<Vec<String>>, reply: &dyn Fn(usize
             }
         }
     };
-    // The other side may have given up.
+    // The client may have closed the connection.
     let _ = reader.get_mut().write_all(&bytes);
     if is_kept {
-        // Until the test is over.
+        // Keeps the connection open until the test ends.
         thread::park();
     }
 }

@@ -1,7 +1,7 @@
-//! Real servers that speak S3: all that a storage does, and what is left when daemons are killed while it is
-//! written to.
+//! Real S3 servers: every operation of a storage, and the files that are left when daemons are killed during
+//! writes.
 //!
-//! Ceph's gateways must be there where CI is `true`; where there are no servers, nothing is asked of them.
+//! Ceph's gateways are required if `CI` is `true`. Without servers, the tests are skipped.
 
 use crate::retry::{listener, surroundings};
 use restic::address::{Address, Credentials, S3Address};
@@ -16,15 +16,15 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use work::Context;
 
-/// Kinds of servers that tests can start.
+/// The kinds of servers that tests can start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Ceph,
     Garage,
 }
 
-/// A running cluster. Its script ends it when its standard input ends: with this process, however that comes
-/// about.
+/// A running cluster. Its script stops it when the script's standard input is closed, which happens when this
+/// process ends for any reason.
 struct Cluster {
     kind: Kind,
     directory: PathBuf,
@@ -36,7 +36,7 @@ static CEPH: OnceLock<Option<Cluster>> = OnceLock::new();
 static GARAGE: OnceLock<Option<Cluster>> = OnceLock::new();
 
 impl Cluster {
-    /// Returns the one that all tests of this process share, if it is installed.
+    /// Returns the cluster that all tests of this process share, if it is installed.
     fn shared(kind: Kind) -> Option<&'static Cluster> {
         let cell = match kind {
             Kind::Ceph => &CEPH,
@@ -63,7 +63,7 @@ impl Cluster {
         Cluster { kind, directory, port, _script: Mutex::new((script, input)) }
     }
 
-    /// Has the script kill or start a daemon.
+    /// Tells the script to kill or start a daemon.
     fn order(&self, action: &str, name: &str) {
         let status = Command::new(self.kind.script()).arg(action).arg(&self.directory).arg(name).status();
         assert!(status.unwrap().success(), "{action} {name}");
@@ -103,7 +103,7 @@ impl Kind {
         Credentials { access_key_id, secret_access_key, session_token: None, region }
     }
 
-    /// Returns whether it is installed, and prints a line if not.
+    /// Returns whether it is installed. Prints a line if not.
     fn is_to_be_used(self) -> bool {
         let programs: &[&str] = match self {
             Kind::Ceph => &["ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "ceph", "monmaptool"],
@@ -121,8 +121,8 @@ impl Kind {
     }
 }
 
-/// Returns the first of a hundred ports, below those that the system gives away; other runs of this test
-/// begin elsewhere.
+/// Returns the first of a hundred ports below the system's range of automatic ports. Other runs of this test
+/// start at other ports.
 fn free_ports() -> u16 {
     let begin = std::process::id() % 100;
     let first = |number: u32| u16::try_from(20_000 + (begin + number) % 100 * 100).unwrap();
@@ -132,7 +132,7 @@ fn free_ports() -> u16 {
 
 fn name(kind: FileKind, number: u32) -> FileName {
     let mut id = Id([7; Id::BYTES]);
-    // Spread over the directories, and different.
+    // Distinct, and spread over the directories.
     id.0[..4].copy_from_slice(&number.wrapping_mul(0x9e37_79b1).to_be_bytes());
     FileName { kind, id }
 }
@@ -141,7 +141,7 @@ fn content(name: FileName, length_bytes: usize) -> Vec<u8> {
     name.id.0.iter().copied().cycle().take(length_bytes).collect()
 }
 
-/// Does everything that a storage does, in a bucket that is not there yet.
+/// Runs every operation of a storage, in a bucket that does not exist yet.
 fn check_everything(storage: &ObjectStorage) {
     assert_eq!(storage.list(FileKind::Pack).unwrap(), []);
     assert!(matches!(storage.read(FileName::CONFIG), Err(Error::NoRepository { .. })));
@@ -150,7 +150,7 @@ fn check_everything(storage: &ObjectStorage) {
     assert_eq!(storage.size(FileName::CONFIG).unwrap(), None);
     storage.write(FileName::CONFIG, b"config").unwrap();
     assert_eq!(storage.list(FileKind::Config).unwrap(), [(FileName::CONFIG.id, 6)]);
-    // Fewer packs than are listed at once, then more.
+    // First fewer packs than one list request returns, then more.
     let mut expected = BTreeSet::new();
     for number in 0..15_u32 {
         let pack = name(FileKind::Pack, number);
@@ -186,7 +186,7 @@ fn check_everything(storage: &ObjectStorage) {
     assert!(matches!(storage.read_range(large, 0, 9), Err(Error::Missing { .. })));
 }
 
-/// Checks that wrong keys are told plainly.
+/// Checks that wrong keys give a clear error.
 fn check_wrong_keys(cluster: &Cluster) {
     let right = cluster.kind.credentials();
     let unknown =
@@ -203,7 +203,7 @@ fn check_wrong_keys(cluster: &Cluster) {
     }
 }
 
-/// What many writers have done so far.
+/// The progress of all writers.
 #[derive(Default)]
 struct Progress {
     next: AtomicUsize,
@@ -214,13 +214,13 @@ const PACK_COUNT: usize = 400;
 const PACK_BYTES: usize = 100_000;
 const WRITERS: usize = 6;
 
-/// Real waits, but a twentieth of them: servers need their time.
+/// Real waits, shortened to a twentieth: servers need some time.
 fn hurried() -> Surroundings {
     let context = Context { clock_ns: || 0, ..surroundings().context };
     Surroundings { context, sleep: |wait| thread::sleep(wait / 20), ..surroundings() }
 }
 
-/// Writes packs until there are no more; who has written a quarter of them kills what is to be killed.
+/// Writes packs until none is left. The writer that completes a quarter of them calls `kill`.
 fn write_packs(storage: &dyn Storage, progress: &Progress, kill: &(dyn Fn() + Sync)) {
     loop {
         let number = progress.next.fetch_add(1, Ordering::Relaxed);
@@ -235,8 +235,8 @@ fn write_packs(storage: &dyn Storage, progress: &Progress, kill: &(dyn Fn() + Sy
     }
 }
 
-/// Writes many packs through `gateway`; `kill` is called when some are written. Then all of them must be
-/// there, whoever is asked.
+/// Writes many packs through `gateway`, and calls `kill` after some of them. Afterwards every gateway must
+/// have all of them.
 fn check_killing(cluster: &Cluster, kill: impl Fn() + Sync) {
     let (told, heard) = listener();
     let storage = Retry::new(cluster.storage(1, "killing"), &hurried(), told);
@@ -273,7 +273,7 @@ fn nothing_that_ceph_acknowledged_is_lost_with_a_storage_daemon_and_a_gateway() 
     check_killing(cluster, || {
         cluster.order("kill", "osd1");
         cluster.order("kill", "gateway1");
-        // The address names one gateway: it is waited for.
+        // The address names a single gateway, so the storage waits for it.
         cluster.order("start", "gateway1");
     });
 }

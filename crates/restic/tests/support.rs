@@ -16,7 +16,7 @@ use testkit::Random;
 
 pub(crate) const PASSWORD: &str = "geheim";
 
-/// Passwords are tried at once, where restic would take half a second.
+/// Keys are opened at once. With restic's cost each takes half a second.
 pub(crate) const COST: Cost = Cost { n: 1024, r: 8, p: 1 };
 
 pub(crate) fn password() -> Password {
@@ -45,7 +45,7 @@ pub(crate) fn shared_lock(repository: &Repository) -> HeldLock {
     repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(())).unwrap()
 }
 
-/// Saves a directory and all below it; returns its tree.
+/// Saves a directory with everything below it, and returns its tree.
 pub(crate) fn save_directory(saver: &Saver<'_>, directory: &Path) -> Id {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -76,7 +76,7 @@ pub(crate) fn save_directory(saver: &Saver<'_>, directory: &Path) -> Id {
     saver.save_blob(BlobKind::Tree, None, &writer.finish()).unwrap().id
 }
 
-/// Saves a directory and a snapshot of it; returns the snapshot, its tree, and what was new.
+/// Saves a directory and a snapshot of it. Returns the snapshot, its tree, and what was new.
 pub(crate) fn back_up(
     repository: &Repository,
     directory: &Path,
@@ -100,7 +100,7 @@ pub(crate) fn save_snapshot(repository: &Repository, tree: Id) -> Id {
     repository.save_snapshot(&snapshot).unwrap()
 }
 
-/// Makes files of all kinds and lengths, with all kinds of names.
+/// Creates files of all kinds and lengths, with all kinds of names.
 pub(crate) fn make_files(directory: &Path) {
     let mut random = Random::new(5);
     let mut bytes = |length: usize| {
@@ -148,7 +148,7 @@ pub(crate) fn make_files(directory: &Path) {
     }
 }
 
-/// Says what lies in a directory: a line for each path, with all that a restore has to bring back.
+/// Describes a directory: one line for each path, with everything that a restore must bring back.
 pub(crate) fn describe(directory: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     describe_into(directory, directory, &mut lines);

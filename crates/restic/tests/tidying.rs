@@ -1,5 +1,5 @@
-//! Repositories that are in use but untidy: many small packs, trees of an older version, packs that no index
-//! file lists completely. And what a partial check reads.
+//! Repositories that need a prune: many small packs, trees of an older version, packs that index files list
+//! incompletely. And which packs a partial check reads.
 
 use crate::pruning::{is_tidy, memory, prune_all, save};
 use crate::support::{PASSWORD, init, make_files, open};
@@ -17,7 +17,7 @@ use work::Silent;
 
 const UNLIMITED: PruneOptions = PruneOptions { max_unused: MaxUnused::Unlimited };
 
-/// Returns how many packs a prune would write anew.
+/// Returns how many packs a prune would repack.
 fn to_repack(storage: &Arc<dyn Storage>, options: &PruneOptions) -> u64 {
     plan_prune(&open(storage), options, &Silent).unwrap().figures.repacked_pack_count
 }
@@ -39,7 +39,7 @@ fn many_small_packs_become_few_and_few_are_left_alone() {
 }
 
 #[test]
-fn a_pack_that_no_index_file_has_whole_is_told_and_nothing_is_pruned() {
+fn an_incompletely_indexed_pack_is_reported_and_stops_a_prune() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     save(&repository, 0..40);
@@ -73,7 +73,7 @@ fn a_pack_that_no_index_file_has_whole_is_told_and_nothing_is_pruned() {
 }
 
 #[test]
-fn a_part_of_the_packs_is_read_another_one_each_time() {
+fn partial_checks_read_other_packs_each_time() {
     let (memory, storage) = memory();
     let repository = init(&storage);
     for number in 0..10 {
@@ -85,7 +85,7 @@ fn a_part_of_the_packs_is_read_another_one_each_time() {
         memory.operations();
         let report = check(&repository, ReadData::Percent(percent), &Silent).unwrap();
         assert_eq!((report.read_pack_count, report.faults.len()), (count, 0), "{percent}");
-        // Trees are read in ranges, packs as a whole.
+        // Reads of trees have a range, reads of whole packs have none.
         let is_whole = |line: &String| line.starts_with("read data/") && !line.contains('+');
         let packs: BTreeSet<String> = memory.operations().into_iter().filter(is_whole).collect();
         assert_eq!(packs.len() as u64, count, "{percent}");
@@ -94,7 +94,7 @@ fn a_part_of_the_packs_is_read_another_one_each_time() {
         }
     }
     assert_eq!(read.len(), 2, "the same one twice: {read:?}");
-    // The only one that is damaged is found when all are read.
+    // Reading all packs finds the one damaged pack.
     let id = memory.ids(FileKind::Pack)[3];
     let name = FileName { kind: FileKind::Pack, id };
     let mut bytes = storage.read(name).unwrap();
@@ -137,7 +137,7 @@ fn trees_of_version_1_are_compressed_after_an_upgrade() {
 }
 
 #[test]
-fn a_plan_without_a_snapshot_is_carried_out_only_once_that_is_gone() {
+fn a_plan_without_a_snapshot_runs_only_after_its_removal() {
     let (_, storage) = memory();
     let repository = init(&storage);
     let (gone, kept) = (save(&repository, 0..30), save(&repository, 20..60));
@@ -149,7 +149,7 @@ fn a_plan_without_a_snapshot_is_carried_out_only_once_that_is_gone() {
     let refused = prune(&lock, &plan, &Silent).unwrap_err().to_string();
     assert!(refused.contains("it still exists") && packs() == before, "{refused}");
     storage.remove(FileName { kind: FileKind::Snapshot, id: gone }).unwrap();
-    // Whoever looks again finds the same.
+    // A new plan finds the same.
     let again = plan_prune(&repository, &all, &Silent).unwrap();
     assert_eq!(plan.figures, again.figures);
     assert!(prune(&lock, &plan, &Silent).unwrap().removed_pack_count > 0);

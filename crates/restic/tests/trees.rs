@@ -1,4 +1,4 @@
-//! Trees that restic wrote, also of odd files, are read and written again byte for byte.
+//! Trees that restic wrote, also of unusual files, are read and written again byte for byte.
 
 use jiff::tz::TimeZone;
 use restic::Id;
@@ -15,8 +15,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use testkit::Restic;
 
-/// Directories of many kinds of files with many kinds of names, by the restic whose version is in the name;
-/// an empty one.
+/// Directories with many kinds of files and names, written by the restic version in the name, and an empty
+/// one.
 const WRITTEN: [&str; 3] = ["odd-0.19.1.json", "odd-0.14.0.json", "empty.json"];
 
 fn written(name: &str) -> Vec<u8> {
@@ -36,7 +36,7 @@ fn again(tree: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_restic_wrote_is_written_again() {
+fn trees_of_restic_are_rewritten_byte_for_byte() {
     for name in WRITTEN {
         let tree = written(name);
         assert_eq!(String::from_utf8(again(&tree)).unwrap(), String::from_utf8(tree).unwrap(), "{name}");
@@ -44,7 +44,7 @@ fn what_restic_wrote_is_written_again() {
 }
 
 #[test]
-fn what_restic_wrote_is_understood() {
+fn trees_of_restic_are_understood() {
     let tree = written(WRITTEN[0]);
     let nodes: Vec<Node<'_>> = TreeReader::new(&tree).collect::<Result<_, _>>().unwrap();
     let node = |name: &[u8]| nodes.iter().find(|node| *node.name == *name).unwrap();
@@ -61,7 +61,7 @@ fn what_restic_wrote_is_understood() {
     assert!(node(b"directory").subtree.is_some() && node(b"char device").device == 259);
 }
 
-/// Names that are hard to write.
+/// Names that need quoting or are otherwise unusual.
 const NAMES: [&[u8]; 30] = [
     b"plain",
     b"1699999999.M1P2.host,S=12,W=13:2,FS",
@@ -95,8 +95,8 @@ const NAMES: [&[u8]; 30] = [
     b"percent%41",
 ];
 
-/// Makes a directory of odd files. Links to what is no UTF-8 are left out: only new versions of restic keep
-/// them.
+/// Creates a directory of unusual files. Links whose target is not UTF-8 are left out, because only new
+/// versions of restic keep them.
 fn make_odd(directory: &Path) {
     fs::create_dir(directory).unwrap();
     let place = |name: &[u8]| directory.join(OsStr::from_bytes(name));
@@ -129,7 +129,7 @@ fn make_odd(directory: &Path) {
     }
     fs::write(place(b"attributes"), "").unwrap();
     for (name, value) in [("user.comment", &b"hello"[..]), ("user.empty", b""), ("user.<&>", b"\xff\0")] {
-        // A disk without attributes has one thing less to be compared.
+        // If the file system has no attributes, the test compares one property less.
         let _ = rustix::fs::setxattr(place(b"attributes"), name, value, XattrFlags::empty());
     }
 }
@@ -139,15 +139,14 @@ fn blob(restic: &Restic, id: &str) -> Vec<u8> {
     restic.succeed(&["cat", "blob", id])
 }
 
-/// The zone of the machine in this test: one that changes between summer and winter, where the machine knows
-/// it.
+/// A time zone for the test: one with summer time, if the machine knows it.
 fn zone() -> (&'static str, TimeZone) {
     const NAME: &str = "Europe/Berlin";
     TimeZone::get(NAME).map_or(("UTC", TimeZone::UTC), |zone| (NAME, zone))
 }
 
 #[test]
-fn a_directory_is_the_tree_that_restic_makes_of_it() {
+fn a_directory_gives_the_same_tree_as_with_restic() {
     let place = tempfile::tempdir().unwrap();
     let (zone_name, zone) = zone();
     let Some(restic) = testkit::restic(place.path(), "repository", "geheim") else { return };
@@ -183,7 +182,7 @@ fn sorted(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Appends the node of a file whose content somebody else has read.
+/// Appends the node of a file whose content is already known.
 fn append(
     path: &Path,
     (content, subtree): (Option<&[Id]>, Option<Id>),

@@ -1,5 +1,5 @@
-//! Walks visit everything once, on one thread or many; listings come in order; matches say where and in
-//! which snapshots.
+//! Walks visit everything once, on one thread or many. Listings are in order. Matches state the path and the
+//! snapshots.
 
 use crate::support::{init, open, shared_lock, surroundings};
 use restic::testing::MemoryStorage;
@@ -60,7 +60,7 @@ fn three() -> (Arc<MemoryStorage>, Repository, Vec<Id>) {
     (memory, open(&storage), roots)
 }
 
-/// Writes down what it sees, and enters what it may.
+/// Records what it visits, and enters the allowed directories.
 struct Notes<'a> {
     seen: Mutex<Vec<String>>,
     enters: &'a (dyn Fn(&[u8]) -> bool + Sync),
@@ -79,7 +79,7 @@ impl Visitor for Notes<'_> {
     }
 }
 
-/// Returns what a walk sees, sorted, and how many trees it read.
+/// Returns what a walk visits, sorted, and how many trees it read.
 fn see(
     repository: &Repository,
     roots: &[Id],
@@ -101,7 +101,7 @@ fn see(
 }
 
 #[test]
-fn what_snapshots_share_is_seen_once_with_all_that_have_it() {
+fn shared_files_are_visited_once_with_all_their_snapshots() {
     let (_, repository, roots) = three();
     let (seen, tree_count) = see(&repository, &roots, Sharing::ByPath, &|_| true);
     let expected = [
@@ -124,10 +124,10 @@ fn what_snapshots_share_is_seen_once_with_all_that_have_it() {
 }
 
 #[test]
-fn a_tree_is_seen_once_wherever_it_lies() {
+fn a_tree_at_several_paths_is_visited_once() {
     let (_, repository, roots) = three();
     let (seen, tree_count) = see(&repository, &roots, Sharing::ByTree, &|_| true);
-    // The directory `c` lies at three places, and the one that holds nothing else at two.
+    // The directory `c` is at three places. Its parent that contains nothing else is at two of them.
     let count =
         |name: &str| seen.iter().filter(|line| line.split(' ').next().unwrap().ends_with(name)).count();
     assert_eq!((count("/x"), count("/z"), count("/c"), count("/new")), (1, 1, 2, 1), "{seen:?}");
@@ -137,7 +137,7 @@ fn a_tree_is_seen_once_wherever_it_lies() {
 }
 
 #[test]
-fn what_is_not_entered_is_not_read() {
+fn directories_that_are_not_entered_are_not_read() {
     let (_, repository, roots) = three();
     let (seen, tree_count) = see(&repository, &roots[..1], Sharing::ByPath, &|path| path == b"/a");
     assert_eq!(seen, ["/a 0", "/a/x 0", "/a/y 0", "/b 0"]);
@@ -145,7 +145,7 @@ fn what_is_not_entered_is_not_read() {
 }
 
 #[test]
-fn one_thread_sees_what_many_see() {
+fn one_thread_visits_the_same_as_many() {
     let (memory, repository, roots) = three();
     let one = Repository::open(memory, &crate::support::password(), None, surroundings(1)).unwrap();
     for sharing in [Sharing::ByPath, Sharing::ByTree] {
@@ -157,7 +157,7 @@ fn one_thread_sees_what_many_see() {
 }
 
 #[test]
-fn what_is_found_says_where_and_in_which_snapshots() {
+fn matches_have_paths_and_snapshots() {
     let (_, repository, roots) = three();
     let wish = FindFilter { matches: &|_, node| node.name.ends_with(b"z"), may_hold: &|path| path != b"/a" };
     let (found, problems) = find(&repository, &roots, &wish, &Silent).unwrap();
@@ -168,7 +168,7 @@ fn what_is_found_says_where_and_in_which_snapshots() {
         .collect();
     assert_eq!(told, [("/b/c/z".to_owned(), vec![0, 1]), ("/old/c/z".to_owned(), vec![2])]);
     assert_eq!(found[0].node.name, &b"z"[..]);
-    // The second snapshot has another tree of /b; what is found in all of them is one all the same.
+    // The second snapshot has another tree of /b. A file that all of them have is still found once.
     let wish =
         FindFilter { matches: &|path, node| path == b"/a" || &*node.name == b"a", may_hold: &|_| true };
     let (found, _) = find(&repository, &[&roots[..], &roots[..1]].concat(), &wish, &Silent).unwrap();
@@ -178,7 +178,7 @@ fn what_is_found_says_where_and_in_which_snapshots() {
 }
 
 #[test]
-fn a_listing_comes_in_order_and_ends_when_told() {
+fn a_listing_is_in_order_and_stops_on_request() {
     let (_, repository, roots) = three();
     let listing = |next: &dyn Fn(&[u8]) -> Next| {
         let mut paths = Vec::new();
@@ -202,7 +202,7 @@ fn a_listing_comes_in_order_and_ends_when_told() {
 }
 
 #[test]
-fn what_is_deeper_than_any_disk_is_told_and_not_followed() {
+fn impossibly_deep_trees_are_reported_and_not_entered() {
     let memory = MemoryStorage::new();
     let storage: Arc<dyn Storage> = memory;
     let repository = init(&storage);

@@ -13,7 +13,7 @@ use testkit::sim_disk::{
 
 const ATTACHMENTS: [&str; 2] = ["state", "note"];
 
-/// What the work was told, and what it has begun.
+/// What the work acknowledged, and what is in flight.
 #[derive(Clone, Debug, Default)]
 struct Model {
     is_created: bool,
@@ -43,7 +43,7 @@ fn items(numbers: std::ops::Range<u32>, version: u32) -> Change {
     })
 }
 
-/// All kinds of work, each after each that matters.
+/// All kinds of work, in every order that matters.
 fn workload() -> Vec<Step> {
     let forget = |change: Change, number| change.delete(0, key_of(0, &item(number, 0)));
     vec![
@@ -52,7 +52,7 @@ fn workload() -> Vec<Step> {
         Step::Flush,
         Step::Commit(items(1..3, 3)),
         Step::Group(vec![items(4..5, 4), forget(items(5..6, 5), 4)]),
-        // More than the journal takes.
+        // More than a journal holds.
         Step::Commit(items(3..20, 6)),
         Step::Reopen,
         Step::Load(forget(items(18..24, 7), 5)),
@@ -122,7 +122,7 @@ fn work(disk: &SimDisk, ledger: &Ledger) -> Result<()> {
     Ok(())
 }
 
-/// After an error the writer either refuses everything, or nothing happened and it goes on.
+/// After an error, either the writer refuses everything, or nothing happened and the writer continues.
 fn attempt(writer: &mut Writer, act: impl FnOnce(&mut Writer) -> Result<Version>) -> Result<Version> {
     let before = writer.version();
     let result = act(writer);
@@ -136,8 +136,8 @@ fn attempt(writer: &mut Writer, act: impl FnOnce(&mut Writer) -> Result<Version>
     result
 }
 
-/// The store holds all that was acknowledged, and what was in flight wholly or not at all; and it can be
-/// written again.
+/// The store holds everything that was acknowledged. What was in flight is there completely or not at all.
+/// The store can be written again.
 fn check_found(disk: &SimDisk, model: &Model) {
     let found = match Snapshot::open(&shared(disk), directory()) {
         Err(error) if error.is_not_found() && !model.is_created => Twin::default(),
@@ -167,7 +167,7 @@ fn go_on(disk: &SimDisk, found: Twin) {
     while merge_all(&shared(disk), directory(), &MergeOptions::default()).unwrap().is_some() {}
     let snapshot = open(disk).unwrap().snapshot().unwrap();
     check(&snapshot, &twin).unwrap();
-    // manifest, journal, two locks, two segments: whatever was left over is gone.
+    // manifest, journal, two locks, two segments: no leftover files.
     assert_eq!(disk.files().len(), 6, "{:?}", disk.files());
 }
 
@@ -178,10 +178,10 @@ fn a_crash_at_any_operation_loses_nothing_acknowledged() {
 }
 
 #[test]
-fn a_crash_while_the_store_is_opened_again_loses_nothing_either() {
+fn a_crash_while_the_store_is_reopened_loses_nothing() {
     let count = AtomicUsize::new(0);
     crash_at_every_operation(&SimDisk::new(12), Model::default(), work, move |disk, model| {
-        // Each state that a crash leaves is much like its neighbours.
+        // States after neighbouring crashes hardly differ, so only some are tested.
         if !count.fetch_add(1, Ordering::Relaxed).is_multiple_of(151) {
             return;
         }
@@ -198,7 +198,7 @@ fn a_crash_while_the_store_is_opened_again_loses_nothing_either() {
 #[test]
 fn a_refused_operation_loses_nothing_acknowledged() {
     let runs = fail_at_every_operation(&SimDisk::new(13), Model::default(), work, |disk, model| {
-        // Checking everything of everything takes too long here; the crashes do.
+        // A full check of every state takes too long here. The tests of crashes do it.
         match Snapshot::open(&shared(disk), directory()) {
             Err(error) if error.is_not_found() => assert!(!model.is_created),
             other => {
@@ -225,7 +225,7 @@ fn filled(disk: &SimDisk) -> Twin {
 }
 
 #[test]
-fn a_reader_is_never_disturbed_by_a_writer_that_comes_in_between() {
+fn a_writer_never_disturbs_a_reader() {
     let disk = SimDisk::new(14);
     let before = filled(&disk);
     let changes = [items(3..6, 30), items(5..40, 31), items(0..2, 32)];
@@ -250,13 +250,13 @@ fn a_reader_is_never_disturbed_by_a_writer_that_comes_in_between() {
         drop(writer);
         while merge_all(&shared(disk), directory(), &MergeOptions::default()).unwrap().is_some() {}
     };
-    // One that is not interrupted sees no writer.
     let alone = disk.fork();
     write(&alone);
     let started = Arc::new(AtomicBool::new(false));
     let runs = interrupt_at_every_operation(
         &disk,
         move |disk| {
+            // The first run is not interrupted, so it sees no writer.
             if started.swap(true, Ordering::Relaxed) {
                 read(disk);
             } else {
@@ -269,10 +269,11 @@ fn a_reader_is_never_disturbed_by_a_writer_that_comes_in_between() {
 }
 
 #[test]
-fn a_merge_carries_over_what_a_writer_does_meanwhile() {
+fn a_merge_includes_what_a_writer_changes_meanwhile() {
     let disk = SimDisk::new(15);
     let before = filled(&disk);
-    // Some rows of the older segment die and all of the younger one, by the journal and by a seal.
+    // Changes by the journal and by a seal: some rows of the older segment die, and all rows of the younger
+    // one.
     let changes = [
         items(1..4, 40).delete(0, key_of(0, &item(7, 0))),
         items(8..11, 41),
@@ -289,7 +290,7 @@ fn a_merge_carries_over_what_a_writer_does_meanwhile() {
             let options = MergeOptions { seed: 9, ..MergeOptions::default() };
             let report = merge_all(&shared(disk), directory(), &options).unwrap().unwrap();
             let has_written = has_written.load(Ordering::Relaxed);
-            // Nobody comes in between from here on.
+            // Nothing interrupts from here on.
             let disk = &disk.fork();
             let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
             check(&snapshot, if has_written { &after } else { &before }).unwrap();
@@ -323,13 +324,14 @@ fn a_merge_carries_over_what_a_writer_does_meanwhile() {
 }
 
 #[test]
-fn what_is_committed_after_a_kill_survives_a_crash() {
+fn commits_after_a_kill_survive_a_crash() {
     let count = Arc::new(AtomicUsize::new(0));
     let disk = SimDisk::new(16);
     let ledger: Ledger = Acknowledged::new(Model::default());
     disk.observe({
         let (ledger, count) = (ledger.clone(), Arc::clone(&count));
-        // Here the first writer is killed: nothing of its last operation is durable, but everybody sees it.
+        // The first writer is killed here. Nothing of its last operation is durable, but every process sees
+        // it.
         move |_, disk| {
             let killed = &disk.fork();
             let model = ledger.record(|model| model.clone());

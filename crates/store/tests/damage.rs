@@ -1,4 +1,4 @@
-//! A cut and a flipped bit at every place of every kind of file, and files of newer versions.
+//! A cut and a flipped bit at every place in every kind of file, and files of newer versions.
 
 use crate::support::{
     Change, Meddled, Twin, check, directory, item, key_of, link, options, read_all, schemas, shared,
@@ -15,28 +15,29 @@ use store::{Error, OwnedValue, Snapshot, Writer, verify};
 use testkit::SimDisk;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What may come of a damaged file.
+/// The effect of a damaged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     /// The store cannot be opened, and the error names the file.
     Refused,
-    /// It is opened; what is read is right, or an error that names the file; and `verify` names the file.
+    /// The store can be opened. Each read is right or gives an error that names the file, and `verify` names
+    /// the file.
     Noticed,
-    /// It is opened as if the last record of the journal had never been written.
+    /// The store opens as if the journal's last record had never been written.
     Shorter,
-    /// Nothing is lost: the file means nothing to a reader.
+    /// Nothing is lost: readers do not use the file.
     Unmoved,
 }
 
 struct Sample {
     disk: SimDisk,
-    /// Before and after the journal's last record.
+    /// The rows before and after the journal's last record.
     before: Twin,
     after: Twin,
 }
 
-/// A store with two segments in one table, dead rows in one, and a journal of two records. One row has a text
-/// of so many bytes that cannot be compressed.
+/// A store with two segments in one table, dead rows in one of them, and a journal of two records. One row
+/// has `noise_bytes` of text that cannot be compressed.
 fn sample(noise_bytes: usize) -> Sample {
     let disk = SimDisk::new(21);
     let mut writer = Writer::create(&shared(&disk), directory(), &schemas(), options(100)).unwrap();
@@ -65,7 +66,7 @@ fn sample(noise_bytes: usize) -> Sample {
     Sample { disk, before, after }
 }
 
-/// Opens and reads a store in which `file` is damaged, and says what came of it.
+/// Opens and reads a store in which `file` is damaged, and returns the effect.
 fn outcome(disk: &SimDisk, sample: &Sample, file: &Path) -> Outcome {
     let names_file = |text: String| assert!(text.contains(&file.display().to_string()), "{text}");
     let snapshot = match Snapshot::open(&shared(disk), directory()) {
@@ -89,7 +90,7 @@ fn outcome(disk: &SimDisk, sample: &Sample, file: &Path) -> Outcome {
         }
         Ok(found) => {
             assert_eq!(found, sample.after, "never a wrong answer");
-            // Indexes may be damaged although rows are not.
+            // Indexes may be damaged even if rows are not.
             if let Err(error) = check(&snapshot, &sample.after) {
                 names_file(error.to_string());
             }
@@ -107,11 +108,11 @@ fn file_of_kind(disk: &SimDisk, ending: &str) -> Vec<PathBuf> {
     disk.files().into_iter().filter(|path| path.to_string_lossy().ends_with(ending)).collect()
 }
 
-/// Returns the outcomes of damage at many places of a file, each once.
+/// Returns the distinct effects of damage at many places of a file.
 fn outcomes(sample: &Sample, file: &Path, damage: fn(&SimDisk, &Path, usize)) -> BTreeSet<Outcome> {
     let length = sample.disk.read(file).unwrap().len();
-    // Large files are tried at places that come to lie everywhere in an aligned structure, and at all of
-    // their end.
+    // The places in a large file fall everywhere within an aligned structure, and cover all of the file's
+    // end.
     let stride = match length {
         0..500 => 1,
         500..10_000 => 13,
@@ -129,13 +130,13 @@ fn outcomes(sample: &Sample, file: &Path, damage: fn(&SimDisk, &Path, usize)) ->
 #[test]
 fn each_kind_of_file_has_its_outcomes() {
     use Outcome::{Noticed, Refused, Unmoved};
-    // So long that it lies in several pieces with a checksum each, of which opening reads the last.
+    // Long enough for several pieces with a checksum each. Opening reads only the last of them.
     let sample = sample(200_000);
     check(&Snapshot::open(&shared(&sample.disk), directory()).unwrap(), &sample.after).unwrap();
     let table: [(&str, usize, &[Outcome], &[Outcome]); 5] = [
-        // Ending, how many, outcomes of cuts, outcomes of flips.
+        // File name ending, number of files, outcomes of cuts, outcomes of flips.
         ("/manifest", 1, &[Refused], &[Refused]),
-        // For cuts see the next test.
+        // `a_cut_journal_reads_as_a_shorter_one` tests cuts.
         ("/journal-3", 1, &[], &[Refused]),
         (".seg", 3, &[Refused], &[Refused, Noticed]),
         (".dead", 1, &[Refused], &[Refused]),
@@ -159,7 +160,7 @@ fn each_kind_of_file_has_its_outcomes() {
 #[test]
 fn a_journal_that_changed_while_it_was_read_is_read_again() {
     let sample = sample(0);
-    // The beginning of a record that was torn and then cut, and what a writer wrote after that.
+    // Part of a torn record that was then cut off, and what a writer wrote after it.
     let mix = |count: usize| {
         let times = AtomicUsize::new(0);
         let after_read = move |path: &Path, mut bytes: Vec<u8>| {
@@ -178,11 +179,11 @@ fn a_journal_that_changed_while_it_was_read_is_read_again() {
     assert!(error.to_string().contains("journal-3 is damaged"), "{error}");
 }
 
-/// What the two records of the sample take: one sector each, behind that of the head.
+/// Where the head and the two records of the sample end: one sector each.
 const RECORD_ENDS: [usize; 3] = [SECTOR_BYTES, 2 * SECTOR_BYTES, 3 * SECTOR_BYTES];
 
 #[test]
-fn a_cut_journal_is_a_shorter_one() {
+fn a_cut_journal_reads_as_a_shorter_one() {
     let sample = sample(0);
     let file = directory().join("journal-3");
     let length = sample.disk.read(&file).unwrap().len();
@@ -200,7 +201,7 @@ fn a_cut_journal_is_a_shorter_one() {
             }
             Ok(snapshot) => {
                 counts.push(snapshot.version().sequence);
-                // The next writer cuts what is torn, and goes on.
+                // The next writer cuts off the torn record and continues.
                 let mut writer = Writer::open(&shared(&disk), directory(), options(100)).unwrap();
                 assert_eq!(writer.cut_bytes() > 0, !RECORD_ENDS.contains(&length), "cut to {length}");
                 let found = read_all(&writer.snapshot().unwrap(), &["state"]).unwrap();
@@ -232,7 +233,7 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
-fn what_is_damaged_while_a_snapshot_is_held_is_found_by_verify() {
+fn verify_finds_damage_under_an_open_snapshot() {
     let sample = sample(0);
     for ending in ["/manifest", "/journal-3", ".dead"] {
         let disk = sample.disk.fork();
@@ -246,13 +247,13 @@ fn what_is_damaged_while_a_snapshot_is_held_is_found_by_verify() {
 }
 
 #[test]
-fn two_rows_with_one_key_are_found_by_verify() {
+fn verify_finds_two_rows_with_one_key() {
     let sample = sample(0);
     let dead = file_of_kind(&sample.disk, ".dead").remove(0);
     let number = u64::from_str_radix(dead.file_stem().unwrap().to_str().unwrap(), 16).unwrap();
     let manifest = directory().join("manifest");
     let mut bytes = sample.disk.read(&manifest).unwrap();
-    // Brings the dead rows back to life: no more count of them, no name and no digest.
+    // Makes the dead rows live again: the manifest has no count, name or digest of them.
     let place = bytes.windows(8).position(|window| window == number.to_le_bytes()).unwrap();
     bytes[place - 4..place + 8].fill(0);
     bytes[place + 16..place + 24].fill(0);
@@ -266,7 +267,7 @@ fn two_rows_with_one_key_are_found_by_verify() {
 }
 
 #[test]
-fn files_that_changed_places_are_noticed() {
+fn swapped_files_are_noticed() {
     let sample = sample(0);
     let sealed = [file_of_kind(&sample.disk, ".seg"), file_of_kind(&sample.disk, ".dead")].concat();
     assert_eq!(sealed.len(), 4);
@@ -282,9 +283,9 @@ fn files_that_changed_places_are_noticed() {
 }
 
 #[test]
-fn another_content_of_the_same_name_is_noticed() {
+fn other_content_under_the_same_name_is_noticed() {
     let sample = sample(0);
-    // The same work with other rows: of the same names, lengths and counts.
+    // The same work with other rows: the names, lengths and counts are equal.
     let other = SimDisk::new(21);
     let mut writer = Writer::create(&shared(&other), directory(), &schemas(), options(100)).unwrap();
     let fill = (0..30).fold(Change::default().attach("state", b"one"), |change, number| {
@@ -311,7 +312,7 @@ fn another_content_of_the_same_name_is_noticed() {
 }
 
 #[test]
-fn a_newer_version_of_any_file_is_said_as_such() {
+fn a_newer_version_of_any_file_is_reported() {
     let sample = sample(0);
     let sealed = |bytes: &mut Vec<u8>| {
         let trailer = bytes.len() - TRAILER_BYTES;

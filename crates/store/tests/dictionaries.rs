@@ -1,5 +1,5 @@
-//! Which dictionary a segment's payloads are compressed with: its own, or that of a segment with at least as
-//! many rows.
+//! Which dictionary compresses a segment's payloads: its own, or that of a segment with at least as many
+//! rows.
 
 use crate::support::{directory, options, shared, values};
 use disk::Disk;
@@ -12,9 +12,9 @@ use store::{
 };
 use testkit::SimDisk;
 
-/// What a dictionary begins with.
+/// The first bytes of a dictionary.
 const DICTIONARY_MAGIC: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
-/// Bytes of one that tell it from others: its number and its tables.
+/// As many bytes as distinguish dictionaries: number and tables.
 const TOLD_BYTES: usize = 128;
 
 fn schema() -> Schema {
@@ -28,7 +28,7 @@ fn schema() -> Schema {
     }
 }
 
-/// Sentences from a few words, of which `kind` has its own.
+/// Sentences from a few words. Each `kind` has its own words.
 fn sentence(number: u32, kind: u32) -> Vec<u8> {
     let word = |place: u32| {
         let chosen = number.wrapping_mul(2_654_435_761).rotate_left(place * 5) % 24;
@@ -37,7 +37,7 @@ fn sentence(number: u32, kind: u32) -> Vec<u8> {
     (0..6).map(word).collect::<Vec<_>>().join(" ").into_bytes()
 }
 
-/// Adds sentences as a segment of their own.
+/// Adds sentences as a new segment.
 fn add(disk: &SimDisk, numbers: Range<u32>, kind: u32) {
     let schema = schema();
     let mut writer =
@@ -59,7 +59,7 @@ fn new_files(disk: &SimDisk, before: &[PathBuf]) -> Vec<PathBuf> {
     disk.files().into_iter().filter(is_new).collect()
 }
 
-/// Adds sentences, and returns the file they are in.
+/// Adds sentences, and returns the file that contains them.
 fn added(disk: &SimDisk, numbers: Range<u32>, kind: u32) -> PathBuf {
     let before = disk.files();
     add(disk, numbers, kind);
@@ -67,7 +67,7 @@ fn added(disk: &SimDisk, numbers: Range<u32>, kind: u32) -> PathBuf {
     file.clone()
 }
 
-/// Returns where the dictionary of a segment begins.
+/// Returns where a segment's dictionary begins.
 fn dictionary_at(disk: &SimDisk, file: &Path) -> usize {
     let bytes = disk.read(file).unwrap();
     bytes.windows(4).position(|window| window == DICTIONARY_MAGIC).unwrap()
@@ -90,7 +90,7 @@ fn assert_holds(disk: &SimDisk, file_numbers: Range<u32>, kind: u32) {
 }
 
 #[test]
-fn few_rows_take_the_dictionary_of_a_larger_segment() {
+fn a_small_segment_takes_the_dictionary_of_a_larger_one() {
     let disk = SimDisk::new(1);
     let large = added(&disk, 0..2000, 1);
     let small = added(&disk, 2000..2100, 2);
@@ -100,7 +100,7 @@ fn few_rows_take_the_dictionary_of_a_larger_segment() {
 }
 
 #[test]
-fn more_rows_than_any_segment_has_make_their_own() {
+fn the_largest_segment_makes_its_own_dictionary() {
     let disk = SimDisk::new(1);
     let small = added(&disk, 0..500, 1);
     let large = added(&disk, 500..1500, 2);
@@ -109,7 +109,7 @@ fn more_rows_than_any_segment_has_make_their_own() {
 }
 
 #[test]
-fn rows_that_are_worth_a_dictionary_make_their_own() {
+fn a_segment_of_16385_rows_makes_its_own_dictionary() {
     let disk = SimDisk::new(1);
     let first = added(&disk, 0..16_385, 1);
     let second = added(&disk, 20_000..36_385, 2);
@@ -119,10 +119,10 @@ fn rows_that_are_worth_a_dictionary_make_their_own() {
 }
 
 #[test]
-fn a_damaged_dictionary_is_not_lent() {
+fn a_damaged_dictionary_is_not_reused() {
     let disk = SimDisk::new(1);
     let large = added(&disk, 1000..65_000, 1);
-    // Far from what is read when the file is opened.
+    // Far from the bytes that opening the file reads.
     disk.flip(&large, dictionary_at(&disk, &large) + TOLD_BYTES / 2);
     let small = added(&disk, 0..500, 2);
     assert_ne!(dictionary(&disk, &small), dictionary(&disk, &large));

@@ -1,5 +1,5 @@
-//! Differences of snapshots, compared with the sets of their whole rows after random work; and what they cost
-//! after a merge.
+//! Differences of snapshots, compared with the sets of all rows after random work; and their cost after a
+//! merge.
 
 use crate::support::{
     Change, Row, TABLES, Twin, directory, item, key_of, link, options, read_rows, schemas, shared,
@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use store::{Error, MergeOptions, RowId, Schema, Snapshot, TableDifference, Writer, merge_all};
 use testkit::SimDisk;
 
-/// Returns the rows of a table that `snapshot` holds and `other` does not.
+/// Returns the rows of a table that `snapshot` has and `other` does not.
 fn only_in(snapshot: &Twin, other: &Twin, table: usize) -> BTreeSet<Row> {
     let rows = |twin: &Twin| twin.tables[table].values().cloned().collect::<BTreeSet<Row>>();
     &rows(snapshot) - &rows(other)
 }
 
-/// Reads rows by their ids, which ascend, are live and give no row twice.
+/// Reads rows by their ids. The ids must ascend and be live, and no row may come twice.
 fn rows_at(snapshot: &Snapshot, table: usize, ids: &[RowId]) -> BTreeSet<Row> {
     let table = snapshot.table(TABLES[table]).unwrap();
     assert!(ids.is_sorted_by(|id, next| id < next), "{ids:?}");
@@ -39,7 +39,7 @@ fn check_difference(newer: &(Snapshot, Twin), older: &(Snapshot, Twin)) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn a_difference_is_that_of_the_sets_of_rows(
+    fn a_difference_equals_that_of_the_sets_of_rows(
         journal_rows in prop::sample::select(vec![0_u32, 10, 40, 4096]),
         steps in prop::collection::vec(step(), 1..16),
     ) {
@@ -53,14 +53,14 @@ proptest! {
             };
             states.push((opened.unwrap(), run.twin.clone()));
         }
-        // The later one may come second too.
+        // Both orders: the later snapshot may be the second argument, too.
         for (one, other) in states.iter().flat_map(|one| states.iter().map(move |other| (one, other))) {
             check_difference(one, other);
         }
     }
 }
 
-/// Commits `before`, then each of `after`, merges all segments and commits the last one again. Compares each
+/// Commits `before` and then each of `after`, merges all segments, and repeats the last commit. Compares each
 /// state with the first one, and the last state with the one before the merge.
 fn compare_around_a_merge(before: &Change, after: &[Change]) {
     let disk = shared(&SimDisk::new(1));
@@ -95,7 +95,7 @@ fn what_changed_before_a_merge_is_found_in_the_merged_segment() {
         before = before.put(0, item(number, 1)).put(1, link(u64::from(number / 7), &format!("{number}"), 1));
     }
     let replaced = Change::default().put(0, item(7, 2)).put(1, link(1, "8", 2));
-    // The same again is no change.
+    // Writing the same rows again is no change.
     let same = Change::default().put(0, item(9, 1)).put(1, link(0, "3", 1));
     let gone = Change::default().delete(0, key_of(0, &item(1999, 1))).delete(1, key_of(1, &link(0, "0", 1)));
     let added = Change::default().put(0, item(5000, 1)).put(1, link(0, "3a", 1));

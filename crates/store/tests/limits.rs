@@ -1,4 +1,4 @@
-//! The limits of journals, segments and attachments, and what happens at them.
+//! The limits of journals, segments and attachments, and what happens when they are reached.
 //!
 //! Limits of rows, schemas, manifests and merges are tested beside the code.
 
@@ -36,7 +36,7 @@ fn attachments(list: impl IntoIterator<Item = (String, usize)>) -> Transaction {
 }
 
 #[test]
-fn a_journal_has_a_limit_of_rows_dead_ones_included() {
+fn the_row_limit_of_a_journal_includes_dead_rows() {
     let (_disk, mut writer) = create(Limits::default());
     let half: Vec<_> = (0..JOURNAL_ROWS_MAX / 2).map(|number| item(number, 1)).collect();
     let other: Vec<_> = (JOURNAL_ROWS_MAX / 2..JOURNAL_ROWS_MAX).map(|number| item(number, 1)).collect();
@@ -62,7 +62,7 @@ fn a_journal_has_a_limit_of_bytes() {
     let most = usize::try_from(JOURNAL_BYTES_MAX).unwrap();
     writer.commit(attachments([("a".to_owned(), 0)])).unwrap();
     let sectors_left = (most - journal_bytes(&disk, &writer)) / SECTOR_BYTES;
-    // What a record takes beside the attachment's bytes: head, two counts, two lengths, a name of one byte.
+    // What a record needs besides the attachment's bytes: head, two counts, two lengths, a name of one byte.
     let room = sectors_left * SECTOR_CHECKSUM_OFFSET - RECORD_PAYLOAD_OFFSET - 17;
     assert_eq!(writer.commit(attachments([("a".to_owned(), room)])).unwrap().manifest, 1);
     assert_eq!(journal_bytes(&disk, &writer), most);
@@ -80,7 +80,7 @@ fn a_journal_has_a_limit_of_bytes() {
 }
 
 #[test]
-fn smaller_limits_of_the_journal_are_kept_and_larger_ones_are_not() {
+fn journal_limits_can_be_lowered_but_not_raised() {
     let (disk, mut writer) = create(Limits { journal_bytes: 2000, ..Limits::default() });
     while writer.commit(attachments([("a".to_owned(), 50)])).unwrap().manifest == 1 {
         assert!(journal_bytes(&disk, &writer) <= 2000);
@@ -96,7 +96,7 @@ fn smaller_limits_of_the_journal_are_kept_and_larger_ones_are_not() {
 }
 
 #[test]
-fn what_is_too_much_for_a_segment_becomes_several() {
+fn too_many_rows_for_a_segment_become_several() {
     for journal_rows in [0, 100] {
         let (disk, mut writer) = create(Limits { journal_rows, rows_per_segment: 10, ..Limits::default() });
         let change =
@@ -113,7 +113,7 @@ fn what_is_too_much_for_a_segment_becomes_several() {
 }
 
 #[test]
-fn attachments_have_limits_and_what_is_refused_changes_nothing() {
+fn attachments_have_limits_and_a_refusal_changes_nothing() {
     let (disk, mut writer) = create(Limits::default());
     let most = usize::try_from(ATTACHMENT_BYTES_MAX).unwrap();
     let all = usize::try_from(ATTACHMENTS_BYTES_MAX).unwrap();
@@ -138,11 +138,11 @@ fn attachments_have_limits_and_what_is_refused_changes_nothing() {
 }
 
 #[test]
-fn a_reader_begins_again_as_often_as_said_and_then_gives_up() {
+fn a_reader_retries_up_to_its_limit_and_gives_up() {
     let (disk, mut writer) = create(Limits { journal_rows: 0, ..Limits::default() });
     writer.commit(Change::default().put(0, item(1, 0)).transaction()).unwrap();
     drop(writer);
-    // A writer always publishes between the moments when the reader reads the manifest and opens a segment.
+    // A writer publishes each time between the reader's read of the manifest and its opening of a segment.
     let open = |count| {
         let (commit_count, other) = (AtomicU32::new(0), disk.clone());
         let commit = move || {

@@ -1,4 +1,4 @@
-//! Loads in the place of what was there, batches of keys in a part, and checksums of a whole part.
+//! Loads that replace all rows, look-ups of many keys in one part, and checksums of a whole part.
 
 use crate::support::{
     BY_ID, Change, TABLES, Twin, check, directory, item, key_of, options, read_all, rows_of, schemas, shared,
@@ -36,7 +36,7 @@ fn check_whole(disk: &SimDisk, twin: &Twin) {
 }
 
 #[test]
-fn whatever_was_there_is_replaced() {
+fn a_load_replaces_all_rows() {
     let new = Twin::default().after(&change(10..25));
     let nothing = SimDisk::new(1);
     let sound = SimDisk::new(2);
@@ -61,19 +61,19 @@ fn whatever_was_there_is_replaced() {
         check(&writer.snapshot().unwrap(), &new).unwrap();
         drop(writer);
         check_whole(&disk, &new);
-        // And it goes on.
+        // The store can be written afterwards.
         let mut writer = Writer::open(&shared(&disk), directory(), options(20)).unwrap();
         let more = Change::default().put(0, item(70, 1)).delete(0, key_of(0, &item(11, 0)));
         writer.commit(more.transaction()).unwrap();
         drop(writer);
         check_whole(&disk, &new.after(&more));
-        // manifest, journal, two locks, one or two segments, dead rows: nothing else is left.
+        // manifest, journal, two locks, one or two segments, dead rows: no other files.
         assert!(disk.files().len() <= 7, "{:?}", disk.files());
     }
 }
 
 #[test]
-fn a_crash_leaves_the_one_or_the_other() {
+fn a_crash_leaves_the_old_rows_or_the_new() {
     let start = SimDisk::new(6);
     let old = filled(&start);
     let new = Twin::default().after(&change(5..60));
@@ -108,7 +108,7 @@ fn a_reader_keeps_what_it_has_open() {
 }
 
 #[test]
-fn what_a_merge_is_writing_stays() {
+fn files_of_a_running_merge_stay() {
     let disk = SimDisk::new(8);
     filled(&disk);
     let merging = disk.lock(&directory().join("merge.lock"), "a merge", Wait::Refuse).unwrap();
@@ -136,7 +136,7 @@ fn rows_of_other_tables_and_held_locks_are_refused() {
 }
 
 #[test]
-fn batches_of_keys_find_what_single_ones_find() {
+fn a_batch_of_keys_finds_what_single_keys_find() {
     let disk = SimDisk::new(10);
     filled(&disk);
     let snapshot = Snapshot::open(&shared(&disk), directory()).unwrap();
@@ -168,8 +168,7 @@ fn batches_of_keys_find_what_single_ones_find() {
 #[test]
 fn damage_anywhere_in_a_part_is_found() {
     let disk = SimDisk::new(11);
-    // So many rows that opening does not look at all of them: only what verifies everything finds damage in
-    // their midst.
+    // Enough rows that opening does not read all of them. Only a full check finds damage in the middle.
     Writer::load_instead(
         &shared(&disk),
         directory(),

@@ -1,4 +1,4 @@
-//! Rows loaded into memory: what they answer before they are sealed, and after, compared with maps.
+//! Rows loaded into memory: what they answer before and after they are sealed, compared with maps.
 
 use crate::support::{
     BY_GROUP, BY_ID, BY_RIGHT, BY_SIZE, Key, Row, TABLES, Twin, check, columns_of, directory, item, key_of,
@@ -15,8 +15,7 @@ use store::{
 use testkit::SimDisk;
 use testkit::sim_disk::{Acknowledged, crash_at_every_operation, fail_at_every_operation};
 
-/// Rows of one table in batches, with the places of those that do not count, and the others in order of
-/// arrival.
+/// Rows of one table in batches, the places of dead rows, and the live rows in order of arrival.
 #[derive(Default)]
 struct Arrived {
     batches: Vec<Vec<Row>>,
@@ -25,7 +24,7 @@ struct Arrived {
 }
 
 impl Arrived {
-    /// Adds a row to the last batch. The one with its key counts no more.
+    /// Adds a row to the last batch. An older row with the same key becomes dead.
     fn put(&mut self, table: usize, row: Row) {
         self.delete(&key_of(table, &row), table);
         if self.batches.is_empty() {
@@ -94,7 +93,7 @@ impl Arrived {
     }
 }
 
-/// Compares ranges between all pairs of some keys, of prefixes of them too, forwards and backwards.
+/// Compares the ranges between all pairs of some keys and their prefixes, forwards and backwards.
 fn check_ranges(loaded: &Loaded, name: &str, expected: &BTreeMap<Key, Vec<RowRef>>) {
     let all = loaded.range(name, Bound::Unbounded, Bound::Unbounded).unwrap();
     assert_eq!(all.collect::<Vec<_>>(), expected.values().flatten().copied().collect::<Vec<_>>());
@@ -169,7 +168,7 @@ proptest! {
         arrived[1].check(1, &[PRIMARY, BY_RIGHT]);
         let tables = [arrived[0].load(0), arrived[1].load(1)];
         if asks_first {
-            // The order that this makes is used again.
+            // The order that this computes is used again.
             let first = tables[1].range(PRIMARY, Bound::Unbounded, Bound::Unbounded).unwrap().next();
             prop_assert_eq!(first.is_some(), tables[1].row_count() > 0);
         }
@@ -183,7 +182,7 @@ proptest! {
     }
 }
 
-/// A table whose primary key has a hash index too.
+/// A table whose primary key also has a hash index.
 fn numbers() -> Arc<Schema> {
     let column = |name: &str, kind| Column { name: name.into(), kind };
     let index = |name: &str, kind, columns: &[u16]| Index {
@@ -202,7 +201,7 @@ fn numbers() -> Arc<Schema> {
 
 #[test]
 fn many_rows_answer_as_maps_do() {
-    // A generator of numbers that looks random and is always the same.
+    // A generator of random-looking numbers that are the same in each run.
     let mut state = 1_u64;
     let mut next = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -213,7 +212,7 @@ fn many_rows_answer_as_maps_do() {
     for source in 0..30 {
         let mut rows = Rows::new(&schema);
         for row in 0..3000 {
-            // Far apart, and close together with many that are equal.
+            // Distinct keys that are far apart, and keys that are close together and often equal.
             let (first, second) = (next() << 20 | u64::from(row), next() % 20_000);
             rows.push(&[Value::U64(first), Value::U64(second), Value::Bytes(&first.to_le_bytes())]).unwrap();
             let place = RowRef { source, row };
@@ -246,7 +245,7 @@ fn many_rows_answer_as_maps_do() {
 }
 
 #[test]
-fn of_rows_with_one_key_the_youngest_answers_and_is_sealed() {
+fn the_youngest_row_of_a_key_answers_and_is_sealed() {
     let lists = [vec![item(3, 1), item(1, 1), item(3, 2)], vec![item(2, 1), item(1, 5), item(9, 1)]];
     let schema = Arc::new(schemas()[0].clone());
     let batches: Vec<Rows> = lists.iter().map(|list| rows_of(0, list)).collect();
@@ -266,7 +265,7 @@ fn of_rows_with_one_key_the_youngest_answers_and_is_sealed() {
 }
 
 #[test]
-fn what_cannot_be_loaded_is_refused_and_changes_nothing() {
+fn invalid_loads_are_refused_and_change_nothing() {
     let schema = Arc::new(schemas()[0].clone());
     let rows = || rows_of(0, &[item(1, 1)]);
     let refused = |result: store::Result<Loaded>| result.unwrap_err().to_string();
@@ -302,7 +301,7 @@ fn what_cannot_be_loaded_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_crash_or_a_refusal_while_sealing_leaves_all_or_nothing() {
+fn a_crash_or_refusal_during_a_seal_leaves_all_or_nothing() {
     let lists = [vec![item(5, 1), item(2, 1)], vec![item(9, 2), item(5, 3)]];
     let links = [link(3, "b", 1), link(1, "a", 2)];
     let schemas = schemas().into_iter().map(Arc::new).collect::<Vec<_>>();
@@ -347,7 +346,7 @@ fn seal_into(disk: &SimDisk, tables: &[&Loaded], note: &str) -> store::Result<()
 }
 
 #[test]
-fn a_new_store_is_there_with_its_rows_or_not_at_all() {
+fn a_new_store_has_all_its_rows_or_does_not_exist() {
     let schemas = schemas().into_iter().map(Arc::new).collect::<Vec<_>>();
     let load = |table: usize, row| Loaded::build(&schemas[table], vec![rows_of(table, &[row])], &[]).unwrap();
     let (items, links) = (Arc::new(load(0, item(5, 1))), Arc::new(load(1, link(3, "b", 1))));
@@ -366,7 +365,7 @@ fn a_new_store_is_there_with_its_rows_or_not_at_all() {
                     return;
                 }
             }
-            // Nothing that was left over is in the way of other tables, nor stays beside them.
+            // Leftovers of the first attempt do not prevent other tables, and are removed.
             seal_into(disk, &[&links], "one").unwrap();
             let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
             assert_eq!((snapshot.tables().len(), snapshot.attachment("state")), (1, Some(&b"one"[..])));
@@ -383,7 +382,7 @@ fn a_new_store_is_there_with_its_rows_or_not_at_all() {
     let runs = crash_at_every_operation(&SimDisk::new(23), false, work.clone(), check_found.clone());
     assert!(runs.operation_count > 10 && runs.checked_count > 30, "{runs:?}");
     fail_at_every_operation(&SimDisk::new(24), false, work, check_found);
-    // One that is there and empty takes the tables it was made for, and no others.
+    // An existing empty store accepts only the tables for which it was created.
     let disk = SimDisk::new(25);
     drop(Writer::create(&shared(&disk), directory(), &[Schema::clone(&schemas[1])], options(20)).unwrap());
     let error = seal_into(&disk, &[&load(0, item(5, 1))], "other").unwrap_err().to_string();
@@ -392,7 +391,7 @@ fn a_new_store_is_there_with_its_rows_or_not_at_all() {
 }
 
 #[test]
-fn no_rows_are_loaded_and_sealed_too() {
+fn an_empty_load_can_be_sealed() {
     let loaded = Loaded::build(&Arc::new(schemas()[0].clone()), Vec::new(), &[]).unwrap();
     assert_eq!(loaded.get(PRIMARY, &[Value::U32(1)]).unwrap(), None);
     assert_eq!(loaded.find(BY_SIZE, &[Value::I64(1)]).unwrap(), []);
@@ -401,10 +400,9 @@ fn no_rows_are_loaded_and_sealed_too() {
     assert_eq!(snapshot.table(TABLES[0]).unwrap().row_count(), 0);
 }
 
-/// Keys that come more than once, in order and not, by numbers and by text, with a hash index over them and
-/// without.
+/// Repeated keys, in order and not, numbers and text, with and without a hash index over them.
 #[test]
-fn rows_with_the_key_of_a_later_one_are_told() {
+fn rows_that_a_later_row_replaces_are_reported() {
     let mut by_hash = schemas()[0].clone();
     by_hash.indexes = vec![Index {
         name: "primary_hash".into(),

@@ -1,5 +1,5 @@
 //! Two million random operations on a store and on maps: puts, deletes, loads, seals, merges, reopenings,
-//! look-ups by each index, ranges both ways.
+//! look-ups by each index, ranges in both directions.
 
 use crate::support::{directory, options, shared};
 use disk::Disk;
@@ -12,18 +12,18 @@ use store::{
 };
 use testkit::{Random, SimDisk};
 
-/// Operations: a row that is put, loaded or deleted is one, a look-up is one, and a range, however many rows
-/// it has.
+/// Operations. Each row that is put, loaded or deleted counts as one; so does each look-up and each range of
+/// any length.
 const OPERATIONS: u64 = 2_000_000;
-/// Different primary keys.
+/// Distinct primary keys.
 const NUMBERS: u64 = 20_000;
-/// Different values in the other keys.
+/// Distinct values in the other keys.
 const GROUPS: u64 = 200;
 const NAMES: u64 = 300;
 const SIZES: u64 = 4000;
 /// Look-ups and ranges after each change.
 const ASKED: u64 = 700;
-/// Limits by which much is sealed, and by which much is replayed.
+/// Limits small enough for many seals, and large enough for long replays.
 const JOURNAL_ROWS: u32 = 3000;
 const SEGMENT_ROWS: u32 = 6000;
 
@@ -38,11 +38,11 @@ struct Item {
     group: u16,
     name: Vec<u8>,
     size: i64,
-    /// Tells this row from all that were there before.
+    /// Differs from every earlier version of this row.
     version: u32,
 }
 
-/// The rows, and for each index its keys in order, each with the number of its row.
+/// The rows. For each index, its keys in order, each with the number of its row.
 #[derive(Default)]
 struct Twin {
     items: BTreeMap<u32, Item>,
@@ -69,7 +69,7 @@ impl Twin {
     }
 }
 
-/// What happened, so that a test that exercises little fails.
+/// What the run covered. A run that covers too little fails the test.
 #[derive(Debug, Default)]
 struct Seen {
     operations: u64,
@@ -115,7 +115,7 @@ fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap()
 }
 
-/// Names of many lengths, some of which differ only behind what a hint holds.
+/// Names of many lengths. Some of them differ only after the bytes that a hint holds.
 fn name_of(number: u64) -> Vec<u8> {
     match number % 3 {
         0 => format!("a name that is long {number:03}").into_bytes(),
@@ -157,7 +157,7 @@ impl Run {
         }
     }
 
-    /// Makes a transaction of so many changes, and makes them in the twin.
+    /// Makes a transaction of `count` changes, and applies them to the twin.
     fn transaction(&mut self, count: u64, deletes_per_mille: u64) -> Transaction {
         let mut transaction = Transaction::new();
         let mut rows = Rows::new(&self.schema);
@@ -166,7 +166,7 @@ impl Run {
             let number = narrow(self.random.below(NUMBERS));
             self.seen.operations += 1;
             if self.random.per_mille(deletes_per_mille) {
-                // What a transaction deletes it deletes before it puts anything.
+                // Deletes of a transaction apply before its puts.
                 if touched.insert(number) {
                     transaction.delete(&self.schema.name, &[Value::U32(number)]);
                     self.twin.delete(number);
@@ -191,7 +191,7 @@ impl Run {
         transaction
     }
 
-    /// Changes something.
+    /// Makes one random change.
     fn change(&mut self) {
         let merge_options = MergeOptions { seed: 3, ..MergeOptions::default() };
         match self.random.below(100) {
@@ -229,7 +229,7 @@ impl Run {
         }
     }
 
-    /// Notes what there is, and returns it as its readers see it.
+    /// Updates the statistics, and returns the table as its readers see it.
     fn table(&mut self) -> Table {
         let name = self.schema.name.clone();
         let snapshot = match self.random.below(4) {
@@ -248,7 +248,7 @@ impl Run {
         table
     }
 
-    /// Asks for something by one of the indexes.
+    /// Runs one random query on one of the indexes.
     fn ask(&mut self, table: &Table) {
         self.seen.operations += 1;
         match self.random.below(100) {
@@ -278,7 +278,7 @@ impl Run {
     fn get_by_id(&mut self, table: &Table) {
         let from = narrow(self.random.below(NUMBERS));
         let known = self.twin.items.range(from..).next().map(|(_, item)| item.id);
-        // One bit off is another key.
+        // A key with one flipped bit is another key.
         let mut id = known.unwrap_or([7; 32]);
         id[31] ^= u8::from(self.random.per_mille(300));
         let found = table.get(BY_ID, &[Value::Id(&id)]).unwrap().map(|row| number_at(table, row));
@@ -311,7 +311,7 @@ impl Run {
         self.count(found.len());
     }
 
-    /// Reads a range forwards or backwards; returns what `key` takes of each row, in ascending order.
+    /// Reads a range forwards or backwards, and returns `key` of each row in ascending order.
     fn range<K: Ord>(
         &mut self,
         (table, index): (&Table, &str),
@@ -328,7 +328,7 @@ impl Run {
                 found
             }
             _ => {
-                // From both ends by turns.
+                // Alternates between both ends.
                 let (mut front, mut back) = (Vec::new(), Vec::new());
                 while let Some(row) = rows.next() {
                     front.push(key(row.unwrap()));
@@ -339,12 +339,12 @@ impl Run {
             }
         };
         self.seen.range_rows += found.len() as u64;
-        // Rows with one key come in no order that is promised.
+        // The order of rows with equal keys is undefined.
         found.sort();
         found
     }
 
-    /// Returns a range between two keys, with each of them or without.
+    /// Returns a range between two keys, with or without each of them.
     fn ends<'a>(&mut self, low: &'a [Value<'a>], high: &'a [Value<'a>]) -> Ends<'a> {
         let mut end =
             |key| if self.random.per_mille(500) { Bound::Included(key) } else { Bound::Excluded(key) };
@@ -379,7 +379,7 @@ impl Run {
         let of_group = self.twin.by_group.range((group, low.clone(), 0)..=(group, high.clone(), u32::MAX));
         let wanted = of_group.filter(|(_, name, _)| is_within(&(low, high), &name, from, to));
         assert!(wanted.map(|(_, name, number)| (name.clone(), *number)).eq(found), "from {from:?} to {to:?}");
-        // The first value of the key alone stands for all keys that begin with it.
+        // The first value alone stands for all keys that begin with it.
         if self.random.per_mille(100) {
             let prefix = [Value::U16(group)];
             let (from, to) = (Bound::Included(&prefix[..]), Bound::Included(&prefix[..]));
@@ -406,7 +406,7 @@ impl Run {
         );
     }
 
-    /// Compares everything.
+    /// Compares all rows and indexes.
     fn check_all(&self, table: &Table) {
         let all = |index| table.range(index, Bound::Unbounded, Bound::Unbounded).unwrap();
         let numbers =
@@ -423,7 +423,7 @@ impl Run {
 
 type Ends<'a> = (Bound<&'a [Value<'a>]>, Bound<&'a [Value<'a>]>);
 
-/// Returns whether a value lies between two that are the ends of a range.
+/// Returns whether `value` is within the range.
 fn is_within<T: PartialOrd>(
     (low, high): &(T, T),
     value: &T,

@@ -11,7 +11,7 @@ use store::{MergeOptions, Options, OwnedValue, PRIMARY, Snapshot, Value, Writer,
 const COMMIT_COUNT: u32 = 240;
 const ROW_COUNT: u32 = 12;
 
-/// Changes rows of both tables and the attachment, all to the same number.
+/// Sets rows of both tables and the attachment to the same number.
 fn change(number: u32) -> Change {
     let change = Change::default().attach("number", &number.to_le_bytes());
     (0..ROW_COUNT).fold(change, |change, row| {
@@ -19,7 +19,7 @@ fn change(number: u32) -> Change {
     })
 }
 
-/// Fails if a snapshot holds rows of one commit and not all others of it; returns the commit's number.
+/// Fails if a snapshot has only some rows of a commit. Returns the commit's number.
 fn check_whole(snapshot: &Snapshot) -> u32 {
     let number = snapshot.attachment("number").expect("the first commit has it");
     let number = u32::from_le_bytes(number.try_into().unwrap());

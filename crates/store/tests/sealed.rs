@@ -1,4 +1,4 @@
-//! The sealed frame: any content comes back, any damage is found where it lies, and only there.
+//! The sealed frame: content of any length can be read back, and damage is reported exactly where it is.
 
 use disk::Disk;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn content(length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Writes content in pieces of these lengths, again and again.
+/// Writes content in pieces of these lengths, which repeat.
 fn seal(disk: &SimDisk, content: &[u8], pieces: &[usize]) -> u64 {
     let mut writer = SealedWriter::create(disk, path(), KIND).unwrap();
     let mut rest = content;
@@ -42,13 +42,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn content_comes_back_however_it_was_written(
+    fn content_reads_back_whatever_the_pieces(
         length in prop_oneof![0_usize..300, CHUNK_BYTES - 70..CHUNK_BYTES + 70, 0..4 * CHUNK_BYTES],
         pieces in prop::collection::vec(prop_oneof![1_usize..5000, 1..3 * CHUNK_BYTES], 1..4),
         start in any::<prop::sample::Index>(), end in any::<prop::sample::Index>(),
     ) {
         let (disk, content) = (SimDisk::new(1), content(length));
-        // Pieces of a byte would take long.
+        // Pieces of one byte would take too long.
         let pieces: Vec<usize> = pieces.iter().map(|piece| piece + length / 1000).collect();
         let file_bytes = seal(&disk, &content, &pieces);
         prop_assert_eq!(disk.read(path()).unwrap().len() as u64, file_bytes);
@@ -64,7 +64,7 @@ proptest! {
 }
 
 #[test]
-fn damage_is_found_where_it_lies_and_only_there() {
+fn damage_is_reported_where_it_is_and_only_there() {
     let disk = SimDisk::new(1);
     let length = 3 * CHUNK_BYTES + 1000;
     seal(&disk, &content(length), &[CHUNK_BYTES * 2]);
@@ -97,7 +97,7 @@ fn damage_is_found_where_it_lies_and_only_there() {
 
 #[test]
 fn damage_is_found_however_far_from_the_beginning() {
-    // Chunks are read and verified in groups, of which the last is not full.
+    // Chunks are read and verified in groups. The last group is not full.
     let disk = SimDisk::new(1);
     let chunk_count = 140;
     let length = chunk_count * CHUNK_BYTES - 1000;
@@ -119,7 +119,7 @@ fn damage_is_found_however_far_from_the_beginning() {
 }
 
 #[test]
-fn cuts_and_strangers_are_refused() {
+fn cut_and_foreign_files_are_refused() {
     let disk = SimDisk::new(1);
     seal(&disk, &content(100_000), &[1000]);
     let whole = disk.read(path()).unwrap();
@@ -131,7 +131,7 @@ fn cuts_and_strangers_are_refused() {
     disk.put(path(), &whole);
     let refused = Sealed::open(&disk, path(), KIND + 1).unwrap_err();
     assert!(refused.to_string().contains("of kind 77, not 78"), "{refused}");
-    // A whole file in front changes where everything lies.
+    // Another file in front moves all offsets.
     disk.put(path(), &[whole.as_slice(), &whole].concat());
     assert!(Sealed::open(&disk, path(), KIND).is_err());
 }
@@ -157,7 +157,7 @@ fn an_existing_file_is_not_replaced() {
 }
 
 #[test]
-fn a_file_is_only_taken_under_the_name_it_was_written_under() {
+fn a_file_opens_only_under_the_name_it_was_written_under() {
     let disk = SimDisk::new(1);
     seal(&disk, &content(1000), &[10]);
     let bytes = disk.read(path()).unwrap();
@@ -166,14 +166,14 @@ fn a_file_is_only_taken_under_the_name_it_was_written_under() {
         let refused = Sealed::open(&disk, Path::new(other), KIND).unwrap_err().to_string();
         assert!(refused.contains(other) && refused.contains("written under another name"), "{refused}");
     }
-    // The directory is no part of it: copies are made of whole stores.
+    // The name excludes the directory, because whole stores are copied.
     disk.create_directory(Path::new("/copy")).unwrap();
     disk.put(Path::new("/copy/file.sealed"), &bytes);
     let copy = Sealed::open(&disk, Path::new("/copy/file.sealed"), KIND).unwrap();
     let own = Sealed::open(&disk, path(), KIND).unwrap();
     assert_eq!(copy.digest(), own.digest());
     own.expect_digest(copy.digest()).unwrap();
-    // An older content of the same name.
+    // An older content under the same name.
     disk.remove(path()).unwrap();
     seal(&disk, &content(1001), &[10]);
     let newer = Sealed::open(&disk, path(), KIND).unwrap();
@@ -185,7 +185,7 @@ fn a_file_is_only_taken_under_the_name_it_was_written_under() {
 }
 
 #[test]
-fn version_1_knows_no_name() {
+fn version_1_has_no_name() {
     let disk = SimDisk::new(1);
     seal(&disk, &content(1000), &[10]);
     let mut bytes = disk.read(path()).unwrap();

@@ -1,4 +1,4 @@
-//! A store that keeps a second copy: each of the two is enough, after any crash and any damage of the other.
+//! A store with a second copy: after any crash, or any damage to one copy, the other is enough.
 
 use crate::support::{
     Change, Twin, check, directory, item, key_of, link, options, read_all, schemas, shared,
@@ -12,7 +12,7 @@ use store::{
 use testkit::SimDisk;
 use testkit::sim_disk::{Acknowledged, crash_at_every_operation, fail_at_every_operation};
 
-/// What the work was told, and what it has begun.
+/// What the work acknowledged, and what is in flight.
 #[derive(Clone, Debug, Default)]
 struct Model {
     is_created: bool,
@@ -64,7 +64,7 @@ fn work(disk: &SimDisk, ledger: &Acknowledged<Model>) -> Result<()> {
     Ok(())
 }
 
-/// Reads what one place has, or nothing if there is no store.
+/// Reads the rows of one copy. Returns nothing if there is no store.
 fn found_in(disk: &SimDisk, place: &Path) -> Option<Twin> {
     match Snapshot::open(&shared(disk), place) {
         Err(error) if error.is_not_found() => None,
@@ -90,7 +90,7 @@ fn check_found(disk: &SimDisk, model: &Model) {
     };
     assert!(is_right(&before));
     assert_eq!(damage_of(&shared(disk), directory()), []);
-    // The next writer goes on from the newer one, and leaves both alike.
+    // The next writer continues from the newer copy, and makes both equal.
     let change = items(50..52, 9);
     let mut writer = open(disk).unwrap();
     writer.commit(change.transaction()).unwrap();
@@ -105,7 +105,7 @@ fn check_found(disk: &SimDisk, model: &Model) {
 }
 
 #[test]
-fn after_a_crash_at_any_operation_each_of_the_two_has_all_that_was_acknowledged() {
+fn after_a_crash_each_copy_has_all_that_was_acknowledged() {
     let runs = crash_at_every_operation(&SimDisk::new(31), Model::default(), work, check_found);
     assert!(runs.operation_count > 150, "{runs:?}");
 }
@@ -123,7 +123,8 @@ fn after_a_refused_operation_nothing_acknowledged_is_lost() {
     assert!(runs.operation_count > 150, "{runs:?}");
 }
 
-/// A store with segments, dead rows and two records in its journal; without and with the last of them.
+/// A store with segments, dead rows and two records in its journal, and its rows before and after the last
+/// record.
 fn filled() -> (SimDisk, Twin, Twin) {
     let disk = SimDisk::new(33);
     let mut writer = open(&disk).unwrap();
@@ -149,7 +150,7 @@ fn files_as(damage: &[FileDamage]) -> Vec<&Path> {
 }
 
 #[test]
-fn whatever_is_damaged_in_one_is_named_and_mended_from_the_other() {
+fn damage_in_one_copy_is_repaired_from_the_other() {
     let (disk, before, after) = filled();
     let files = files_of(&disk);
     assert!(files.iter().any(|file| file.extension().is_some_and(|end| end == "dead")), "{files:?}");
@@ -194,7 +195,7 @@ fn whatever_is_damaged_in_one_is_named_and_mended_from_the_other() {
 }
 
 #[test]
-fn a_journal_that_lost_its_end_without_a_trace_is_read_from_the_other() {
+fn a_journal_that_lost_its_end_is_read_from_the_other_copy() {
     let (disk, _, after) = filled();
     let journals: Vec<PathBuf> =
         files_of(&disk).into_iter().filter(|path| path.to_string_lossy().contains("journal-")).collect();
@@ -207,7 +208,7 @@ fn a_journal_that_lost_its_end_without_a_trace_is_read_from_the_other() {
             harmed.put(journal, harm);
             let snapshot = Snapshot::open_newer(&shared(&harmed), directory()).unwrap();
             check(&snapshot, &after).unwrap();
-            // The next writer has it, too, and both have what it writes.
+            // The next writer has the record, too, and both copies get what it writes.
             let change = items(60..61, 7);
             open(&harmed).unwrap().commit(change.transaction()).unwrap();
             for place in places() {
@@ -218,7 +219,7 @@ fn a_journal_that_lost_its_end_without_a_trace_is_read_from_the_other() {
 }
 
 #[test]
-fn of_two_damaged_journals_each_sector_is_taken_from_where_it_is_whole() {
+fn each_sector_of_two_damaged_journals_comes_from_the_sound_copy() {
     let (disk, _, after) = filled();
     let journals: Vec<PathBuf> =
         files_of(&disk).into_iter().filter(|path| path.to_string_lossy().contains("journal-")).collect();
@@ -227,7 +228,7 @@ fn of_two_damaged_journals_each_sector_is_taken_from_where_it_is_whole() {
     disk.flip(second, 1024 + 5);
     assert_eq!(repair(&shared(&disk), directory(), &twice()).unwrap(), []);
     check(&Snapshot::open(&shared(&disk), directory()).unwrap(), &after).unwrap();
-    // The same sector of both: nothing is made up, and nothing thrown away.
+    // The same sector is damaged in both: the repair invents nothing and removes nothing.
     disk.flip(own, 1024 + 5);
     disk.flip(second, 1024 + 6);
     let bytes = [own, second].map(|path| disk.read(path).unwrap());
@@ -243,7 +244,7 @@ fn of_two_damaged_journals_each_sector_is_taken_from_where_it_is_whole() {
 }
 
 #[test]
-fn what_is_lost_in_both_is_counted() {
+fn rows_lost_in_both_copies_are_counted() {
     let (disk, _, _) = filled();
     let segments =
         files_of(&disk).into_iter().filter(|path| path.extension().is_some_and(|end| end == "seg"));
@@ -257,7 +258,7 @@ fn what_is_lost_in_both_is_counted() {
 }
 
 #[test]
-fn a_second_copy_that_is_missing_or_old_is_made_by_the_next_writer() {
+fn the_next_writer_replaces_a_missing_or_old_second_copy() {
     let disk = SimDisk::new(34);
     let mut writer = Writer::create(&shared(&disk), directory(), &schemas(), options(20)).unwrap();
     let mut twin = Twin::default();
@@ -270,7 +271,7 @@ fn a_second_copy_that_is_missing_or_old_is_made_by_the_next_writer() {
     let old = disk.fork();
     drop(open(&disk).unwrap());
     assert_eq!(found_in(&disk, &places()[1]).as_ref(), Some(&twin));
-    // One that was written to without it.
+    // A store that was written without its second copy.
     let change = items(7..9, 3);
     Writer::open(&shared(&disk), directory(), options(20)).unwrap().commit(change.transaction()).unwrap();
     drop(open(&disk).unwrap());
@@ -285,7 +286,7 @@ fn a_second_copy_that_is_missing_or_old_is_made_by_the_next_writer() {
 }
 
 #[test]
-fn a_repair_that_is_killed_at_any_operation_loses_nothing_and_is_done_by_the_next() {
+fn a_repair_killed_at_any_operation_loses_nothing_and_can_be_repeated() {
     let (whole, _, after) = filled();
     for harmed in files_of(&whole) {
         let disk = whole.fork();
@@ -302,7 +303,7 @@ fn a_repair_that_is_killed_at_any_operation_loses_nothing_and_is_done_by_the_nex
     }
 }
 
-/// A store with two records in its journal, both acknowledged, and what it then has.
+/// A store with two acknowledged records in its journal, its rows, and the journal's name.
 fn with_records() -> (SimDisk, Twin, PathBuf) {
     let disk = SimDisk::new(7);
     let mut writer = open(&disk).unwrap();
@@ -320,7 +321,7 @@ fn with_records() -> (SimDisk, Twin, PathBuf) {
 }
 
 #[test]
-fn a_copy_that_cannot_be_read_is_not_taken_for_no_store() {
+fn an_unreadable_copy_does_not_count_as_no_store() {
     let (disk, twin, journal) = with_records();
     let [own, second] = places();
     let gone = disk.fork();
@@ -336,11 +337,11 @@ fn a_copy_that_cannot_be_read_is_not_taken_for_no_store() {
 }
 
 #[test]
-fn a_writer_mends_a_damaged_copy_before_it_writes_over_it() {
+fn a_writer_repairs_a_damaged_copy_before_it_overwrites_it() {
     let (disk, twin, journal) = with_records();
     let [own, second] = places();
     let length = Disk::read(&disk, &own.join(&journal)).unwrap().len();
-    // One lost its last record without a trace, the other has it and is damaged before.
+    // One copy lost its last record without a trace. The other has it, but is damaged before it.
     disk.cut(&own.join(&journal), length - 512);
     disk.flip(&second.join(&journal), 600);
     drop(open(&disk).unwrap());

@@ -1,4 +1,4 @@
-//! Segments against their twin: what is written is what is read, found and ranged over.
+//! Segments compared with a twin: what is written can be read, looked up and ranged over.
 
 use crate::segment_support::{
     PAYLOADS, Row, any_row, check_answers, key_of, path, read_row, rows_of, schema, twin_of, values,
@@ -21,7 +21,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_segment_answers_as_its_twin(
+    fn a_segment_answers_like_its_twin(
         lists in prop::collection::vec(prop::collection::vec(any_row(), 0..20), 1..4),
         questions in prop::collection::vec(any_row(), 0..8),
     ) {
@@ -41,7 +41,7 @@ proptest! {
     }
 
     #[test]
-    fn segments_and_rows_merge_to_the_live_ones(
+    fn merged_segments_have_the_live_rows(
         lists in prop::collection::vec(prop::collection::vec(any_row(), 0..20), 3),
         dead in prop::collection::vec(any::<(u8, u8)>(), 0..20),
     ) {
@@ -78,7 +78,7 @@ proptest! {
     }
 }
 
-/// A table that is quick to make many rows of.
+/// Returns the schema of a table whose rows are quick to make.
 fn plain_schema(kinds: &[Kind], primary: &[u16], indexes: &[(IndexKind, bool, &[u16])]) -> Arc<Schema> {
     let columns = kinds.iter().enumerate().map(|(number, &kind)| Column { name: format!("c{number}"), kind });
     let indexes = indexes.iter().enumerate().map(|(number, &(kind, unique, columns))| Index {
@@ -106,7 +106,7 @@ fn names(random: &mut Random, row: u32) -> Vec<u8> {
     }
 }
 
-/// Enough rows for many parts, blocks and waves: what small tables never reach.
+/// Enough rows for many parts, blocks and waves, which small tables never reach.
 #[test]
 fn many_rows_are_sorted_and_found() {
     let schema = plain_schema(
@@ -136,7 +136,7 @@ fn many_rows_are_sorted_and_found() {
     let batches = [rows_of(&schema, &list[..25_000]), rows_of(&schema, &list[25_000..])];
     let segment = write_sorted(&disk, &schema, &[&batches[0], &batches[1]]);
     let twin = twin_of(&schema, &list);
-    // It checks that all rows are in all indexes, in order, and found by their keys.
+    // `verify` checks that every index has every row, in order, and finds it by its key.
     assert!(segment.verify().is_empty(), "{:?}", segment.verify());
     let mut reader = PayloadReader::new();
     for (number, row) in (0..).zip(&twin) {
@@ -224,13 +224,13 @@ fn no_rows_and_one_row_make_segments() {
 
 #[test]
 #[should_panic(expected = "strict primary-key order")]
-fn an_order_that_is_none_is_refused() {
+fn an_invalid_order_is_refused() {
     let schema = plain_schema(&[Kind::U32], &[0], &[]);
     let rows = rows_of(&schema, &[vec![OwnedValue::U32(1)], vec![OwnedValue::U32(1)]]);
     let _ = write_segment(&SimDisk::new(1), path(), &schema, &[&rows], Order::AsIs);
 }
 
-/// A source that only says how many rows it has.
+/// A source that states a row count and nothing else.
 struct Many(u32);
 
 impl Source for Many {
@@ -263,7 +263,7 @@ fn too_many_rows_are_refused() {
     assert!(matches!(refused, Err(Error::Limit { what: "rows to put in order", .. })), "{refused:?}");
 }
 
-/// A source with two rows of bytes, the second of which lies nowhere.
+/// A source with two rows of bytes. The second points outside the bytes.
 struct Broken;
 
 impl Source for Broken {
@@ -286,7 +286,7 @@ impl Source for Broken {
 }
 
 #[test]
-fn a_damaged_source_is_an_error_wherever_it_is_noticed() {
+fn a_damaged_source_is_an_error_everywhere() {
     let bytes = &[Kind::Bytes][..];
     let schema = plain_schema(bytes, &[0], &[]);
     let sorted = sort_by_primary(&schema, &[&Broken], &|_| true);
@@ -299,7 +299,7 @@ fn a_damaged_source_is_an_error_wherever_it_is_noticed() {
 }
 
 #[test]
-fn wrong_questions_are_errors() {
+fn invalid_queries_are_errors() {
     let (disk, schema) = (SimDisk::new(1), schema());
     let segment = write_sorted(&disk, &schema, &[]);
     let key = [Value::U32(1), Value::Bytes(b"x"), Value::U8(1)];
@@ -327,7 +327,7 @@ fn wrong_questions_are_errors() {
     assert!(missing.is_not_found());
 }
 
-/// Values larger than a wave of writing, beside empty ones.
+/// Values larger than one wave of writing, and empty ones.
 #[test]
 fn large_values_come_back() {
     let payload = |codec| Kind::Payload(codec);

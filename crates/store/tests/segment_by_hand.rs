@@ -1,5 +1,5 @@
-//! A tiny segment made by hand, section by section, as docs/FORMAT.md has it: to be damaged in ways that no
-//! writer would.
+//! A tiny segment, built section by section as docs/FORMAT.md describes it, so that tests can damage it in
+//! ways that no writer would.
 //!
 //! Must not use the crate's writer of segments.
 
@@ -18,7 +18,7 @@ pub(crate) struct HandMade {
     pub(crate) schema: Arc<Schema>,
     pub(crate) row_count: u32,
     pub(crate) sections: Vec<Section>,
-    /// The footer's bytes from the section count on.
+    /// The footer, from the section count on.
     pub(crate) footer_end: Vec<u8>,
 }
 
@@ -27,9 +27,9 @@ pub(crate) struct Section {
     pub(crate) owner: u32,
     pub(crate) bytes: Vec<u8>,
     pub(crate) detail: u64,
-    /// What the directory says too much about where the section begins.
+    /// Added to the section's start in the directory.
     pub(crate) shift: u64,
-    /// What lies between this section and the next one.
+    /// The byte that fills the gap between this section and the next one.
     pub(crate) padding: u8,
 }
 
@@ -48,7 +48,7 @@ fn schema() -> Arc<Schema> {
     })
 }
 
-/// Returns a bucket with the sample's keys, in the order of their hashes.
+/// Returns a bucket with the sample's keys in the order of their hashes.
 fn bucket() -> Vec<u8> {
     let mut keys = [(3, 0_u32), (5, 1)].map(|(key, row)| (hash_key(&[Value::U8(key)]), row));
     keys.sort_unstable();
@@ -65,7 +65,7 @@ pub(crate) fn u32s(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// Returns a block table from (start, first row, length) each.
+/// Returns a block table. Each entry is (start, first row, length).
 pub(crate) fn block_table(entries: &[(u64, u32, u32)]) -> Vec<u8> {
     let bytes =
         |&(start, row, length): &(u64, u32, u32)| [&start.to_le_bytes()[..], &u32s(&[row, length])].concat();
@@ -75,7 +75,7 @@ pub(crate) fn block_table(entries: &[(u64, u32, u32)]) -> Vec<u8> {
 impl HandMade {
     pub(crate) fn sample() -> HandMade {
         let hints = [3_u64 << 56, 5 << 56].map(u64::to_le_bytes).concat();
-        // The lengths of both rows, the rows; as LZ4 a token that says 5 literals, and these.
+        // The lengths of both rows, then the rows, as LZ4: a token for 5 literals, then the literals.
         let block = [0x50, 1, 2, b'x', b'y', b'z'];
         let sections = [
             (SECTION_FIXED, 0, vec![3, 5], 0),

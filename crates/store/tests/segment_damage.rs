@@ -1,9 +1,9 @@
 //! Damaged segments: a cut and a flipped byte anywhere give an error or the same answers, never a wrong
 //! answer or a panic.
 //!
-//! Each flip is tried twice: as it is, where checksums find it; and with all checksums made to fit it, where
-//! only the checks of each structure are left. Then a wrong value is no wonder; a panic, a hang or memory
-//! without bound would be.
+//! Each flip is tested twice: alone, where a checksum finds it, and with all checksums corrected, where only
+//! the checks of each structure are left. A wrong value is acceptable then; a panic, a hang or unlimited
+//! memory is not.
 
 use crate::segment_by_hand::{HandMade, Section, block_table, u32s};
 use crate::segment_support::{
@@ -41,7 +41,7 @@ fn open(bytes: &[u8]) -> store::Result<Segment> {
     Segment::open(&disk, path(), &schema())
 }
 
-/// Asks everything once and forgets the answers.
+/// Runs every query once and ignores the answers.
 fn touch_everything(segment: &Segment, questions: &[Row]) {
     let schema = schema();
     let mut reader = PayloadReader::new();
@@ -99,11 +99,11 @@ fn a_flipped_byte_is_found() {
             Ok(()) => answers += 1,
         }
     }
-    // All of so small a file is one chunk or two: nothing can be answered from it.
+    // So small a file is one or two chunks, so no query can be answered.
     assert_eq!(answers, 0);
 }
 
-/// Frames damaged content anew, so that its checksums fit.
+/// Writes a new frame around damaged content, so that its checksums are right.
 fn reframe(content: &[u8]) -> Vec<u8> {
     let disk = SimDisk::new(1);
     let mut writer = SealedWriter::create(&disk, path(), KIND_SEGMENT).unwrap();
@@ -113,7 +113,7 @@ fn reframe(content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn damage_behind_fitting_checksums_never_panics() {
+fn damage_under_correct_checksums_never_panics() {
     let (bytes, twin) = sample();
     let disk = SimDisk::new(1);
     disk.put(path(), &bytes);
@@ -129,7 +129,7 @@ fn damage_behind_fitting_checksums_never_panics() {
     }
 }
 
-/// A way to damage the segment made by hand, and what must be said about it when everything is touched.
+/// The expected error text, and a way to damage the segment made by hand.
 type Damaging = (&'static str, fn(&mut HandMade));
 
 const REFUSED: [Damaging; 26] = [
@@ -162,7 +162,7 @@ const REFUSED: [Damaging; 26] = [
         made.section(SECTION_HASH_BUCKETS).bytes[19] = 0x80;
     }),
     ("value 2 is outside of a section of 8 bytes", |made| {
-        // A group without an end.
+        // A group without an end mark.
         made.section(SECTION_HASH_BUCKETS).bytes[16..24].copy_from_slice(&u32s(&[1 << 31, 1 << 31]));
         made.section(SECTION_HASH_GROUPS).bytes = u32s(&[0, 0]);
     }),
@@ -182,7 +182,7 @@ const REFUSED: [Damaging; 26] = [
 ];
 
 #[test]
-fn each_structure_is_checked_behind_its_checksum() {
+fn each_structure_is_checked_besides_its_checksum() {
     for (number, (expected, damage)) in REFUSED.into_iter().enumerate() {
         let (disk, mut made) = (SimDisk::new(1), HandMade::sample());
         damage(&mut made);
@@ -200,7 +200,7 @@ fn each_structure_is_checked_behind_its_checksum() {
     }
 }
 
-/// Asks the segment made by hand all it knows, and returns all errors.
+/// Runs every query on the segment made by hand, and returns all errors.
 fn ask_all(segment: &Segment) -> Vec<Error> {
     let mut reader = PayloadReader::new();
     let mut found = Vec::new();
@@ -218,7 +218,7 @@ fn ask_all(segment: &Segment) -> Vec<Error> {
     errors
 }
 
-/// What is only noticed when all is compared with all.
+/// Damage that only a full verification finds.
 const UNNOTICED: [Damaging; 14] = [
     ("padding is not zero", |made| made.section(SECTION_BLOB).padding = 1),
     ("row 1 does not come after row 0", |made| made.section(SECTION_FIXED).bytes = vec![5, 3]),
@@ -239,7 +239,7 @@ const UNNOTICED: [Damaging; 14] = [
     ("an index has 1 rows of 2", |made| made.section(SECTION_HASH_BUCKETS).bytes[1] = 0),
     ("is not found by its key in index hash", |made| made.section(SECTION_HASH_BUCKETS).bytes[0] ^= 0x40),
     ("is not found by its key in index hash", |made| {
-        // In a later bucket, and no overflow bit leads there.
+        // The row is in a later bucket, and no overflow bit leads there.
         let bucket = made.section(SECTION_HASH_BUCKETS);
         let later = bucket.bytes.clone();
         bucket.bytes.fill(0);
@@ -251,7 +251,7 @@ const UNNOTICED: [Damaging; 14] = [
         made.section(SECTION_HASH_GROUPS).bytes = u32s(&[u32::from(1 - alone) | 1 << 31]);
     }),
     ("is not found by its key in index hash", |made| {
-        // Both rows in the group of one key.
+        // One key's group contains both rows.
         made.section(SECTION_HASH_BUCKETS).bytes[1] = 0;
         made.section(SECTION_HASH_BUCKETS).bytes[16..20].copy_from_slice(&u32s(&[1 << 31]));
         made.section(SECTION_HASH_GROUPS).bytes = u32s(&[0, 1 | 1 << 31]);
@@ -259,7 +259,7 @@ const UNNOTICED: [Damaging; 14] = [
 ];
 
 #[test]
-fn verify_finds_what_reading_does_not_notice() {
+fn verify_finds_damage_that_reads_do_not_notice() {
     for (number, (expected, damage)) in UNNOTICED.into_iter().enumerate() {
         let (disk, mut made) = (SimDisk::new(1), HandMade::sample());
         damage(&mut made);
@@ -271,7 +271,7 @@ fn verify_finds_what_reading_does_not_notice() {
     }
 }
 
-/// In a file of many chunks a damaged one is met on the way to some answers, and the others are right.
+/// A file of many chunks, one of them damaged: queries that read it fail, and all others answer right.
 #[test]
 fn a_damaged_chunk_never_gives_a_wrong_answer() {
     let schema = Arc::new(Schema {
@@ -325,7 +325,7 @@ fn a_damaged_chunk_never_gives_a_wrong_answer() {
 }
 
 #[test]
-fn a_newer_version_is_said() {
+fn a_newer_version_is_reported() {
     let (mut bytes, _) = sample();
     let trailer = bytes.len() - TRAILER_BYTES;
     let version = SEALED_VERSION + 1;

@@ -1,8 +1,8 @@
-//! The segment's format: it lies where docs/FORMAT.md says, and files of all versions still open.
+//! The segment's format: bytes are where docs/FORMAT.md says, and files of all versions still open.
 //!
-//! Reads the bytes by hand, as a stranger would.
+//! Reads the bytes without the crate's readers.
 //!
-//! `UPDATE=1` writes the file of the newest version anew; those of older versions are never touched.
+//! `UPDATE=1` rewrites the file of the newest version. Files of older versions never change.
 
 use crate::segment_by_hand::HandMade;
 use crate::segment_support::{Row, check_answers, path, rows_of, schema, twin_of, write_sorted};
@@ -23,7 +23,7 @@ use store::{Codec, Column, Kind, OwnedValue, Schema, Segment, Value};
 use testkit::SimDisk;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The rows of the files in `testdata/format`: never to be changed.
+/// The rows of the files in `testdata/format`. They must never change.
 fn golden_rows() -> Vec<Row> {
     let text = |number: u32| OwnedValue::Bytes("word ".repeat(number as usize % 9).into_bytes());
     (0..50_u32)
@@ -76,7 +76,7 @@ fn place(bytes: &[u8], offset: usize) -> usize {
     usize::try_from(number::<8>(bytes, offset)).unwrap()
 }
 
-/// Checks the frame as the format page has it, and returns the content.
+/// Checks the frame by the format page, and returns the content.
 fn check_frame(file: &[u8]) -> &[u8] {
     let (before, trailer) = file.split_at(file.len() - TRAILER_BYTES);
     assert_eq!(&trailer[TRAILER_MAGIC_OFFSET..][..8], SEALED_MAGIC);
@@ -95,7 +95,7 @@ fn check_frame(file: &[u8]) -> &[u8] {
 }
 
 #[test]
-fn everything_lies_where_the_format_page_says() {
+fn a_segment_has_the_documented_layout() {
     let (disk, schema, rows) = (SimDisk::new(1), schema(), golden_rows());
     write_sorted(&disk, &schema, &[&rows_of(&schema, &rows)]);
     let file = disk.read(path()).unwrap();
@@ -124,7 +124,7 @@ fn everything_lies_where_the_format_page_says() {
 
 fn check_section(tag: u32, owner: u64, section: &[u8]) {
     match (tag, owner) {
-        // The first column is most significant in the primary key.
+        // The first column is the most significant one of the primary key.
         (SECTION_FIXED, 0) => {
             let values: Vec<u64> = section.chunks(4).map(|value| number::<4>(value, 0)).collect();
             assert_eq!(values, (0..50).collect::<Vec<u64>>());
@@ -135,7 +135,7 @@ fn check_section(tag: u32, owner: u64, section: &[u8]) {
         (SECTION_BLOCK_TABLE, _) => assert!(section.len().is_multiple_of(BLOCK_ENTRY_BYTES)),
         (SECTION_ORDER_ROWS, _) => assert_eq!(section.len(), 4 * 50),
         (SECTION_HASH_BUCKETS, 0) => {
-            // 50 keys at 9 a bucket.
+            // 50 keys, 9 in each bucket.
             assert_eq!(section.len(), 6 * BUCKET_BYTES);
             let used = section
                 .chunks(BUCKET_BYTES)
@@ -152,7 +152,7 @@ fn table_of(kinds: &[Kind]) -> Arc<Schema> {
     Arc::new(Schema { name: "t".into(), columns, primary: vec![0], indexes: Vec::new() })
 }
 
-/// More rows than are gathered at once: where blocks end must not depend on where that ends.
+/// More rows than one batch holds. The ends of blocks must not depend on the ends of batches.
 #[test]
 fn a_block_ends_with_the_row_that_fills_it() {
     let schema = table_of(&[Kind::U32, Kind::Payload(Codec::Lz4 { block_bytes: 65_536 })]);
@@ -176,7 +176,7 @@ fn a_block_ends_with_the_row_that_fills_it() {
     assert_eq!(*last, 90_000);
 }
 
-/// What a column of 4 GiB and more would look like, but small.
+/// The layout of a column of 4 GiB or more, but small.
 #[test]
 fn large_offsets_are_read() {
     let (disk, mut made) = (SimDisk::new(1), HandMade::sample());
@@ -193,7 +193,7 @@ fn large_offsets_are_read() {
 }
 
 #[test]
-fn a_segment_made_by_hand_is_what_the_writer_writes() {
+fn a_segment_made_by_hand_equals_that_of_the_writer() {
     let (disk, made) = (SimDisk::new(1), HandMade::sample());
     let segment = made.open(&disk).unwrap();
     assert!(segment.verify().is_empty(), "{:?}", segment.verify());

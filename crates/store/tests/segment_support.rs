@@ -1,5 +1,5 @@
-//! What the tests of segments share: a table with a column of every kind and every codec, and its twin, a
-//! list of rows.
+//! Shared by the tests of segments: a table with a column of every kind and every codec, and its twin, a list
+//! of rows.
 
 use proptest::prelude::*;
 use std::ops::Bound;
@@ -16,7 +16,7 @@ pub(crate) type Row = Vec<OwnedValue>;
 /// The number of the first payload column.
 pub(crate) const PAYLOADS: usize = 7;
 
-/// Where the tests keep their file.
+/// Where the tests put their file.
 pub(crate) fn path() -> &'static Path {
     Path::new("/table.segment")
 }
@@ -61,7 +61,8 @@ pub(crate) fn schema() -> Arc<Schema> {
     })
 }
 
-/// Few distinct values, so that keys are often equal or begin alike; also zeros, 0xff and negative numbers.
+/// Few distinct values, so that keys are often equal or share a beginning; also zeros, 0xff and negative
+/// numbers.
 pub(crate) fn any_row() -> impl Strategy<Value = Row> {
     let key_bytes = prop_oneof![
         prop::collection::vec(prop_oneof![Just(0_u8), Just(0xff), Just(b'a')], 0..4),
@@ -106,7 +107,7 @@ pub(crate) fn rows_of<'a>(schema: &Arc<Schema>, list: impl IntoIterator<Item = &
     rows
 }
 
-/// Writes all rows of some sources in key order to [`path`].
+/// Writes the rows of all sources in key order to [`path`].
 pub(crate) fn write_sorted(disk: &SimDisk, schema: &Arc<Schema>, sources: &[&dyn Source]) -> Segment {
     let sorted = sort_by_primary(schema, sources, &|_| true).unwrap();
     let written = write_segment(disk, path(), schema, sources, sorted.order()).unwrap();
@@ -119,7 +120,7 @@ pub(crate) fn key_of(row: &Row, columns: &[u16]) -> Row {
     columns.iter().map(|&column| row[usize::from(column)].clone()).collect()
 }
 
-/// What the segment of some rows must have: the last row of each key, in key order.
+/// Returns the rows that the segment must have: the last row of each key, in key order.
 pub(crate) fn twin_of(schema: &Schema, list: &[Row]) -> Vec<Row> {
     let mut by_key = std::collections::BTreeMap::new();
     for row in list {
@@ -139,7 +140,7 @@ pub(crate) fn read_row(segment: &Segment, row: u32, reader: &mut PayloadReader) 
         .collect()
 }
 
-/// The numbers of the twin's rows with a key in a range, in the order of the index: by key, then by row.
+/// Returns the numbers of the twin's rows whose keys are in a range, ordered by key, then by row.
 pub(crate) fn twin_range(
     twin: &[Row],
     columns: &[u16],
@@ -160,8 +161,7 @@ pub(crate) fn twin_find(twin: &[Row], columns: &[u16], key: &[Value]) -> Vec<u32
     (0..).zip(twin).filter(|(_, row)| has_key(row)).map(|(number, _)| number).collect()
 }
 
-/// Compares everything that a segment can be asked with the twin; `questions` are rows whose keys are looked
-/// for.
+/// Compares every answer of a segment with the twin. `questions` are rows whose keys are looked up.
 pub(crate) fn check_answers(segment: &Segment, twin: &[Row], questions: &[Row]) -> store::Result<()> {
     let schema = Arc::clone(segment.schema());
     assert_eq!(segment.row_count() as usize, twin.len());
@@ -195,7 +195,7 @@ fn check_primary(segment: &Segment, twin: &[Row], key: &Row) -> store::Result<()
     Ok(())
 }
 
-/// Asks for every kind of range between each two neighbouring questions, with whole keys and with prefixes.
+/// Reads every kind of range between neighbouring questions, with whole keys and with prefixes.
 fn check_ranges(segment: &Segment, twin: &[Row], questions: &[Row]) -> store::Result<()> {
     let schema = segment.schema();
     for pair in questions.windows(2) {

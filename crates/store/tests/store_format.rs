@@ -1,9 +1,9 @@
-//! The formats of manifest, journal and dead rows: they lie where docs/FORMAT.md says, and stores of all
+//! The formats of manifest, journal and dead rows: bytes are where docs/FORMAT.md says, and stores of all
 //! versions still open.
 //!
-//! Reads the bytes by hand, as a stranger would.
+//! Reads the bytes without the crate's readers.
 //!
-//! `UPDATE=1` writes the store of the newest version anew; those of older versions are never touched.
+//! `UPDATE=1` rewrites the store of the newest version. Stores of older versions never change.
 
 use crate::support::{Change, Twin, check, directory, item, key_of, link, options, schemas, shared};
 use disk::Disk;
@@ -19,8 +19,8 @@ use store::{Rows, Schema, Sealed, Snapshot, Writer, verify};
 use testkit::SimDisk;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Writes the store that lies in `testdata/format`: two segments of items, dead rows in the first, one
-/// segment of links, a journal of two records. Never to be changed.
+/// Writes the store of `testdata/format`: two segments of items, dead rows in the first, one segment of
+/// links, a journal of two records. It must never change.
 fn golden(disk: &SimDisk) -> Twin {
     let mut writer = Writer::create(&shared(disk), directory(), &schemas(), options(100)).unwrap();
     let many = (0..30).fold(Change::default().attach("state", b"one"), |change, number| {
@@ -47,7 +47,7 @@ fn golden_directory(version: u32) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/format/v{version}/store"))
 }
 
-/// Puts the files of a store of an older version on a disk.
+/// Copies the files of a store of an older version to a disk.
 fn put_golden(disk: &SimDisk, version: u32) {
     disk.create_directory(directory()).unwrap();
     for entry in std::fs::read_dir(golden_directory(version)).unwrap() {
@@ -88,7 +88,7 @@ fn stores_of_all_versions_still_open_answer_and_can_be_written() {
     }
 }
 
-/// Takes bytes from the front.
+/// Takes bytes from the front of a slice.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -121,11 +121,11 @@ fn check_head(bytes: &[u8], magic: [u8; 8], version: u32) {
     assert_eq!(bytes[HEAD_VERSION_OFFSET..HEAD_BYTES], [version.to_le_bytes(), [0; 4]].concat());
 }
 
-/// What a manifest says of its segments: name, length, row count, dead count, name of the dead rows, digests
-/// of both.
+/// A manifest's entries of segments: name, length, row count, dead count, name of the dead rows, digests of
+/// both.
 type Segments = Vec<(u64, u64, usize, usize, u64, [u64; 2])>;
 
-/// Reads a manifest by hand; returns the journal's seed and the segments of each table.
+/// Parses a manifest by hand. Returns the journal's seed and the segments of each table.
 fn read_manifest(bytes: &[u8]) -> (u64, Vec<Segments>) {
     check_head(bytes, MANIFEST_MAGIC, MANIFEST_VERSION);
     let (content, checksum) = bytes.split_at(bytes.len() - MANIFEST_CHECKSUM_BYTES);
@@ -154,7 +154,7 @@ fn read_manifest(bytes: &[u8]) -> (u64, Vec<Segments>) {
 }
 
 #[test]
-fn a_manifest_lies_where_the_format_page_says() {
+fn a_manifest_has_the_documented_layout() {
     let disk = SimDisk::new(1);
     golden(&disk);
     let (_, tables) = read_manifest(&disk.read(&directory().join("manifest")).unwrap());
@@ -165,7 +165,7 @@ fn a_manifest_lies_where_the_format_page_says() {
             assert_eq!(segment.4 == 0, dead_count == 0);
             let file = disk.read(&directory().join(format!("{:016x}.seg", segment.0))).unwrap();
             assert_eq!(segment.1, file.len() as u64);
-            // The digest of a sealed file is its last field.
+            // A sealed file's digest is its last field.
             assert_eq!(segment.5[0], number_at(&file, file.len() - 8));
             let dead = disk.read(&directory().join(format!("{:016x}.dead", segment.4)));
             assert_eq!(segment.5[1], dead.map_or(0, |dead| number_at(&dead, dead.len() - 8)));
@@ -174,7 +174,7 @@ fn a_manifest_lies_where_the_format_page_says() {
 }
 
 #[test]
-fn dead_rows_lie_where_the_format_page_says() {
+fn dead_rows_have_the_documented_layout() {
     let disk = SimDisk::new(1);
     golden(&disk);
     let (_, tables) = read_manifest(&disk.read(&directory().join("manifest")).unwrap());
@@ -190,7 +190,7 @@ fn dead_rows_lie_where_the_format_page_says() {
 }
 
 #[test]
-fn a_journal_lies_where_the_format_page_says() {
+fn a_journal_has_the_documented_layout() {
     let disk = SimDisk::new(1);
     golden(&disk);
     let (seed, _) = read_manifest(&disk.read(&directory().join("manifest")).unwrap());
@@ -208,7 +208,7 @@ fn a_journal_lies_where_the_format_page_says() {
     assert!(rest.iter().all(|&byte| byte == 0));
 
     let mut reader = Reader(first);
-    // One table, number 0; no row dies; one row; one attachment.
+    // One table, number 0; no dead row; one new row; one attachment.
     assert_eq!([reader.u32(), reader.u32(), reader.u32()], [1, 0, 0]);
     check_batch(&mut reader, 0, 1);
     assert_eq!(reader.u32(), 1);
@@ -216,8 +216,8 @@ fn a_journal_lies_where_the_format_page_says() {
     assert!(reader.0.len() < 8 && reader.0.iter().all(|&byte| byte == 0));
 
     let mut reader = Reader(second);
-    // Two tables. Of the first, part 0 loses row 5, and one row comes; of the second, part 0 loses row 1, and
-    // none comes.
+    // Two tables. In the first, row 5 of part 0 dies and one row is added. In the second, row 1 of part 0
+    // dies and no row is added.
     assert_eq!([reader.u32(), reader.u32(), reader.u32()], [2, 0, 1]);
     assert_eq!([reader.u32(), reader.u32(), reader.u32()], [0, 1, 5]);
     check_batch(&mut reader, 0, 1);
@@ -228,7 +228,7 @@ fn a_journal_lies_where_the_format_page_says() {
 }
 
 #[test]
-fn a_record_that_does_not_fit_the_rows_is_damage() {
+fn a_record_that_contradicts_the_rows_is_damage() {
     let disk = SimDisk::new(1);
     golden(&disk);
     let (seed, _) = read_manifest(&disk.read(&directory().join("manifest")).unwrap());
@@ -236,7 +236,7 @@ fn a_record_that_does_not_fit_the_rows_is_damage() {
     let bytes = disk.read(&path).unwrap();
     let sectors = unframe(&bytes, seed);
     let (again, _) = take_record(&sectors[2], seed, 4);
-    // The first dead row of the last record stands behind five numbers: tables, table, parts, part, rows.
+    // The record's first dead row follows five numbers: tables, table, parts, part, rows.
     for (row, expected) in [(5, "row 5 dies twice"), (30, "row 30 of 30 dies")] {
         let mut payload = again.to_vec();
         payload[20..24].copy_from_slice(&u32::to_le_bytes(row));
@@ -256,14 +256,14 @@ fn unframe(bytes: &[u8], seed: u64) -> Vec<Vec<u8>> {
     (0..).zip(bytes.chunks(SECTOR_BYTES)).map(sector).collect()
 }
 
-/// Returns a sector under a right checksum.
+/// Returns a sector with a correct checksum.
 fn frame(mut data: Vec<u8>, number: u64, seed: u64) -> Vec<u8> {
     data.resize(SECTOR_CHECKSUM_OFFSET, 0);
     let checksum = xxh3_64_with_seed(&data, seed.wrapping_add(number));
     [data, checksum.to_le_bytes().to_vec()].concat()
 }
 
-/// Returns a record under right checksums.
+/// Returns a record with correct checksums.
 fn record(payload: &[u8], seed: u64, sequence: u64) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap();
     let mut bytes = [&RECORD_MAGIC[..], &length.to_le_bytes(), &sequence.to_le_bytes()].concat();
@@ -273,7 +273,7 @@ fn record(payload: &[u8], seed: u64, sequence: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns the payload of the record in front, and what follows it.
+/// Returns the payload of the first record, and the bytes after the record.
 fn take_record(bytes: &[u8], seed: u64, sequence: u64) -> (&[u8], &[u8]) {
     assert_eq!(bytes[..4], RECORD_MAGIC);
     let length = Reader(&bytes[RECORD_LENGTH_OFFSET..]).u32();

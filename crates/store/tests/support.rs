@@ -1,4 +1,4 @@
-//! What the tests of the store share: two tables, a twin made of maps, and comparisons with it.
+//! Shared by the tests of the store: two tables, a twin made of maps, and comparisons with it.
 
 use disk::{Disk, File, Lock, Map, Wait};
 use std::collections::BTreeMap;
@@ -25,10 +25,10 @@ pub(crate) const BY_GROUP: &str = "by_group";
 pub(crate) const BY_SIZE: &str = "by_size";
 pub(crate) const BY_RIGHT: &str = "by_right";
 
-/// What is to change, in the words of the twin.
+/// A change, as the twin describes it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Change {
-    /// By number of the table.
+    /// Each with the number of its table.
     pub(crate) puts: Vec<(usize, Row)>,
     pub(crate) deletes: Vec<(usize, Key)>,
     pub(crate) attachments: Vec<(String, Vec<u8>)>,
@@ -79,7 +79,7 @@ pub(crate) fn schemas() -> Vec<Schema> {
     vec![items, links]
 }
 
-/// Returns an item; equal numbers give equal keys, `version` changes all the rest.
+/// Returns an item. Equal numbers give equal keys; `version` changes everything else.
 pub(crate) fn item(number: u32, version: u32) -> Row {
     let mut id = [0; 32];
     id[..4].copy_from_slice(&number.to_be_bytes());
@@ -95,7 +95,7 @@ pub(crate) fn item(number: u32, version: u32) -> Row {
     ]
 }
 
-/// Returns a link; equal ends give equal keys.
+/// Returns a link. Equal ends give equal keys.
 pub(crate) fn link(left: u64, right: &str, weight: u8) -> Row {
     vec![OwnedValue::U64(left), OwnedValue::Bytes(right.into()), OwnedValue::U8(weight)]
 }
@@ -137,7 +137,7 @@ impl Change {
         self
     }
 
-    /// Returns the transaction: a batch for each run of rows of one table.
+    /// Returns the transaction: one batch for each run of rows of the same table.
     pub(crate) fn transaction(&self) -> Transaction {
         let mut transaction = Transaction::new();
         for run in self.puts.chunk_by(|(left, _), (right, _)| left == right) {
@@ -178,7 +178,7 @@ pub(crate) fn shared(disk: &SimDisk) -> Arc<dyn Disk> {
     Arc::new(disk.clone())
 }
 
-/// Options with a journal of few rows.
+/// Options with a journal limit of `journal_rows`.
 pub(crate) fn options(journal_rows: u32) -> Options {
     let limits = Limits { journal_rows, ..Limits::default() };
     Options { holder: "test".into(), wait: Wait::Refuse, seed: 7, limits, keeps_copy: false }
@@ -202,7 +202,7 @@ pub(crate) fn read_rows(table: &Table, ids: impl Iterator<Item = Result<RowId>>)
     ids.map(|id| row_at(table, id?, &mut reader)).collect()
 }
 
-/// Reads all that a snapshot holds, by primary key, with the attachments of these names.
+/// Reads all rows of a snapshot by primary key, and the attachments with these names.
 pub(crate) fn read_all(snapshot: &Snapshot, attachments: &[&str]) -> Result<Twin> {
     let mut twin = Twin::default();
     for (number, name) in TABLES.iter().enumerate() {
@@ -218,10 +218,10 @@ pub(crate) fn read_all(snapshot: &Snapshot, attachments: &[&str]) -> Result<Twin
     Ok(twin)
 }
 
-/// Asks a snapshot everything that can be asked, and compares with the twin.
+/// Runs every kind of query on a snapshot, and compares the answers with the twin.
 ///
 /// # Errors
-/// Damage. An answer that is not the twin's panics.
+/// Damage. A wrong answer panics.
 pub(crate) fn check(snapshot: &Snapshot, twin: &Twin) -> Result<()> {
     for (name, bytes) in &twin.attachments {
         assert_eq!(snapshot.attachment(name), Some(bytes.as_slice()), "attachment {name}");
@@ -247,10 +247,10 @@ pub(crate) fn check(snapshot: &Snapshot, twin: &Twin) -> Result<()> {
     Ok(())
 }
 
-/// Compares whole and partial walks in the order of some columns.
+/// Compares complete and partial walks in the order of some columns.
 fn check_order(table: &Table, index: &str, columns: &[u16], rows: &[&Row]) -> Result<()> {
     let mut expected: Vec<&Row> = rows.to_vec();
-    // Stable: rows come by primary key.
+    // The sort is stable: rows with equal values stay in order of primary key.
     expected.sort_by_key(|row| columns_of(row, columns));
     let all = || table.range(index, Bound::Unbounded, Bound::Unbounded);
     assert_eq!(read_rows(table, all()?)?.iter().collect::<Vec<_>>(), expected, "{index}, forwards");
@@ -258,7 +258,7 @@ fn check_order(table: &Table, index: &str, columns: &[u16], rows: &[&Row]) -> Re
     backwards.reverse();
     assert_eq!(backwards.iter().collect::<Vec<_>>(), expected, "{index}, backwards");
     let (mut ids, mut front, mut back) = (all()?, Vec::new(), Vec::new());
-    // From both ends by turns, not evenly: they must meet, and neither give a row of the other.
+    // Alternates unevenly between both ends. They must meet, and neither may return a row of the other.
     for turn in 0.. {
         let (id, side) = if turn % 3 == 0 { (ids.next_back(), &mut back) } else { (ids.next(), &mut front) };
         let Some(id) = id else { break };
@@ -269,7 +269,7 @@ fn check_order(table: &Table, index: &str, columns: &[u16], rows: &[&Row]) -> Re
     check_ranges(table, index, columns, &expected)
 }
 
-/// Compares ranges between keys that are there, and prefixes of them.
+/// Compares ranges between existing keys and their prefixes.
 fn check_ranges(table: &Table, index: &str, columns: &[u16], expected: &[&Row]) -> Result<()> {
     let picks = [0, expected.len() / 3, expected.len() / 2, expected.len().saturating_sub(1)];
     for (&low, &high) in picks.iter().zip(picks.iter().skip(1).chain(&picks[..1])) {
@@ -343,10 +343,10 @@ fn check_primary_prefixes(table: &Table, primary: &[u16], rows: &[&Row]) -> Resu
     Ok(())
 }
 
-/// What comes of the bytes of a file that is read.
+/// Changes the bytes of a file that was read.
 type AfterRead = dyn Fn(&Path, Vec<u8>) -> Vec<u8> + Send + Sync;
 
-/// A simulated disk with somebody between it and the reader.
+/// A simulated disk that can change what a reader sees.
 pub(crate) struct Meddled {
     pub(crate) disk: SimDisk,
     pub(crate) before_map: Box<dyn Fn() + Send + Sync>,

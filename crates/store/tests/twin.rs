@@ -96,7 +96,7 @@ impl Run {
                 let report = merge(&self.disk, directory(), &options).unwrap();
                 let after = Snapshot::open(&self.disk, directory()).unwrap();
                 if let Some(report) = report {
-                    // A merge seals what the journal held, too, and drops segments in which all rows died.
+                    // A merge also seals the rows of the journal, and drops segments in which all rows died.
                     let sealed = usize::from(has_journal_rows(&before, &report.table));
                     let table = before.table(&report.table).unwrap();
                     let (_, segments) = table.parts().split_last().unwrap();
@@ -154,7 +154,7 @@ fn run(journal_rows: u32, steps: &[Step]) {
     assert_eq!(verify(&opened), []);
     check(&held.0, &held.1).expect("a snapshot stays as it was");
     assert_eq!(verify(&held.0), [], "what a newer manifest replaced is no damage");
-    // Nothing is left over but what the manifest names.
+    // The directory has only the files that the manifest names.
     run.writer = None;
     run.writer();
     let segments = opened.tables().iter().map(|table| table.parts().len() - 1).sum::<usize>();

@@ -1,5 +1,5 @@
-//! What a writer promises beside its answers: one at a time, all or nothing, versions, and sentences for what
-//! is refused.
+//! What a writer guarantees besides its answers: one writer at a time, all or nothing, versions, and readable
+//! errors for what it refuses.
 
 use crate::support::{
     BY_GROUP, BY_ID, Change, DIRECTORY, Meddled, TABLES, Twin, check, directory, item, key_of, link, options,
@@ -18,7 +18,7 @@ fn create(disk: &SimDisk) -> Writer {
 }
 
 #[test]
-fn a_second_writer_is_told_who_has_the_lock() {
+fn a_second_writer_is_told_what_holds_the_lock() {
     let disk = SimDisk::new(1);
     let first = create(&disk);
     let error = Writer::open(&shared(&disk), directory(), options(100)).unwrap_err();
@@ -28,7 +28,7 @@ fn a_second_writer_is_told_who_has_the_lock() {
 }
 
 #[test]
-fn no_store_two_stores_and_other_tables_are_sentences() {
+fn opening_the_wrong_store_is_a_readable_error() {
     let disk = SimDisk::new(1);
     assert!(Snapshot::open(&shared(&disk), directory()).unwrap_err().is_not_found());
     drop(Writer::open_or_create(&shared(&disk), directory(), &schemas(), options(100)).unwrap());
@@ -86,7 +86,7 @@ fn a_transaction_that_does_not_fit_changes_nothing() {
 }
 
 #[test]
-fn questions_that_do_not_fit_are_sentences() {
+fn invalid_queries_are_readable_errors() {
     let disk = SimDisk::new(1);
     let snapshot = create(&disk).snapshot().unwrap();
     let table = snapshot.table(TABLES[0]).unwrap();
@@ -129,7 +129,7 @@ fn versions_grow_with_commits_and_not_with_merges() {
     assert!(!writer.changed_since(&second) && writer.version() > second);
 }
 
-/// Returns which locks of the store are asked for, in their order.
+/// Returns the store's locks that the work takes, in order.
 fn locks_of(disk: &SimDisk, work: impl FnOnce(&Arc<dyn Disk>)) -> Vec<String> {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let before_lock = {
@@ -162,7 +162,7 @@ fn a_merge_and_a_replacement_take_the_locks_in_one_order() {
     });
     let replacement =
         locks_of(&disk, |disk| store::replace(disk, directory(), elsewhere, &options(100)).unwrap());
-    // The writer that a merge publishes with tries the lock of merges once more, and does not wait for it.
+    // The writer with which a merge publishes tries the merge lock once more, without waiting for it.
     assert_eq!(merge, ["merge.lock", "lock", "merge.lock"]);
     assert_eq!(replacement, ["merge.lock", "lock"], "in another order each can wait for the other");
 }
@@ -213,7 +213,7 @@ fn the_newest_snapshot_opens_only_what_is_new() {
         (newest, disk.trace()[before..].iter().filter(is_map).count())
     };
     assert_eq!(newest_and_maps(&snapshot).1, 0);
-    // One new segment, and one more dead row in each of two old ones.
+    // One new segment, and one more dead row in each of two older ones.
     twin.apply(&load(&mut writer, 1..3, 2));
     let (newest, map_count) = newest_and_maps(&snapshot);
     assert_eq!(map_count, 3);
@@ -221,7 +221,7 @@ fn the_newest_snapshot_opens_only_what_is_new() {
 }
 
 #[test]
-fn a_commit_under_held_snapshots_leaves_them_alone() {
+fn a_commit_does_not_change_open_snapshots() {
     let disk = SimDisk::new(1);
     let mut writer = create(&disk);
     let mut twin = Twin::default();
@@ -241,7 +241,7 @@ fn a_commit_under_held_snapshots_leaves_them_alone() {
 }
 
 #[test]
-fn readers_need_no_right_to_write_and_write_nothing() {
+fn readers_need_no_write_permission_and_write_nothing() {
     let disk = SimDisk::new(1);
     let mut writer = create(&disk);
     let change = Change::default().put(0, item(1, 1));
@@ -259,7 +259,7 @@ fn readers_need_no_right_to_write_and_write_nothing() {
 }
 
 #[test]
-fn a_full_disk_in_the_middle_of_a_seal_loses_nothing_and_leaves_nothing() {
+fn a_full_disk_during_a_seal_loses_and_leaves_nothing() {
     let disk = SimDisk::new(1);
     let mut writer = create(&disk);
     let change = Change::default().put(0, item(1, 1)).put(1, link(1, "a", 1));
@@ -290,7 +290,7 @@ fn a_full_disk_in_the_middle_of_a_seal_loses_nothing_and_leaves_nothing() {
         writer.flush().unwrap();
         drop(writer);
         drop(Writer::open(&shared(&disk), directory(), options(100)).unwrap());
-        // And the lock of merges.
+        // And the merge lock.
         assert_eq!(disk.files().len(), 6, "{:?}", disk.files());
     }
 }
@@ -299,7 +299,7 @@ fn a_full_disk_in_the_middle_of_a_seal_loses_nothing_and_leaves_nothing() {
 fn a_writer_whose_journal_failed_refuses_everything() {
     let change = Change::default().put(0, item(1, 1));
     let more = Change::default().put(0, item(2, 1));
-    // The write, then the sync.
+    // First the write fails, then the sync.
     for after in 0..2 {
         let disk = SimDisk::new(1);
         let mut writer = create(&disk);

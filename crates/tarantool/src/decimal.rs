@@ -106,7 +106,7 @@ impl Decimal {
         self.is_negative
     }
 
-    /// Returns where the first digit stands.
+    /// Returns the position of the first digit.
     pub(crate) fn magnitude(&self) -> i32 {
         self.magnitude
     }
@@ -150,7 +150,7 @@ impl Decimal {
     }
 }
 
-/// By value: 1.0 and 1 are in the same place, though they are not the same decimal.
+/// By value: 1.0 equals 1 here, although they are different decimals.
 pub(crate) fn compare(one: &Decimal, two: &Decimal) -> Ordering {
     let sign = |decimal: &Decimal| match (decimal.is_negative, decimal.digits.is_empty()) {
         (_, true) => 0,

@@ -7,10 +7,10 @@ use work::Cancelled;
 /// A failed operation on snapshots and logs.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The store refused.
+    /// An error of the store.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// The disk refused.
+    /// An error of the disk.
     #[error(transparent)]
     Disk(#[from] disk::Error),
     /// A file does not hold what its format asks for.
@@ -57,7 +57,7 @@ pub enum Error {
         /// The number of the earlier one.
         before: i64,
     },
-    /// Something is there that this program cannot read.
+    /// A file has content that this program cannot read.
     #[error("{}: {what}", path.display())]
     Unsupported {
         /// The file or directory.
@@ -73,14 +73,14 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
-    /// A row cannot be carried out on the rows before it.
+    /// A row cannot be applied to the rows before it.
     #[error("{}: row {lsn}: {what}", path.display())]
     Row {
         /// The file that the row is from.
         path: PathBuf,
         /// Its number in the log.
         lsn: i64,
-        /// What does not fit.
+        /// Why it cannot be applied.
         what: String,
     },
     /// The work was stopped before it was done.
@@ -89,7 +89,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns what helps, if that is known.
+    /// Returns the remedy, if one is known.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Error::Gap { .. } | Error::DuplicateKey { .. } | Error::Refused { .. } => Some(Remedy::Salvage),
@@ -110,7 +110,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Damage found in bytes whose file the finder does not know; [`Damage::in_file`] makes it an
 /// [`Error::Damage`].
 ///
-/// Small and without anything to drop, because the innermost loops return it.
+/// Small and without a destructor, because the innermost loops return it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The offset of the damage, in bytes from the beginning of what was read.

@@ -25,9 +25,9 @@ use work::Progress;
 pub struct Target<'a> {
     /// The disk.
     pub disk: &'a Arc<dyn Disk>,
-    /// The directory, which is there already.
+    /// The directory, which must exist.
     pub directory: &'a Path,
-    /// The time its rows are of, in seconds since 1970.
+    /// The time of its rows, in seconds since 1970.
     pub seconds: f64,
 }
 
@@ -50,7 +50,7 @@ const FIELD_ENGINE: u64 = 3;
 /// Writes everything that is in a store into the snapshot that `header` describes. `progress` counts rows.
 ///
 /// # Errors
-/// What is wrong with the store, or a disk error: the snapshot then is not there.
+/// Damage of the store, or a disk error. Then no snapshot exists.
 pub fn export(
     snapshot: &Snapshot,
     spaces: &Spaces,

@@ -22,7 +22,7 @@ pub struct FileReport {
     pub kind: FileKind,
     /// How long it is.
     pub length_bytes: u64,
-    /// Its header, or why that cannot be used.
+    /// Its header, or why it cannot be used.
     pub header: std::result::Result<Header, Error>,
     /// How many whole blocks there are.
     pub block_count: u64,
@@ -34,8 +34,8 @@ pub struct FileReport {
     pub damage: Vec<Loss>,
 }
 
-/// Looks at all snapshots of a directory, then at all logs, where and as closely as a plan with these options
-/// would, the oldest first; shows each to `each` when it is done, which says whether to go on.
+/// Examines all snapshots of a directory, then all logs, the oldest first, in the directories and at the
+/// depth that a plan with these options would use. Passes each to `each`, which returns whether to continue.
 ///
 /// # Errors
 /// Disk errors.

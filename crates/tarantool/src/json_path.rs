@@ -1,6 +1,6 @@
 //! Paths into a field of a tuple, such as `a.b[3]['c d']`.
 //!
-//! Parses a path into steps, and follows them to a value. Does not know what is done with it.
+//! Parses a path into steps, and follows them to a value. Does not depend on the use of that value.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::msgpack::{Class, Reader, Result};

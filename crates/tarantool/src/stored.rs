@@ -10,8 +10,8 @@ use crate::space::{SPACE_INDEX, SPACE_SPACE, Spaces};
 use std::ops::Bound;
 use store::{PRIMARY, Snapshot, Value};
 
-/// The name of the attachment that says where a store's rows came from: the header of a snapshot with the
-/// same rows, as text.
+/// The name of the attachment with the source of a store's rows: the header of a snapshot with the same rows,
+/// as text.
 pub const ORIGIN: &str = "tarantool";
 
 /// The name of the attachment that lists what a load left out: UTF-8, one item per line. It is missing if
@@ -24,7 +24,7 @@ const LOST_LINES_MAX: usize = 1000;
 /// Bytes of a line of [`LOST`]. Longer lines are cut.
 const LOST_LINE_BYTES_MAX: usize = 400;
 
-/// Returns the attachment for what a load left out, one line each; `None` if that is nothing.
+/// Returns the attachment for what a load left out, one line each; `None` if nothing was left out.
 pub fn lost_attachment(lines: &[String]) -> Option<(String, Vec<u8>)> {
     let mut text = String::new();
     for line in lines.iter().take(LOST_LINES_MAX) {
@@ -44,8 +44,8 @@ pub fn stored_lost(snapshot: &Snapshot) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Returns the header that a snapshot with a store's rows would have: instance and vector clock. None if the
-/// store was not made of one.
+/// Returns the header that a snapshot with a store's rows would have: instance and vector clock. `None` if
+/// the store was not made from a snapshot.
 ///
 /// # Errors
 /// If the header is damaged.
@@ -58,7 +58,7 @@ pub fn stored_header(snapshot: &Snapshot) -> Result<Option<Header>> {
     Ok(Some(header.0))
 }
 
-/// Returns the spaces whose definitions a store holds.
+/// Returns the spaces whose definitions are in a store.
 ///
 /// # Errors
 /// If the store has no spaces, a definition is invalid, or a file is damaged.

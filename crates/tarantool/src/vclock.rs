@@ -1,11 +1,11 @@
-//! Vector clocks: how many rows of each replica there are.
+//! Vector clocks: the number of rows of each replica.
 //!
-//! Parses, prints and compares them, and returns the sum that names files. Does not know files.
+//! Parses, prints and compares them, and returns the sum that is used in file names. Does not know files.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The greatest number of a replica.
+/// The greatest replica number.
 pub const REPLICA_MAX: u32 = 31;
 
 /// The number of the last row of each replica. Replicas without rows are missing. Replica 0 stands for rows
@@ -19,7 +19,7 @@ impl VClock {
         self.0.get(&replica).copied().unwrap_or(0)
     }
 
-    /// Says that `lsn` is the number of the last row of `replica`.
+    /// Sets the number of the last row of `replica`.
     pub fn set(&mut self, replica: u32, lsn: i64) {
         if lsn == 0 {
             self.0.remove(&replica);
@@ -28,7 +28,7 @@ impl VClock {
         }
     }
 
-    /// Takes up a row; returns whether it follows: its number is greater than that of the last.
+    /// Adds a row. Returns whether it is in order: its number is greater than that of the last one.
     pub fn follow(&mut self, replica: u32, lsn: i64) -> bool {
         let follows = lsn > self.get(replica);
         if follows {
@@ -37,7 +37,7 @@ impl VClock {
         follows
     }
 
-    /// Returns the sum of all numbers, which files are named by.
+    /// Returns the sum of all numbers, which is used in file names.
     pub fn signature(&self) -> i64 {
         self.0.values().fold(0, |sum: i64, &lsn| sum.saturating_add(lsn))
     }
@@ -47,12 +47,12 @@ impl VClock {
         self.0.iter().map(|(&replica, &lsn)| (replica, lsn))
     }
 
-    /// Returns whether every row that `other` has is here too.
+    /// Returns whether `self` includes every row that `other` has.
     pub fn covers(&self, other: &VClock) -> bool {
         other.iter().all(|(replica, lsn)| self.get(replica) >= lsn)
     }
 
-    /// Returns of each replica the greater number.
+    /// Returns the greater number of each replica.
     pub fn union(&self, other: &VClock) -> VClock {
         let mut union = self.clone();
         for (replica, lsn) in other.iter() {
@@ -61,7 +61,7 @@ impl VClock {
         union
     }
 
-    /// Reads `{1: 7, 2: 9}`. Nothing else: no number twice, no replica over [`REPLICA_MAX`], no sign.
+    /// Parses `{1: 7, 2: 9}` and nothing else: no repeated number, no replica over [`REPLICA_MAX`], no sign.
     pub fn parse(text: &str) -> Option<VClock> {
         let inner = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
         let mut clock = BTreeMap::new();
@@ -78,14 +78,14 @@ impl VClock {
     }
 }
 
-/// Returns the digits between blanks, if there is nothing else.
+/// Returns the digits between blanks, or `None` if there is anything else.
 fn digits(text: &str) -> Option<&str> {
     let text = text.trim();
     (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then_some(text)
 }
 
 impl fmt::Display for VClock {
-    /// Writes it without its braces.
+    /// Writes the clock without braces.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, (replica, lsn)) in self.iter().enumerate() {
             let comma = if place == 0 { "" } else { ", " };

@@ -1,4 +1,4 @@
-//! Blocks by hand, their checksum against a slow twin, and what is said of broken ones.
+//! Blocks made by hand, their checksum compared with a slow twin, and the errors for broken blocks.
 
 use crate::support::{Sequence, raw_block};
 use proptest::prelude::*;
@@ -6,8 +6,7 @@ use tarantool::{
     BlockPlace, COMPRESSED, Damage, END, HEAD_BYTES, PLAIN, Step, Unpacker, checksum, read_head,
 };
 
-/// CRC-32C bit by bit, begun with 0 and not inverted: what the format's description says, as plainly as can
-/// be.
+/// CRC-32C bit by bit, starting from 0 and not inverted: the format's description in its plainest form.
 fn checksum_slowly(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |sum, &byte| {
         (0..8).fold(sum ^ u32::from(byte), |sum: u32, _| {
@@ -41,9 +40,9 @@ proptest! {
     }
 }
 
-/// A block of Tarantool 2.6.0.
+/// A block that Tarantool 2.6.0 wrote.
 #[test]
-fn a_block_of_the_original_is_read() {
+fn a_block_of_tarantool_can_be_read() {
     let bytes = [
         0xd5, 0xba, 0x0b, 0xab, 0x19, 0x00, 0xce, 0xae, 0xab, 0xf9, 0xaf, 0xa7, 0, 0, 0, 0, 0, 0, 0, 0x84,
         0x00, 0x02, 0x02, 0x01, 0x03, 0x07, 0x04, 0xcb, 0x41, 0xda, 0xc0, 0x7c, 0x80, 0xd7, 0x59, 0x49, 0x82,
@@ -88,7 +87,7 @@ fn numbers_of_heads_may_have_any_width() {
     assert_eq!(head(&[0xce, 0x80, 0, 0, 0, 0, 0], &[0xa7, 0, 0, 0, 0, 0, 0, 0]), (19, cut_off));
 }
 
-/// Every cut and every flipped bit of a block, plain and compressed, is noticed.
+/// Every cut and every flipped bit of a block, plain or compressed, is noticed.
 #[test]
 fn every_flip_and_cut_is_noticed() {
     let rows: Vec<u8> = (0..3000_u32).flat_map(u32::to_be_bytes).collect();
@@ -111,7 +110,7 @@ fn every_flip_and_cut_is_noticed() {
             assert_eq!(found, payload, "bit {bit}");
             unchanged.push(bit / 8);
         }
-        // What nobody reads: the checksum of the block before, and the padding's bytes.
+        // Bytes that no reader uses: the checksum of the block before, and the padding.
         assert!(unchanged.iter().all(|&byte| (5..HEAD_BYTES).contains(&byte)), "{unchanged:?}");
     }
 }
@@ -134,9 +133,9 @@ fn places_of_damage_are_named() {
     assert_eq!(unpacker.unpack(&bytes[..20], &place), Err(Damage::new(7, "a block is cut off")));
 }
 
-/// A checksum can fit bytes that zstd did not write.
+/// A checksum can be right for bytes that zstd cannot decompress.
 #[test]
-fn what_cannot_be_decompressed_is_damage() {
+fn an_undecompressible_block_is_damage() {
     let mut bytes = raw_block(PLAIN, &[1; 100]);
     bytes[..4].copy_from_slice(&COMPRESSED);
     let Ok(Step::Block(place)) = read_head(&bytes, 0) else { panic!("there is no block") };
@@ -146,9 +145,10 @@ fn what_cannot_be_decompressed_is_damage() {
     );
 }
 
-/// The buffer grows to what blocks need and is kept: only a block larger than all before may move it.
+/// The buffer grows to the size that blocks need and is kept. Only a block larger than all before may move
+/// it.
 #[test]
-fn blocks_of_any_size_come_back_through_one_unpacker() {
+fn one_unpacker_reads_blocks_of_any_size() {
     let mut random = Sequence(1);
     let mut unpacker = Unpacker::default();
     let mut places = Vec::new();

@@ -1,4 +1,4 @@
-//! Damaged snapshots and directories: what is made of them, strictly and by salvage.
+//! Damaged snapshots and directories, in strict mode and in salvage mode.
 
 use crate::damage_support::*;
 use crate::support::{Sequence, Watch};
@@ -79,7 +79,7 @@ fn a_snapshot_with_a_tail_of_zeros_is_refused() {
 }
 
 #[test]
-fn a_snapshot_with_bytes_behind_its_end_is_refused() {
+fn a_snapshot_with_bytes_after_its_end_is_refused() {
     let [strict, salvage] = outcomes(|sim| edit(sim, &name(0, "snap"), |bytes| bytes.extend([1, 2, 3])));
     assert_eq!(strict, "refused: 000.snap is damaged at byte 2142: something lies behind the end mark");
     assert_eq!(
@@ -89,7 +89,7 @@ fn a_snapshot_with_bytes_behind_its_end_is_refused() {
     );
 }
 
-/// A plan that looks at the heads of blocks alone leaves the rest to whoever unpacks them.
+/// A plan that reads only the heads of blocks leaves the other checks to the reader of the blocks.
 #[test]
 fn a_flipped_bit_in_a_snapshot_loses_its_block_alone() {
     let [strict, salvage] = outcomes(|sim| {
@@ -107,7 +107,7 @@ fn a_flipped_bit_in_a_snapshot_loses_its_block_alone() {
 }
 
 #[test]
-fn nothing_is_begun_beside_logs_without_a_snapshot() {
+fn logs_without_a_snapshot_are_refused() {
     let [strict, salvage] = outcomes(|sim| remove(sim, &name(0, "snap")));
     assert_eq!(
         strict,
@@ -129,14 +129,14 @@ fn an_empty_directory_is_no_database() {
 }
 
 #[test]
-fn a_newer_snapshot_is_begun_with() {
+fn the_newest_snapshot_is_used() {
     let [strict, salvage] = outcomes(|sim| write_snapshot(&shared(sim), 300, 400));
     assert_eq!(strict, "snapshot 300, logs [300, 600], reached {1: 900}");
     assert_eq!(salvage, strict);
 }
 
 #[test]
-fn an_older_snapshot_and_the_logs_since_stand_in_for_a_damaged_one() {
+fn an_older_snapshot_and_its_logs_replace_a_damaged_one() {
     let [strict, salvage] = outcomes(damaged_snapshot);
     assert_eq!(
         strict,
@@ -148,7 +148,7 @@ fn an_older_snapshot_and_the_logs_since_stand_in_for_a_damaged_one() {
 }
 
 #[test]
-fn an_older_snapshot_does_not_stand_in_where_logs_are_missing() {
+fn an_older_snapshot_does_not_replace_if_logs_are_missing() {
     let [strict, salvage] = outcomes(|sim| {
         damaged_snapshot(sim);
         remove(sim, &name(0, "xlog"));
@@ -165,7 +165,7 @@ fn an_older_snapshot_does_not_stand_in_where_logs_are_missing() {
 }
 
 #[test]
-fn damage_before_the_snapshot_is_of_no_matter() {
+fn damage_before_the_snapshot_does_not_matter() {
     let [strict, salvage] = outcomes(|sim| {
         write_snapshot(&shared(sim), 600, 400);
         edit(sim, &name(0, "xlog"), |bytes| bytes[6] = b'9');
@@ -194,9 +194,9 @@ fn a_directory_whose_only_snapshot_is_unreadable_is_refused() {
     );
 }
 
-/// Reading ahead on all cores finds what reading one block after the other finds.
+/// Reading ahead on all cores gives the same plan as reading one block after the other.
 #[test]
-fn blocks_that_were_read_ahead_make_the_same_plan() {
+fn reading_ahead_makes_the_same_plan() {
     for seed in 0..60_u64 {
         let (sim, disk) = made();
         let mut random = Sequence(seed);
@@ -241,9 +241,9 @@ fn blocks_that_were_read_ahead_make_the_same_plan() {
     }
 }
 
-/// What was read ahead is not read once more.
+/// A block that was read ahead is not read again.
 #[test]
-fn a_block_that_was_read_ahead_is_taken_as_it_was() {
+fn a_block_that_was_read_ahead_is_not_read_again() {
     let (sim, disk) = made();
     let directory = Path::new(DIRECTORY);
     let checked = UncheckedFiles::open(disk.as_ref(), directory, directory).unwrap().check(2, &Silent);
@@ -257,8 +257,7 @@ fn a_block_that_was_read_ahead_is_taken_as_it_was() {
     plan(disk.as_ref(), directory, &PlanOptions { checked: None, ..options }).unwrap_err();
 }
 
-/// More than one thread is at work, where there is more than one core: each waits until a second one has
-/// begun.
+/// With more than one core, more than one thread works: each waits until a second one has started.
 #[test]
 fn files_are_read_on_all_cores() {
     if std::thread::available_parallelism().is_ok_and(|count| count.get() == 1) {
@@ -274,7 +273,7 @@ fn files_are_read_on_all_cores() {
             return;
         }
         arrived.notify_all();
-        // Nobody waits that long unless the test is to fail.
+        // The wait is this long only if the test fails.
         let limit = std::time::Duration::from_secs(20);
         drop(arrived.wait_timeout_while(seen, limit, |seen| seen.len() < 2).unwrap());
     });

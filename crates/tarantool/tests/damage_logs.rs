@@ -1,8 +1,8 @@
-//! Damaged logs: what is made of them, strictly and by salvage.
+//! Damaged logs, in strict mode and in salvage mode.
 
 use crate::damage_support::*;
 
-/// Reads logs of which one has a flipped bit, some bytes into the block with this index.
+/// Reads logs of which one has a flipped bit, at this offset in the block with this index.
 fn outcomes_of_a_flipped_bit(log: i64, block: usize, offset: usize) -> [String; 2] {
     outcomes(|sim| {
         edit(sim, &name(log, "xlog"), |bytes| {
@@ -59,9 +59,9 @@ fn a_torn_head_of_the_last_log_is_left_out() {
     );
 }
 
-/// What is found after the power was lost: space was given to the file, and never filled.
+/// After a power failure: the file was extended, but its new bytes were never written.
 #[test]
-fn zeros_behind_the_last_log_are_left_out() {
+fn zeros_after_the_last_log_are_left_out() {
     let [strict, salvage] = outcomes(|sim| {
         edit(sim, &name(600, "xlog"), |bytes| {
             bytes.truncate(bytes.len() - 4);
@@ -106,7 +106,7 @@ fn a_last_block_of_zeros_is_left_out() {
 }
 
 #[test]
-fn a_last_block_whose_checksum_does_not_fit_is_left_out() {
+fn a_last_block_with_a_wrong_checksum_is_left_out() {
     let [strict, salvage] = outcomes(|sim| {
         edit(sim, &name(600, "xlog"), |bytes| {
             let at = borders(bytes);
@@ -128,7 +128,7 @@ fn a_last_block_whose_checksum_does_not_fit_is_left_out() {
     );
 }
 
-/// The end mark is behind it: all of it was written once, and acknowledged.
+/// The end mark follows it, so all of it was written once, and acknowledged.
 #[test]
 fn a_last_block_that_was_closed_is_left_out_and_counts_as_lost() {
     let [strict, salvage] = outcomes_of_a_flipped_bit(600, 9, 30);
@@ -143,7 +143,7 @@ fn a_last_block_that_was_closed_is_left_out_and_counts_as_lost() {
 }
 
 #[test]
-fn a_flipped_bit_amid_the_last_log_is_refused() {
+fn a_flipped_bit_within_the_last_log_is_refused() {
     let [strict, salvage] = outcomes_of_a_flipped_bit(600, 4, 30);
     assert_eq!(strict, "refused: 600.xlog is damaged at byte 4170: a block's checksum does not fit");
     assert_eq!(
@@ -155,7 +155,7 @@ fn a_flipped_bit_amid_the_last_log_is_refused() {
 }
 
 #[test]
-fn bytes_behind_the_end_of_the_last_log_are_left_out() {
+fn bytes_after_the_end_of_the_last_log_are_left_out() {
     let [strict, salvage] = outcomes(|sim| edit(sim, &name(600, "xlog"), |bytes| bytes.extend([1, 2, 3])));
     assert_eq!(
         strict,
@@ -171,7 +171,7 @@ fn bytes_behind_the_end_of_the_last_log_are_left_out() {
 }
 
 #[test]
-fn blocks_behind_the_end_of_the_last_log_are_refused() {
+fn blocks_after_the_end_of_the_last_log_are_refused() {
     let [strict, salvage] = outcomes(|sim| {
         edit(sim, &name(600, "xlog"), |bytes| {
             let at = borders(bytes);
@@ -218,11 +218,11 @@ fn a_last_log_of_zeros_or_half_a_header_and_zeros_was_torn() {
     }
 }
 
-/// A page of zeros took the header and the only block's head, but the end of that block tells that something
-/// was in it.
+/// Zeros replace the first page, with the header and the head of the only block. The end of that block shows
+/// that the log had content.
 #[test]
 fn a_last_log_whose_first_page_is_gone_is_refused() {
-    // With the mark of a closed file, and without.
+    // With and without the mark of a closed file.
     for cut in [0, 4] {
         let [strict, salvage] = outcomes(|sim| {
             edit(sim, &name(600, "xlog"), |bytes| {
@@ -248,7 +248,7 @@ fn a_last_log_whose_first_page_is_gone_is_refused() {
     }
 }
 
-/// No crash leaves one of these: nothing may remove them.
+/// No crash leaves such a file, so nothing may remove it.
 #[test]
 fn a_last_log_that_begins_with_anything_else_is_refused() {
     let texts = [
@@ -269,9 +269,9 @@ fn a_last_log_that_begins_with_anything_else_is_refused() {
     }
 }
 
-/// By its name, 100 rows were before it that no other log has.
+/// By its name, 100 rows came before it that no other log has.
 #[test]
-fn an_empty_last_log_whose_rows_are_missed_is_refused() {
+fn an_empty_last_log_after_missing_rows_is_refused() {
     let [strict, salvage] = outcomes(|sim| sim.put(&name(1000, "xlog"), b"XLOG\n0.13\n"));
     assert_eq!(
         strict,
@@ -286,7 +286,7 @@ fn an_empty_last_log_whose_rows_are_missed_is_refused() {
     );
 }
 
-/// Rows are in it.
+/// It contains rows.
 #[test]
 fn a_last_log_that_lost_its_header_is_refused() {
     let [strict, salvage] = outcomes(|sim| edit(sim, &name(600, "xlog"), |bytes| bytes[..9].fill(0)));
@@ -298,7 +298,7 @@ fn a_last_log_that_lost_its_header_is_refused() {
     );
 }
 
-/// The original starts, and misses half the rows.
+/// Tarantool itself starts, and lacks half of the rows.
 #[test]
 fn a_middle_log_cut_between_blocks_is_refused() {
     let [strict, salvage] =
@@ -339,9 +339,9 @@ fn a_middle_log_that_was_not_closed_is_read() {
     assert_eq!(salvage, strict);
 }
 
-/// The original leaves a torn log as it is and begins the next one.
+/// Tarantool itself keeps a torn log and begins the next one.
 #[test]
-fn a_torn_end_that_the_next_log_begins_behind_is_left_out() {
+fn a_torn_end_before_the_next_log_is_left_out() {
     let [strict, salvage] = outcomes(|sim| {
         edit(sim, &name(300, "xlog"), |bytes| {
             bytes.truncate(bytes.len() - 4);
@@ -358,7 +358,7 @@ fn a_torn_end_that_the_next_log_begins_behind_is_left_out() {
 }
 
 #[test]
-fn a_flipped_bit_amid_a_middle_log_is_refused() {
+fn a_flipped_bit_within_a_middle_log_is_refused() {
     let [strict, salvage] = outcomes_of_a_flipped_bit(300, 5, 50);
     assert_eq!(strict, "refused: 300.xlog is damaged at byte 5179: a block's checksum does not fit");
     assert_eq!(
@@ -464,7 +464,7 @@ fn a_middle_log_with_a_broken_header_is_refused() {
     );
 }
 
-/// The rows tell where it begins: with the first of all.
+/// Its rows show where it begins: with the very first row.
 #[test]
 fn a_first_log_with_a_broken_header_is_refused() {
     let [strict, salvage] = outcomes(|sim| edit(sim, &name(0, "xlog"), |bytes| bytes[6] = b'9'));
@@ -476,7 +476,7 @@ fn a_first_log_with_a_broken_header_is_refused() {
     );
 }
 
-/// A snapshot under the name of a log is no log, whatever is in it.
+/// A snapshot with the name of a log is not a log, whatever its content.
 #[test]
 fn a_snapshot_under_the_name_of_a_log_is_refused() {
     let [strict, salvage] = outcomes(|sim| sim.put(&name(900, "xlog"), &read(sim, &name(0, "snap"))));

@@ -1,4 +1,4 @@
-//! A directory of Tarantool with a snapshot and three logs, ways to harm it, and plans told in lines.
+//! A directory of Tarantool with a snapshot and three logs, ways to damage it, and plans as text.
 
 use crate::support::tuple;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub(crate) fn row(lsn: i64, tsn: i64, is_commit: bool, body: &[u8]) -> Row<'_> {
     }
 }
 
-/// Writes a snapshot of so many rows, in blocks of over 128 KiB.
+/// Writes a snapshot with this many rows, in blocks of over 128 KiB.
 pub(crate) fn write_snapshot(disk: &Arc<dyn disk::Disk>, lsn: i64, rows: u64) {
     let mut snap =
         SnapWriter::create(disk, Path::new(DIRECTORY), &header(FileKind::Snapshot, lsn, None), 1.0).unwrap();
@@ -53,7 +53,7 @@ pub(crate) fn write_snapshot(disk: &Arc<dyn disk::Disk>, lsn: i64, rows: u64) {
     snap.finish().unwrap();
 }
 
-/// Writes a log behind `begin`.
+/// Writes a log that begins after `begin`.
 pub(crate) fn write_log(disk: &Arc<dyn disk::Disk>, begin: i64) {
     let previous = (begin > 0).then(|| begin - LOG_ROWS);
     let mut log =
@@ -71,7 +71,7 @@ pub(crate) fn write_log(disk: &Arc<dyn disk::Disk>, begin: i64) {
     log.finish().unwrap();
 }
 
-/// A snapshot before everything, three logs, and a snapshot behind the first of them.
+/// A snapshot before all rows, three logs, and a snapshot after the first log.
 pub(crate) fn made() -> (SimDisk, Arc<dyn disk::Disk>) {
     let sim = SimDisk::new(1);
     let disk: Arc<dyn disk::Disk> = Arc::new(sim.clone());
@@ -87,7 +87,7 @@ pub(crate) fn name(lsn: i64, extension: &str) -> PathBuf {
     Path::new(DIRECTORY).join(format!("{lsn:020}.{extension}"))
 }
 
-/// Where the blocks of a file begin, and where the last ends.
+/// Returns where each block of a file begins, and where the last one ends.
 pub(crate) fn borders(bytes: &[u8]) -> Vec<usize> {
     let (_, mut at) = Header::parse(bytes).unwrap();
     let mut borders = vec![at];
@@ -98,7 +98,7 @@ pub(crate) fn borders(bytes: &[u8]) -> Vec<usize> {
     borders
 }
 
-/// Tells a plan in lines.
+/// Returns a plan as lines of text.
 pub(crate) fn told(plan: &Plan) -> String {
     let short = |text: String| text.replace("/t/00000000000000000", "");
     let mut lines = vec![format!(
@@ -117,7 +117,7 @@ pub(crate) fn told(plan: &Plan) -> String {
     short(lines.join("\n"))
 }
 
-/// What is made of a directory after `change`: strictly, and by salvage.
+/// Returns the plans for a directory after `change`, in strict mode and in salvage mode.
 pub(crate) fn outcomes(change: impl Fn(&SimDisk)) -> [String; 2] {
     let (sim, disk) = made();
     change(&sim);
@@ -150,7 +150,7 @@ pub(crate) fn shared(sim: &SimDisk) -> Arc<dyn disk::Disk> {
     Arc::new(sim.clone())
 }
 
-/// Adds a snapshot behind the first log, without its end.
+/// Adds a snapshot after the first log, without an end mark.
 pub(crate) fn damaged_snapshot(sim: &SimDisk) {
     write_snapshot(&shared(sim), 300, 400);
     edit(sim, &name(300, "snap"), |bytes| bytes.truncate(bytes.len() - 4));

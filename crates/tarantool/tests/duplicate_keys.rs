@@ -1,7 +1,7 @@
-//! Keys that stand twice in a snapshot: refused, or the later row counts; and none is left when logs take it
-//! out.
+//! Keys that occur twice in a snapshot: strict mode refuses them, and in salvage mode the later row counts.
+//! If a log deletes such a key, no row remains.
 //!
-//! Input: snapshots and logs by our writers. Output: failures. Does not depend on the crate's insides.
+//! Input: snapshots and logs by our writers. Output: failures. Uses only the public interface.
 
 use crate::load::{DIRECTORY, header, index, log, recovered, space};
 use crate::support::tuple;
@@ -14,7 +14,7 @@ use testkit::SimDisk;
 
 const KINDS: [&str; 2] = ["tree", "hash"];
 
-/// Writes a snapshot of tuples, a number and a text each, of space 512, whose first index has this kind.
+/// Writes a snapshot of space 512, whose tuples have a number and a text. Its first index is of this kind.
 fn written(kind: &str, tuples: &[(u64, &str)]) -> Arc<dyn disk::Disk> {
     let disk: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));
     disk.create_directory(Path::new(DIRECTORY)).unwrap();
@@ -30,13 +30,13 @@ fn written(kind: &str, tuples: &[(u64, &str)]) -> Arc<dyn disk::Disk> {
     disk
 }
 
-/// A snapshot in which the keys 5 and 7 stand three times and twice: its rows begin with number 3.
+/// A snapshot in which key 5 occurs three times and key 7 twice. Its rows begin with number 3.
 fn twice(kind: &str) -> Arc<dyn disk::Disk> {
     let tuples = [(1, "a"), (5, "old"), (5, "older"), (7, "c"), (5, "new"), (6, "d"), (7, "e")];
     written(kind, &tuples)
 }
 
-/// Writes a log of rows behind the snapshot.
+/// Writes a log of rows that follow the snapshot.
 fn write_log(disk: &Arc<dyn disk::Disk>, rows: &[(RowKind, u64, &str)]) {
     let mut writer = LogWriter::create(disk, Path::new(DIRECTORY), &header(FileKind::Log)).unwrap();
     for (lsn, (kind, number, text)) in (1..).zip(rows) {
@@ -50,8 +50,8 @@ fn write_log(disk: &Arc<dyn disk::Disk>, rows: &[(RowKind, u64, &str)]) {
     writer.finish().unwrap();
 }
 
-/// Returns the texts of what counts, by key, as found in memory and in a store made of it; each looked up,
-/// too.
+/// Returns the texts of the rows that count, by key: by a walk and by look-ups, in memory and in a store made
+/// of them.
 fn texts(recovered: &Recovered) -> Vec<(u64, String)> {
     let disk: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));
     recovered.seal(&disk, Path::new("/store"), Options::default(), Vec::new()).unwrap();
@@ -80,7 +80,7 @@ const LOST: &str = "/tarantool/00000000000000000000.snap: 3 rows of space 512 ha
     later row has, too; lost: row 4 to 6";
 
 #[test]
-fn a_key_that_stands_twice_is_refused_with_its_place() {
+fn a_key_that_occurs_twice_is_refused_with_its_position() {
     for kind in KINDS {
         let disk = twice(kind);
         let refused = "/tarantool/00000000000000000000.snap: row 7, in the block at byte 83, has the primary \
@@ -92,7 +92,7 @@ fn a_key_that_stands_twice_is_refused_with_its_place() {
 }
 
 #[test]
-fn of_a_key_that_stands_twice_the_later_row_is_salvaged() {
+fn the_later_row_of_a_repeated_key_is_salvaged() {
     for kind in KINDS {
         let salvaged = recovered(&twice(kind), Mode::Salvage).unwrap();
         assert_eq!(salvaged.left_out, [LOST], "{kind}");
@@ -102,7 +102,7 @@ fn of_a_key_that_stands_twice_the_later_row_is_salvaged() {
 }
 
 #[test]
-fn what_logs_do_to_a_key_that_stands_twice_uncovers_no_row() {
+fn changes_to_a_repeated_key_uncover_no_row() {
     for kind in KINDS {
         let disk = twice(kind);
         let rows = [
@@ -118,8 +118,8 @@ fn what_logs_do_to_a_key_that_stands_twice_uncovers_no_row() {
     }
 }
 
-/// An insert over a row of the snapshot, which Tarantool would have refused: it is never looked for, and
-/// found all the same.
+/// An insert of a key that the snapshot has. Tarantool would have refused it. The load does not look for such
+/// rows and finds them anyway.
 #[test]
 fn an_insert_over_a_row_of_the_snapshot_is_refused_and_uncovers_nothing() {
     for kind in KINDS {
@@ -136,7 +136,7 @@ fn an_insert_over_a_row_of_the_snapshot_is_refused_and_uncovers_nothing() {
     }
 }
 
-/// Rows are counted over blocks, and not those of a block that is lost.
+/// Rows are counted across blocks, without the rows of lost blocks.
 #[test]
 fn rows_are_named_by_their_number_in_the_file() {
     let text = "x".repeat(1000);
@@ -163,9 +163,9 @@ fn rows_are_named_by_their_number_in_the_file() {
     assert!(lost.ends_with("1 row of space 512 has a primary key that a later row has, too; lost: row 303"));
 }
 
-/// Of very many, the first are named.
+/// If there are very many, only the first are named.
 #[test]
-fn of_very_many_the_first_are_named() {
+fn only_the_first_of_very_many_are_named() {
     let tuples: Vec<(u64, &str)> = (0..1000).map(|number| (number / 2, "x")).collect();
     let salvaged = recovered(&written("tree", &tuples), Mode::Salvage).unwrap();
     let [lost] = &salvaged.left_out[..] else { panic!("{:?}", salvaged.left_out) };

@@ -1,7 +1,6 @@
-//! A store that is exported, with a crash or a refusal at every operation of the disk.
+//! Exporting a store, with a crash or a refusal at every operation of the disk.
 //!
-//! Input: snapshots by our writer, recovered and sealed. Output: failures. Does not depend on the crate's
-//! insides.
+//! Input: snapshots by our writer, recovered and sealed. Output: failures. Uses only the public interface.
 
 use crate::load::{recovered, written};
 use disk::Disk;
@@ -32,7 +31,7 @@ fn with_store() -> SimDisk {
     disk
 }
 
-/// Does what the command does: makes the directory, and writes the snapshot.
+/// The same as the command: creates the directory and writes the snapshot.
 fn export_to(disk: &Arc<dyn Disk>, store: &Path, directory: &Path) -> tarantool::Result<u64> {
     let snapshot = Snapshot::open(disk, store)?;
     let spaces = stored_spaces(&snapshot)?;
@@ -47,7 +46,7 @@ fn export_all(disk: &SimDisk) -> tarantool::Result<u64> {
     export_to(&shared, Path::new(STORE), Path::new(TARGET))
 }
 
-/// Returns whether a snapshot is there. If it is, all of it is: every row is read.
+/// Returns whether there is a snapshot. Fails unless all of its rows can be read.
 fn is_there(disk: &SimDisk, row_count: u64) -> bool {
     let Ok(names) = disk.list(Path::new(TARGET)) else { return false };
     let in_progress = format!("{NAME}.inprogress");
@@ -71,7 +70,7 @@ fn a_crash_or_a_refusal_while_exporting_leaves_a_whole_snapshot_or_none() {
         let is_there = is_there(disk, row_count);
         assert!(is_there || !is_done, "what was acknowledged is there");
         if !is_there {
-            // What was left behind is in nobody's way.
+            // Leftovers do not prevent the next export.
             assert_eq!(export_all(disk).unwrap(), row_count);
         }
         assert!(self::is_there(disk, row_count));
@@ -86,8 +85,8 @@ fn a_crash_or_a_refusal_while_exporting_leaves_a_whole_snapshot_or_none() {
     fail_at_every_operation(&start, false, work, check);
 }
 
-/// Writes the snapshot at `from` once more, into another directory, with what a newer Tarantool adds: the
-/// term and the vote of this instance, and who leads.
+/// Copies the snapshot at `from` into another directory, with rows that a newer Tarantool adds: the term, the
+/// vote of this instance, and the leader.
 fn with_elections(disk: &Arc<dyn Disk>, from: &Path, directory: &Path) {
     let bytes = disk.read(from).unwrap();
     let (header, begin) = Header::parse(&bytes).unwrap();
@@ -120,10 +119,10 @@ fn with_elections(disk: &Arc<dyn Disk>, from: &Path, directory: &Path) {
     snap.finish().unwrap();
 }
 
-/// Rows of elections are left out and said: Tarantool 2.6 refuses a file that has them, and loads what we
-/// make of it.
+/// Rows of elections are left out and reported. Tarantool 2.6 refuses a file with such rows, and loads the
+/// exported file.
 #[test]
-fn without_rows_of_elections_any_tarantool_loads_what_is_exported() {
+fn exports_without_rows_of_elections_load_everywhere() {
     let directory = tempfile::tempdir().unwrap();
     let [from, newer, to] = ["from", "newer", "to"].map(|name| directory.path().join(name));
     [&from, &newer].into_iter().for_each(|path| std::fs::create_dir(path).unwrap());

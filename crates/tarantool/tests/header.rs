@@ -1,4 +1,4 @@
-//! Headers as they stand in files, and what is said of broken ones.
+//! Headers as Tarantool writes them, and the errors for broken headers.
 
 use proptest::prelude::*;
 use tarantool::{Damage, FileKind, FormatVersion, HEADER_BYTES_MAX, Header, VClock, parse_uuid, uuid_text};
@@ -13,7 +13,7 @@ fn clock(pairs: &[(u32, i64)]) -> VClock {
 }
 
 #[test]
-fn a_log_of_the_original_is_read_and_written() {
+fn a_header_of_tarantool_is_read_and_rewritten() {
     let bytes = [LOG.as_bytes(), b"\xd5\xba"].concat();
     let (header, length) = Header::parse(&bytes).unwrap();
     assert_eq!(length, LOG.len());
@@ -43,7 +43,7 @@ fn old_snapshots_and_unknown_lines_are_read() {
 }
 
 #[test]
-fn broken_headers_say_what_is_wrong() {
+fn broken_headers_are_readable_errors() {
     let damage = |from: &str, to: &str| {
         assert!(LOG.contains(from));
         let Damage { offset, what } = Header::parse(LOG.replace(from, to).as_bytes()).unwrap_err();
@@ -62,7 +62,7 @@ fn broken_headers_say_what_is_wrong() {
         Header::parse(b"SNAP\n0.13\nVersion: \xff\n\n").unwrap_err().what,
         "a line of the header is no text"
     );
-    // The longest header is read, one byte more is not.
+    // A header of the greatest length can be read. One more byte is refused.
     let filled = |length: usize| {
         let text = LOG.replace("2.6.0", &"x".repeat(length - LOG.len() + 5));
         assert_eq!(text.len(), length);

@@ -1,15 +1,15 @@
-//! The order of keys: ours, a naive one, and Tarantool's own.
+//! The order of keys: ours, a naive one, and Tarantool's.
 //!
-//! Input: odd values of each type. Output: failures where the orders differ. Does not depend on how keys are
-//! normalised.
+//! Input: unusual values of each type. Output: failures where the orders differ. Does not depend on how keys
+//! are normalised.
 
 use std::cmp::Ordering;
 use tarantool::key::{PartKind, PartType, normalise_part};
 use tarantool::msgpack::{self, Number, Reader};
 use testkit::Random;
 
-/// Puts values with a primary key into a space for each type, and prints the primary keys in the order of the
-/// values.
+/// Puts values with a primary key into one space for each type, and prints the primary keys in the order of
+/// the values.
 const SCRIPT: &str = r"
 local ffi = require('ffi')
 ffi.cdef[[int box_insert(uint32_t space, const char *tuple, const char *end, void **result);]]
@@ -48,7 +48,7 @@ fn byte_order_is_tarantools_order() {
         let mut file = Vec::new();
         for (number, value) in values.iter().enumerate() {
             let mut tuple = Vec::new();
-            // A value that is missing is a tuple of one field.
+            // A missing value makes a tuple of one field.
             msgpack::put_array_len(&mut tuple, if value.is_empty() { 1 } else { 2 });
             msgpack::put_uint(&mut tuple, number as u64);
             tuple.extend_from_slice(value);
@@ -66,7 +66,7 @@ fn byte_order_is_tarantools_order() {
         let refused: usize = words.next().unwrap().parse().unwrap();
         let order: Vec<usize> = words.map(|word| word.parse().unwrap()).collect();
         assert_eq!(order.len() + refused, values.len());
-        // What has no value of the type among them would test nothing.
+        // Without values of the type, the test would prove nothing.
         assert!(refused * 4 < values.len(), "{name}: {refused} of {} values were refused", values.len());
         let mut ours = order.clone();
         ours.sort_by_key(|&number| (normalised(&values[number], *kind), number));
@@ -96,7 +96,7 @@ fn byte_order_is_the_naive_order() {
 }
 
 #[test]
-fn what_is_not_of_the_type_is_refused() {
+fn values_of_another_type_are_refused() {
     let mut text = Vec::new();
     msgpack::put_str(&mut text, b"12");
     for part_type in
@@ -114,7 +114,7 @@ fn shown(value: &[u8]) -> String {
     format!("{value:02x?}")
 }
 
-/// An empty value is one that is missing.
+/// An empty value stands for a missing one.
 fn normalised(value: &[u8], kind: PartKind) -> Vec<u8> {
     let mut out = Vec::new();
     let value = if value.is_empty() { &[0xc0] } else { value };
@@ -128,7 +128,7 @@ fn type_name(part_type: PartType) -> String {
     name
 }
 
-/// Compares as a book on numbers would, slowly.
+/// Compares by schoolbook arithmetic, slowly.
 fn naive(one: &[u8], two: &[u8]) -> Ordering {
     let (one, two) = (Value::read(one), Value::read(two));
     one.class().cmp(&two.class()).then_with(|| match (&one, &two) {
@@ -195,11 +195,11 @@ fn whole_and_point(whole: i128, point: f64) -> Ordering {
     whole.cmp(&(floor as i128)).then(if point > floor { Ordering::Less } else { Ordering::Equal })
 }
 
-/// A name, a type, and values of it.
+/// A name, a type, and values of the type.
 type Case = (String, PartKind, Vec<Vec<u8>>);
 type Maker = fn(&mut Random) -> Vec<u8>;
 
-/// Odd values of each type; some of them twice, so that equal ones are compared too.
+/// Unusual values of each type. Some occur twice, so that equal values are compared, too.
 fn cases() -> Vec<Case> {
     let makers: [(PartType, Maker); 9] = [
         (PartType::Unsigned, unsigned),
@@ -218,8 +218,8 @@ fn cases() -> Vec<Case> {
     (1..).zip(makers).flat_map(both).collect()
 }
 
-/// Decimals, alone and among whole numbers. Among numbers with a point Tarantool rounds, and has no order
-/// that holds everywhere.
+/// Decimals, alone and among integers. Among floating-point numbers Tarantool rounds decimals, and its order
+/// is not consistent.
 fn decimal_cases() -> Vec<Case> {
     let kind = |part_type| PartKind { part_type, is_nullable: true };
     let mixed: Maker = |random| if random.per_mille(500) { decimal(random) } else { integer(random) };
@@ -298,8 +298,8 @@ fn double(random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// A decimal of up to 38 digits, with few different ones in front, so that many are nearly or wholly the same
-/// number.
+/// A decimal of up to 38 digits. Few different leading digits are used, so that many numbers are equal or
+/// almost equal.
 fn decimal(random: &mut Random) -> Vec<u8> {
     let count = random.between(1, 37);
     let mut halves: Vec<u8> = (0..count).map(|_| *random.pick(&[0, 0, 0, 1, 9])).collect();
@@ -332,7 +332,7 @@ fn boolean(random: &mut Random) -> Vec<u8> {
 }
 
 fn uuid(random: &mut Random) -> Vec<u8> {
-    // The versions and variants that Tarantool takes for UUIDs are not asked: it compares the bytes.
+    // Any bytes will do: Tarantool compares UUIDs by their bytes, whatever their version and variant.
     let mut bytes = [0_u8; 16];
     bytes.iter_mut().for_each(|byte| *byte = *random.pick(&[0, 1, 0x7f, 0x80, 0xff]));
     written(|out| msgpack::put_ext(out, 2, &bytes))

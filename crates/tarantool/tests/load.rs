@@ -1,6 +1,7 @@
-//! Snapshots loaded on all cores, against a slow twin that reads row after row; with damage; with odd rows.
+//! Snapshots loaded on all cores, compared with a slow twin that reads row after row; also with damage and
+//! unusual rows.
 //!
-//! Input: snapshots by our writer, of random rows. Output: failures. Does not depend on the crate's insides.
+//! Input: snapshots of random rows by our writer. Output: failures. Uses only the public interface.
 
 use crate::support::{Sequence, Watch};
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ use testkit::SimDisk;
 use work::Silent;
 
 pub(crate) const DIRECTORY: &str = "/tarantool";
-/// A space of plain keys, one of any keys, one without any, and one that nobody describes.
+/// A space of plain keys, one with keys of any type, one without keys, and one without a definition.
 const PLAIN: u32 = 512;
 const ANY: u32 = 513;
 const KEYLESS: u32 = 514;
@@ -61,8 +62,7 @@ pub(crate) fn index(id: u32, iid: u64, kind: &str, parts: &[(u64, &str)]) -> Vec
     out
 }
 
-/// Returns a tuple for any of the spaces: [number, number with a sign or nil, text that does not compress, a
-/// map].
+/// Returns a tuple that fits any of the spaces: [number, signed number or nil, incompressible text, map].
 fn tuple(sequence: &mut Sequence, number: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let text: Vec<u8> = (0..sequence.next() % 100).map(|_| sequence.next().to_le_bytes()[0]).collect();
@@ -87,13 +87,13 @@ pub(crate) fn header(kind: FileKind) -> Header {
     }
 }
 
-/// Writes a row of every kind, and many of the usual one; returns the file.
+/// Writes one row of every kind and many of the usual kind. Returns the file.
 fn write(row_count: u64, seed: u64) -> Vec<u8> {
     let disk = written(row_count, seed);
     disk.read(&Path::new(DIRECTORY).join(header(FileKind::Snapshot).file_name())).unwrap()
 }
 
-/// Writes such a snapshot onto a disk.
+/// Writes such a snapshot to a disk.
 pub(crate) fn written(row_count: u64, seed: u64) -> Arc<dyn disk::Disk> {
     let disk: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));
     disk.create_directory(Path::new(DIRECTORY)).unwrap();
@@ -128,7 +128,7 @@ pub(crate) fn written(row_count: u64, seed: u64) -> Arc<dyn disk::Disk> {
         match number % 7 {
             5 => writer.insert(space, 1, &tuple).unwrap(),
             6 => {
-                // Numbers as short as they can be, and a word that nobody knows.
+                // Numbers in their shortest form, and an unknown key.
                 let mut bytes = Vec::new();
                 put_body(&mut bytes, &Body { space: Some(space), tuple: Some(&tuple), ..Body::default() });
                 bytes[0] += 1;
@@ -270,9 +270,9 @@ fn a_damaged_block_is_refused_or_left_out_alone() {
     compare(&loaded, load_slowly(&bytes, &damaged));
 }
 
-/// A block whose checksum fits, and in which a tuple lacks its key: nothing of it is taken.
+/// The checksum of the block is right, but one tuple lacks its key. No row of the block is loaded.
 #[test]
-fn of_a_block_with_a_broken_row_nothing_is_taken() {
+fn no_row_of_a_block_with_a_broken_row_is_taken() {
     let good = write(20, 6);
     let header = Header::parse(&good).unwrap().1;
     let mut payload = Unpacker::default().unpack(&good, &places(&good)[0]).unwrap().to_vec();
@@ -297,7 +297,7 @@ pub(crate) fn recovered(disk: &Arc<dyn disk::Disk>, mode: Mode) -> tarantool::Re
     recover(&plan, mode, 2, &Silent)
 }
 
-/// Appends a row to a log: what is done to the space of plain keys, if no other is named.
+/// Appends a row to a log. The space is the one of plain keys, unless another is named.
 pub(crate) fn log(writer: &mut LogWriter, lsn: i64, kind: RowKind, body: Body) {
     let mut bytes = Vec::new();
     put_body(&mut bytes, &Body { space: body.space.or(Some(PLAIN)), ..body });
@@ -308,7 +308,7 @@ pub(crate) fn log(writer: &mut LogWriter, lsn: i64, kind: RowKind, body: Body) {
 }
 
 #[test]
-fn logs_lie_over_the_snapshot() {
+fn logs_change_the_rows_of_the_snapshot() {
     let disk = written(700, 9);
     let before = recovered(&disk, Mode::Strict).unwrap();
     let texts = |recovered: &Recovered| -> BTreeMap<u64, Vec<u8>> {
@@ -345,7 +345,7 @@ fn logs_lie_over_the_snapshot() {
     assert_eq!(texts(&after), expected);
     assert!(after.check().unwrap() > 0);
     assert_eq!(after.vclock.signature(), lsn);
-    // A tuple without its key does not fit.
+    // A tuple without its key cannot be applied.
     log(&mut writer, lsn + 1, RowKind::Insert, Body { tuple: Some(&[0x90]), ..Body::default() });
     writer.finish().unwrap();
     let error = recovered(&disk, Mode::Strict).unwrap_err().to_string();
@@ -355,7 +355,7 @@ fn logs_lie_over_the_snapshot() {
     assert_eq!(salvaged.rejected.iter().map(|rejected_row| rejected_row.lsn).collect::<Vec<_>>(), [lsn + 1]);
 }
 
-/// Rows of a second replica are missing: only whoever carries out the first log knows.
+/// Rows of a second replica are missing. This shows only after the first log was applied.
 #[test]
 fn a_gap_in_one_of_several_replicas_is_refused() {
     let disk = written(50, 10);
@@ -375,14 +375,14 @@ fn a_gap_in_one_of_several_replicas_is_refused() {
 }
 
 #[test]
-fn what_is_recovered_answers_and_is_sealed() {
+fn recovered_rows_answer_and_can_be_sealed() {
     let bytes = write(3000, 8);
     let recovered = recovered(&written(3000, 8), Mode::Strict).unwrap();
     let (slowly, unknown, _) = load_slowly(&bytes, &[]);
     assert!(unknown > 0);
     let told = format!("{unknown} rows of space {UNKNOWN}, which nothing describes");
     assert_eq!(recovered.left_out, [told]);
-    // Two indexes, one, none; and one each of _space and _index.
+    // Two indexes, one, none; and one each for _space and _index.
     assert_eq!(recovered.check().unwrap(), 2 + 1 + 1 + 1);
     let disk: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));
     let directory = Path::new("/store");
@@ -399,7 +399,7 @@ fn what_is_recovered_answers_and_is_sealed() {
         let key = |row: &Vec<OwnedValue>| -> Vec<OwnedValue> {
             primary.iter().map(|&column| row[usize::from(column)].clone()).collect()
         };
-        // Of rows with one key the last is kept.
+        // The last row of each key is kept.
         let expected: BTreeMap<_, _> = rows.into_iter().map(|row| (key(&row), row)).collect();
         let all = table.range(PRIMARY, Bound::Unbounded, Bound::Unbounded).unwrap();
         let columns = table.schema().columns.len();
@@ -425,9 +425,9 @@ fn a_file_without_end_mark_or_with_a_torn_block_is_refused() {
     assert!(refused(&[&bytes[..], &[0]].concat()).ends_with("something lies behind the end mark"));
 }
 
-/// Rows of very many spaces and kinds, which nothing describes, are counted in little memory.
+/// Rows of very many spaces and kinds without a definition are counted in little memory.
 #[test]
-fn what_nobody_knows_is_counted_together_when_it_is_much() {
+fn very_many_unknown_kinds_are_counted_together() {
     let disk: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));
     disk.create_directory(Path::new(DIRECTORY)).unwrap();
     let mut writer =

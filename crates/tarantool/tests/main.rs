@@ -1,6 +1,6 @@
 //! All integration tests of the crate `tarantool`, in one binary.
 //!
-//! Input: the crate as its users see it. Output: failures. Does not depend on the crate's insides.
+//! Input: the public interface of the crate. Output: failures.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,10 +1,10 @@
-//! msgpack against a slow twin that descends, on random values and on every kind of damage.
+//! msgpack compared with a slow recursive twin, on random values and on every kind of damage.
 
 use proptest::prelude::*;
 use tarantool::Damage;
 use tarantool::msgpack::*;
 
-/// A value as a tree; extensions and all widths included.
+/// A value as a tree, with extensions and numbers of all widths.
 #[derive(Clone, Debug, PartialEq)]
 enum Tree {
     Nil,
@@ -45,7 +45,7 @@ fn put(out: &mut Vec<u8>, tree: &Tree) {
     }
 }
 
-/// Reads a value by descending: the twin of stepping over it.
+/// Reads a value recursively: the twin of skipping it.
 fn read(reader: &mut Reader) -> Result<Tree> {
     Ok(match reader.peek()? {
         Class::Nil => reader.nil().map(|()| Tree::Nil)?,
@@ -109,7 +109,7 @@ proptest! {
         let mut reader = Reader::new(&bytes);
         prop_assert_eq!(read(&mut reader), Ok(tree));
         prop_assert_eq!(reader.offset(), length);
-        // Any part of it is cut off, and says where.
+        // Any cut is an error that names its position.
         for cut in 0..length {
             let damage = Reader::new(&bytes[..cut]).skip().unwrap_err();
             prop_assert_eq!(damage, Damage::new(cut, "a value is cut off"));
@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// The shortest form at each border, by hand.
+/// The shortest form on both sides of each limit, written by hand.
 #[test]
 fn numbers_are_as_short_as_they_can_be() {
     let text = |put: &dyn Fn(&mut Vec<u8>)| {
@@ -206,7 +206,7 @@ fn lengths_are_as_short_as_they_can_be() {
     assert_eq!(lengths(put_map_len, 65536), [0xdf, 0, 1, 0, 0]);
 }
 
-/// Wide forms of small numbers are read too: clients may send them.
+/// Wide forms of small numbers can be read, too, because clients may send them.
 #[test]
 fn any_width_is_read() {
     for wide in [&[5_u8][..], &[0xcc, 5], &[0xcd, 0, 5], &[0xce, 0, 0, 0, 5], &[0xcf, 0, 0, 0, 0, 0, 0, 0, 5]]
@@ -223,7 +223,7 @@ fn any_width_is_read() {
     assert_eq!(Reader::new(&[0xdb, 0, 0, 0, 1, b'x']).str(), Ok(&b"x"[..]));
 }
 
-/// A million arrays within each other take no stack, and lengths that promise the world take no time.
+/// A million nested arrays take no stack, and huge lengths take no time.
 #[test]
 fn depth_and_lengths_are_harmless() {
     let mut deep = vec![0x91_u8; 1_000_000];
@@ -243,7 +243,7 @@ fn depth_and_lengths_are_harmless() {
 }
 
 #[test]
-fn another_kind_of_value_is_an_error_that_names_the_wanted() {
+fn a_value_of_another_kind_is_an_error_that_names_the_expected_one() {
     let mut reader = Reader::new(&[0x01, 0xc0]);
     assert_eq!(reader.uint(), Ok(1));
     let what = |damage: Damage| (damage.offset, damage.what);

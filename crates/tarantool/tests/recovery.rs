@@ -1,7 +1,7 @@
-//! Snapshots and logs by Tarantool, and what there is after them: there and here.
+//! Snapshots and logs by Tarantool, and the rows that Tarantool and this crate recover from them.
 //!
-//! Input: what scripts do to a Tarantool that is then stopped without a snapshot. Output: failures. Must
-//! not know how the state is kept.
+//! Input: scripts for a Tarantool that is then stopped without a snapshot. Output: failures. Does not depend
+//! on how the state is kept.
 
 use crate::support::Watch;
 use crate::values::show;
@@ -18,7 +18,7 @@ use tarantool::table::SpaceTable;
 use tarantool::{Header, OnDamage, SnapshotFile, blocks, load_snapshot, read_spaces};
 use work::Silent;
 
-/// What all scripts begin with.
+/// The beginning of every script.
 const BEGIN: &str = "
 box.cfg{log = 'tarantool.log', wal_mode = 'write'}
 local msgpack = require('msgpack')
@@ -27,7 +27,7 @@ c:byte()) end)) end
 local function list(iterator) for _, tuple in iterator do print(hex(tuple)) end end
 ";
 
-/// Prints every space of the user by its primary key, then by each other ordered index.
+/// Prints every space of users by its primary key, then by each other ordered index.
 const END: &str = "
 for _, space in box.space._space:pairs({512}, {iterator = 'GE'}) do
     local space = box.space[space[1]]
@@ -48,7 +48,7 @@ end
 os.exit(0)
 ";
 
-/// Runs a script between [`BEGIN`] and [`END`], and compares.
+/// Runs a script between [`BEGIN`] and [`END`], and compares the results.
 fn compare(script: &str) -> Option<Finished> {
     let directory = tempfile::tempdir().unwrap();
     let printed = testkit::tarantool(directory.path(), &[BEGIN, script, END].concat())?;
@@ -92,7 +92,7 @@ fn described(space: &FinishedSpace) -> Vec<String> {
     lines
 }
 
-/// Returns the files of a kind, the oldest first.
+/// Returns the files of one kind, the oldest first.
 fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> =
@@ -101,7 +101,7 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Takes the newest snapshot and every log.
+/// Reads the newest snapshot and every log.
 fn recover(directory: &Path) -> Finished {
     let path = files(directory, "snap").pop().unwrap();
     let bytes = std::fs::read(&path).unwrap();
@@ -120,7 +120,7 @@ fn recover(directory: &Path) -> Finished {
     for path in files(directory, "xlog") {
         let bytes = std::fs::read(&path).unwrap();
         let mut offset = Header::parse(&bytes).unwrap().1;
-        // Logs of a Tarantool that was stopped have no mark at their end.
+        // The logs of a stopped Tarantool have no end mark.
         let places =
             std::iter::from_fn(move || match tarantool::read_head(&std::fs::read(&path).unwrap(), offset) {
                 Ok(tarantool::Step::Block(place)) => {
@@ -179,7 +179,7 @@ fn requests_by_a_secondary_index_find_something_or_nothing() {
 }
 
 #[test]
-fn synchronous_transactions_end_as_there() {
+fn synchronous_transactions_end_as_in_tarantool() {
     let script = "
     box.cfg{replication_synchro_quorum = 1, replication_synchro_timeout = 0.001}
     local s = box.schema.space.create('s', {is_sync = true})
@@ -197,8 +197,8 @@ fn synchronous_transactions_end_as_there() {
     compare(script);
 }
 
-/// Does thousands of things in no order, in transactions that end either way, with snapshots and other
-/// definitions between them.
+/// Runs thousands of random operations, in transactions that are committed or rolled back, with snapshots and
+/// changed definitions between them.
 const ANYTHING: &str = "
 math.randomseed(SEED)
 local function pick(list) return list[math.random(#list)] end
@@ -292,7 +292,7 @@ fn definitions_change_in_the_logs() {
 }
 
 #[test]
-fn what_cannot_be_represented_is_said_and_its_rows_come() {
+fn unrepresentable_definitions_are_reported_and_keep_their_rows() {
     let script = "
     local v = box.schema.space.create('v', {engine = 'vinyl'})
     v:create_index('pk')
@@ -326,7 +326,7 @@ fn what_cannot_be_represented_is_said_and_its_rows_come() {
 }
 
 #[test]
-fn tarantool_loads_what_is_exported() {
+fn tarantool_loads_exported_snapshots() {
     let script = "
     local s = box.schema.space.create('s', {format = {{'id', 'unsigned'}, {'text', 'string'}}})
     s:create_index('pk')
@@ -361,7 +361,7 @@ fn tarantool_loads_what_is_exported() {
     assert!(groups_of(&exported.path).into_iter().eq(groups));
     assert_eq!(files(directory.path(), "snap"), [exported.path]);
     let ours = load(directory.path(), &[also.trim_start(), END].concat());
-    // The sequence went on when it was asked there, and the log has that row.
+    // Tarantool advanced the sequence when it was read, and the log has that row.
     let (ours_first, ours) = ours.split_once('\n').unwrap();
     let (theirs_first, theirs) = theirs.split_once('\n').unwrap();
     assert_eq!((ours_first, theirs_first, ours), ("4", "3", theirs));
@@ -385,7 +385,7 @@ fn a_space_of_vinyl_is_exported_as_one_of_memtx() {
     assert_eq!(load(directory.path(), script), "memtx\t2\tx\n");
 }
 
-/// Returns the spaces of users that have rows in a snapshot, with the group of those rows.
+/// Returns the users' spaces that have rows in a snapshot, with the group of those rows.
 fn groups_of(path: &Path) -> std::collections::BTreeSet<(u32, u64)> {
     let bytes = std::fs::read(path).unwrap();
     let offset = Header::parse(&bytes).unwrap().1;
@@ -400,13 +400,13 @@ fn groups_of(path: &Path) -> std::collections::BTreeSet<(u32, u64)> {
     groups
 }
 
-/// Lets Tarantool load what is in a directory, and runs a script there.
+/// Loads a directory with Tarantool, and runs a script there.
 fn load(directory: &Path, script: &str) -> String {
     let head = BEGIN.replace("'write'", "'none'");
     testkit::tarantool(directory, &[&head, script].concat()).unwrap()
 }
 
-/// Makes a store of what a directory of Tarantool has, and a snapshot of the store.
+/// Makes a store from a directory of Tarantool, and a snapshot from the store.
 fn exported(original: &Path) -> (tempfile::TempDir, Exported) {
     let finished = recover(original);
     let build = |space: &FinishedSpace| {

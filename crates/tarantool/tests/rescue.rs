@@ -1,4 +1,4 @@
-//! Logs whose header is broken, or whose name is wrong: where salvage puts them, and what it lists.
+//! Logs with a broken header or a wrong name: where salvage places them, and what it lists.
 
 use crate::damage_support::*;
 use crate::support::{raw_block, tuple};
@@ -17,7 +17,8 @@ fn header_of(kind: FileKind, first: i64, second: i64) -> Header {
     header
 }
 
-/// A log behind so many rows of two replicas, a block for each of `blocks`: a replica and its rows.
+/// A log after these numbers of rows of two replicas, with a block for each of `blocks`: a replica and its
+/// rows.
 fn write_log_of(disk: &Arc<dyn disk::Disk>, first: i64, second: i64, blocks: &[(u32, i64, i64)]) {
     let mut log =
         LogWriter::create(disk, Path::new(DIRECTORY), &header_of(FileKind::Log, first, second)).unwrap();
@@ -32,8 +33,8 @@ fn write_log_of(disk: &Arc<dyn disk::Disk>, first: i64, second: i64, blocks: &[(
     log.finish().unwrap();
 }
 
-/// A snapshot behind 300 rows of one replica and 5 of another, and two logs. The second has rows of the other
-/// replica alone.
+/// A snapshot after 300 rows of one replica and 5 of another, and two logs. The second log has only rows of
+/// the other replica.
 fn two_replicas() -> (SimDisk, Arc<dyn disk::Disk>) {
     let sim = SimDisk::new(1);
     let disk: Arc<dyn disk::Disk> = Arc::new(sim.clone());
@@ -47,7 +48,7 @@ fn two_replicas() -> (SimDisk, Arc<dyn disk::Disk>) {
     (sim, disk)
 }
 
-/// Breaks the header of a log; returns its last byte.
+/// Breaks the header of a log. Returns the offset of the header's last byte.
 fn break_header(sim: &SimDisk, lsn: i64) -> usize {
     let mut last = 0;
     edit(sim, &name(lsn, "xlog"), |bytes| {
@@ -62,7 +63,7 @@ fn salvaged(disk: &Arc<dyn disk::Disk>) -> tarantool::Plan {
     plan(disk.as_ref(), Path::new(DIRECTORY), &options).unwrap()
 }
 
-/// Every row of a plan's logs, in order.
+/// Returns every row of a plan's logs, in order.
 fn numbers(plan: &tarantool::Plan) -> Vec<(u32, i64)> {
     let mut unpacker = Unpacker::default();
     let mut numbers = Vec::new();
@@ -79,9 +80,9 @@ fn all_numbers() -> Vec<(u32, i64)> {
     (301..=600).map(|lsn| (1, lsn)).chain((6..=9).map(|lsn| (2, lsn))).collect()
 }
 
-/// By its rows alone it would begin with 5 rows, and would not count as behind the snapshot.
+/// By its rows alone it would begin after 5 rows, and would seem to be older than the snapshot.
 #[test]
-fn a_log_of_another_replica_keeps_its_place_behind_the_snapshot() {
+fn a_log_of_another_replica_stays_after_the_snapshot() {
     let (sim, disk) = two_replicas();
     let last = break_header(&sim, 605);
     let plan = salvaged(&disk);
@@ -95,7 +96,7 @@ fn a_log_of_another_replica_keeps_its_place_behind_the_snapshot() {
     assert_eq!(numbers(&plan), all_numbers());
 }
 
-/// Nor would it come behind the other log.
+/// By its rows alone it would also come before the other log.
 #[test]
 fn a_log_of_another_replica_keeps_its_place_without_a_snapshot() {
     let (sim, disk) = two_replicas();
@@ -115,7 +116,7 @@ fn a_log_of_another_replica_keeps_its_place_without_a_snapshot() {
     assert_eq!(numbers(&plan), all_numbers());
 }
 
-/// Its name tells how many rows there were before it, and nothing tells whose.
+/// Its name states how many rows came before it, but not of which replicas.
 #[test]
 fn rows_before_a_log_without_a_header_are_counted() {
     let (sim, disk) = two_replicas();
@@ -131,7 +132,7 @@ fn rows_before_a_log_without_a_header_are_counted() {
     );
 }
 
-/// Where the rows of a damaged end stop is not known before a log without a header.
+/// Before a log without a header, it is unknown where the rows of a damaged end stop.
 #[test]
 fn a_damaged_end_before_a_log_without_a_header_is_listed() {
     let (sim, disk) = two_replicas();
@@ -146,9 +147,9 @@ fn a_damaged_end_before_a_log_without_a_header_is_listed() {
     assert!(told.contains(hole), "{told}");
 }
 
-/// Another instance's log under a wrong name is not read.
+/// A log of another instance under a wrong name is not read.
 #[test]
-fn a_log_that_is_not_read_is_listed_whole() {
+fn a_log_that_is_not_read_is_listed_completely() {
     let [_, salvage] = outcomes(|sim| {
         let mut bytes = read(sim, &name(300, "xlog"));
         remove(sim, &name(300, "xlog"));
@@ -165,9 +166,9 @@ fn a_log_that_is_not_read_is_listed_whole() {
     );
 }
 
-/// Its first block fits its checksum and cannot be decompressed: nothing tells where it begins.
+/// Its first block has a right checksum but cannot be decompressed, so its beginning is unknown.
 #[test]
-fn a_log_whose_first_block_cannot_be_read_is_listed_whole() {
+fn a_log_with_an_unreadable_first_block_is_listed_completely() {
     let [_, salvage] = outcomes(|sim| {
         let mut block = raw_block(PLAIN, &[7; 31]);
         block[..4].copy_from_slice(&COMPRESSED);
@@ -182,7 +183,7 @@ fn a_log_whose_first_block_cannot_be_read_is_listed_whole() {
     );
 }
 
-/// A copy under a wrong name, cut off, does not stand in for the log itself.
+/// A truncated copy under a wrong name does not replace the log itself.
 #[test]
 fn a_copy_under_a_wrong_name_takes_nothing_away() {
     let [_, salvage] = outcomes(|sim| {
@@ -194,7 +195,7 @@ fn a_copy_under_a_wrong_name_takes_nothing_away() {
     assert!(salvage.starts_with("snapshot 600, logs [600, 600], reached {1: 900}\n"), "{salvage}");
 }
 
-/// Breaks the header of a snapshot; returns its last byte.
+/// Breaks the header of a snapshot. Returns the offset of the header's last byte.
 fn break_snapshot(sim: &SimDisk, lsn: i64) -> usize {
     let mut last = 0;
     edit(sim, &name(lsn, "snap"), |bytes| {
@@ -204,7 +205,7 @@ fn break_snapshot(sim: &SimDisk, lsn: i64) -> usize {
     last
 }
 
-/// The log that was begun with it says how far it reaches.
+/// The log that begins where the snapshot ends shows how far the snapshot reaches.
 #[test]
 fn a_snapshot_without_a_header_is_read() {
     let (sim, disk) = two_replicas();
@@ -225,9 +226,9 @@ fn a_snapshot_without_a_header_is_read() {
     assert!(error.to_string().ends_with("the version is not 0.12 or 0.13"), "{error}");
 }
 
-/// No log begins where it ends; one that begins before tells all the same.
+/// No log begins where the snapshot ends, but one that begins earlier shows how far it reaches.
 #[test]
-fn how_far_a_snapshot_without_a_header_reaches_a_log_tells() {
+fn a_log_shows_how_far_a_snapshot_without_a_header_reaches() {
     let (sim, disk) = two_replicas();
     let header = header_of(FileKind::Snapshot, 600, 7);
     let mut snap = SnapWriter::create(&disk, Path::new(DIRECTORY), &header, 1.0).unwrap();
@@ -240,8 +241,8 @@ fn how_far_a_snapshot_without_a_header_reaches_a_log_tells() {
     assert!(told.contains("its VClock is taken to be {1: 600, 2: 7}, by the logs and its name"), "{told}");
 }
 
-/// Nor is there a log: then it can only be guessed whose rows they are. Rows of a block that went with the
-/// header are listed.
+/// Without a log, the replica of the rows is a guess. Rows of the block that was lost with the header are
+/// listed.
 #[test]
 fn a_snapshot_without_a_header_is_read_without_logs() {
     let (sim, disk) = made();
@@ -264,7 +265,7 @@ fn a_snapshot_without_a_header_is_read_without_logs() {
     );
 }
 
-/// Its header says what its name does not.
+/// The header contradicts the name.
 #[test]
 fn a_snapshot_under_a_wrong_name_is_read() {
     let (sim, disk) = two_replicas();
@@ -281,7 +282,7 @@ fn a_snapshot_under_a_wrong_name_is_read() {
     assert!(told.contains("its name should be 00000000000000000305.snap"), "{told}");
 }
 
-/// What is read is recovered: spaces, rows, and what logs do to them.
+/// Salvaged rows are recovered: spaces, rows, and the changes of logs.
 #[test]
 fn the_rows_of_a_snapshot_without_a_header_are_recovered() {
     use crate::load::{DIRECTORY, recovered, written};

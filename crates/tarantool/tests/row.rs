@@ -1,4 +1,4 @@
-//! Rows as they stand in files, byte by byte, and what is made of broken ones.
+//! The bytes of rows, and the errors for broken rows.
 
 use tarantool::msgpack::{put_array_len, put_str, put_uint};
 use tarantool::{Body, Damage, Row, RowKind, put_body, put_row, rows};
@@ -21,7 +21,7 @@ fn damage(payload: &[u8]) -> (usize, &'static str) {
     (offset, what)
 }
 
-/// The row of a snapshot, as in the format's description.
+/// The row of a snapshot, as the format's description shows it.
 #[test]
 fn a_snapshots_row_is_read() {
     let payload = bytes("83 00 02 03 cd012c 04 cb 41d9000000000000  82 10 ce 00000200 21 92 01 a2 6162");
@@ -31,12 +31,12 @@ fn a_snapshots_row_is_read() {
     assert_eq!(row.body.space, Some(512));
     assert_eq!(row.body.tuple, Some(&bytes("92 01 a2 6162")[..]));
     assert_eq!(row.body.bytes, &payload[17..]);
-    // The first row of a file has the number 0, which is left out.
+    // The first row of a file has number 0, which is left out.
     let row_first = bytes("82 00 02 04 cb 41d9000000000000  82 10 ce 00000118 21 90");
     assert_eq!((only(&row_first).lsn, only(&row_first).body.space), (0, Some(280)));
 }
 
-/// The rows of one transaction: distance to its first row, and the commit on the last.
+/// The rows of one transaction: the distance to its first row, and the commit flag on the last.
 #[test]
 fn a_transaction_of_a_log_is_read_and_written() {
     let payload = bytes(
@@ -64,10 +64,10 @@ fn a_transaction_of_a_log_is_read_and_written() {
     assert_eq!(written, payload);
 }
 
-/// A row of a space that is not replicated, amid a transaction that began with row 8 of a replica: its own
+/// A row of a space that is not replicated, inside a transaction that began with row 8 of a replica. Its own
 /// number is 3.
 #[test]
-fn a_local_row_amid_a_transaction_is_read_and_written() {
+fn a_local_row_within_a_transaction_is_read_and_written() {
     let payload = bytes(
         "85 00 02 07 01 03 03 04 cb 41dac07c80d759a0 08 cf fffffffffffffffb  82 10 cd 0200 21 92 02 a1 7a",
     );
@@ -79,7 +79,7 @@ fn a_local_row_amid_a_transaction_is_read_and_written() {
 }
 
 #[test]
-fn every_kind_has_its_number_and_comes_back() {
+fn every_kind_has_its_number_and_reads_back() {
     let numbers = [2, 3, 4, 5, 9, 12, 17, 18, 30, 31, 32, 40, 41, 1, 14, 200];
     for number in numbers {
         assert_eq!(RowKind::of(number).number(), number);
@@ -122,9 +122,9 @@ fn every_kind_has_its_number_and_comes_back() {
     }
 }
 
-/// Any order of keys, any width, keys nobody knows, keys that are no numbers.
+/// Keys in any order and of any width, unknown keys, and keys that are not numbers.
 #[test]
-fn what_clients_send_is_read() {
+fn rows_as_clients_send_them_are_read() {
     let payload = bytes(
         "86 04 cb 41d9000000000000 0a 07 03 cf 0000000000000005 a1 78 93 01 02 03 00 cd 0002 cc 7f c0
          84 21 dc 0001 05 a1 79 c0 ce 00000010 cf 0000000000000200 cc 99 80",
@@ -150,7 +150,7 @@ fn broken_rows_say_where() {
     assert_eq!(damage(&bytes("81 00 02 81 21 c1")), (5, "a byte is here that no value begins with"));
     assert_eq!(damage(&bytes("80 80")), (0, "a row has no type"));
     assert_eq!(damage(&bytes("81 00 0c  82 00 00 03 07 80")), (3, "a row has no type"));
-    // Every cut within the second of two rows is damage, after the first came whole.
+    // Every cut within the second of two rows is damage. The first row is still complete.
     let mut payload = Vec::new();
     for lsn in [1, 2] {
         let mut tuple = Vec::new();
@@ -176,14 +176,14 @@ fn broken_rows_say_where() {
     let head_length = bytes("84 00 02 02 01 03 01 04 cb 0000000000000000").len();
     for cut in half + 1..payload.len() {
         let found: Vec<bool> = rows(&payload[..cut]).map(|row| row.is_ok()).collect();
-        // A row without a body is one that has none, as the original reads it.
+        // A row that ends after its head has no body: Tarantool reads it so, too.
         assert_eq!(found, [true, cut == half + head_length], "cut at {cut}");
     }
 }
 
-/// There are replicas 0 to 31: what is kept of each does not grow with the rows.
+/// Only replicas 0 to 31 exist, so the memory for replicas does not grow with the rows.
 #[test]
-fn a_row_of_a_replica_that_cannot_be_is_none() {
+fn a_row_of_an_impossible_replica_is_damage() {
     let of = |replica: u8| rows(&[0x82, 0x00, 0x0c, 0x02, replica]).next().unwrap().map(|row| row.replica);
     assert_eq!(of(31), Ok(31));
     assert_eq!(of(32).unwrap_err().what, "the number of a replica is over 31");

@@ -1,4 +1,4 @@
-//! What salvage lists and hands out, the cut of torn ends, gaps of several replicas.
+//! What salvage lists and recovers, the cut of torn ends, gaps in several replicas.
 
 use crate::support::{Sequence, raw_block};
 use std::path::Path;
@@ -17,7 +17,7 @@ fn planned(disk: &Arc<dyn disk::Disk>, mode: Mode, depth: Depth) -> Plan {
     plan(disk.as_ref(), Path::new(DIRECTORY), &PlanOptions { mode, depth, ..PlanOptions::default() }).unwrap()
 }
 
-/// Every row of a plan's logs.
+/// Returns every row of a plan's logs.
 fn numbers(plan: &Plan) -> Vec<i64> {
     let mut unpacker = Unpacker::default();
     let mut numbers = Vec::new();
@@ -29,9 +29,9 @@ fn numbers(plan: &Plan) -> Vec<i64> {
     numbers
 }
 
-/// What is lost and what is handed out are all there was.
+/// Listed and recovered rows together are all rows.
 #[test]
-fn salvage_hands_out_every_row_that_it_does_not_list() {
+fn salvage_recovers_every_row_that_it_does_not_list() {
     for seed in 0..200_u64 {
         let (sim, disk) = made();
         let mut random = Sequence(seed);
@@ -62,7 +62,7 @@ fn salvage_hands_out_every_row_that_it_does_not_list() {
                 found.extend(numbers.first..=numbers.last.unwrap_or(900));
             }
         }
-        // Behind a file that was cut between blocks nobody knows of any row.
+        // After a cut between blocks, the missing rows are unknown.
         let end = found.iter().copied().max().unwrap_or(0);
         found.sort_unstable();
         assert_eq!(found, (1..=end).collect::<Vec<_>>(), "seed {seed}: {}", told(&plan));
@@ -72,9 +72,9 @@ fn salvage_hands_out_every_row_that_it_does_not_list() {
     }
 }
 
-/// The cut is durable, takes nothing that is whole, and leaves nothing to cut.
+/// The cut is durable, removes nothing sound, and leaves nothing to cut.
 #[test]
-fn a_torn_end_is_cut_once_and_for_all() {
+fn a_torn_end_is_cut_durably() {
     let tear = |sim: &SimDisk| {
         edit(sim, &name(600, "xlog"), |bytes| bytes.truncate(borders(bytes)[9] + 7));
         sim.put(&name(870, "xlog"), &[0; 512]);
@@ -107,7 +107,7 @@ fn a_torn_end_is_cut_once_and_for_all() {
     }
 }
 
-/// Its damage may be a flipped bit: whoever closed the file had written all of it.
+/// Its damage may be a flipped bit: the program that closed the file had written all of it.
 #[test]
 fn a_closed_file_is_never_cut() {
     let (sim, disk) = made();
@@ -121,8 +121,8 @@ fn a_closed_file_is_never_cut() {
     assert_eq!(read(&sim, &name(600, "xlog")), before);
 }
 
-/// Rows of a second replica are missing, but the last block tells only of the first: every row has to be read
-/// to know.
+/// Rows of a second replica are missing, but the last block has only rows of the first. Only reading every
+/// row shows the gap.
 #[test]
 fn a_gap_in_one_of_several_replicas_is_found_before_the_next_log() {
     let (sim, disk) = made();
@@ -150,9 +150,9 @@ fn a_gap_in_one_of_several_replicas_is_found_before_the_next_log() {
     assert!(told(&salvage).contains("LSN 1 to 5 of replica 2"), "{}", told(&salvage));
 }
 
-/// Logs can lie elsewhere, and other files beside them are no matter.
+/// Logs can be in another directory, and other files beside them do not matter.
 #[test]
-fn logs_may_have_a_directory_of_their_own() {
+fn logs_may_be_in_another_directory() {
     let (sim, disk) = made();
     for lsn in [0, 300, 600] {
         let bytes = read(&sim, &name(lsn, "xlog"));
@@ -176,9 +176,9 @@ fn logs_may_have_a_directory_of_their_own() {
     assert!(planned(&disk, Mode::Strict, Depth::Heads).logs.is_empty());
 }
 
-/// Bytes made to look like the beginnings of long blocks take no longer than their number.
+/// Bytes that look like the beginnings of many long blocks do not take quadratic time.
 #[test]
-fn a_forest_of_false_beginnings_is_given_up() {
+fn a_search_among_many_false_beginnings_is_limited() {
     let (sim, disk) = made();
     edit(&sim, &name(600, "xlog"), |bytes| {
         bytes.truncate(borders(bytes)[10]);
@@ -197,9 +197,9 @@ fn a_forest_of_false_beginnings_is_given_up() {
     assert!(error.to_string().ends_with("a block's checksum does not fit"), "{error}");
 }
 
-/// Neither do they when each stands before a small whole block: all searches in a file have one limit.
+/// This also holds if each is followed by a small sound block: all searches in a file share one limit.
 #[test]
-fn false_beginnings_between_whole_blocks_are_given_up() {
+fn false_beginnings_between_sound_blocks_share_one_limit() {
     let (sim, disk) = made();
     let small = raw_block(PLAIN, &[0x81, 0x00, 0x0c]);
     let (count, each) = (5000, 19 + small.len());
@@ -223,9 +223,9 @@ fn false_beginnings_between_whole_blocks_are_given_up() {
     assert_eq!(numbers(&plan).iter().filter(|&&lsn| lsn > 0).count(), 900);
 }
 
-/// An older snapshot does not stand in where nothing reaches as far as the damaged one.
+/// An older snapshot does not replace a damaged one if no log reaches as far.
 #[test]
-fn an_older_snapshot_alone_does_not_stand_in() {
+fn an_older_snapshot_alone_does_not_replace_a_damaged_one() {
     let (sim, disk) = made();
     damaged_snapshot(&sim);
     [0, 300, 600].into_iter().for_each(|lsn| remove(&sim, &name(lsn, "xlog")));
@@ -233,9 +233,9 @@ fn an_older_snapshot_alone_does_not_stand_in() {
     assert!(refused.to_string().contains("300.snap is damaged"), "{refused}");
 }
 
-/// A file without a uuid belongs to whoever has it.
+/// A file without a UUID fits every instance.
 #[test]
-fn a_file_without_an_instance_is_taken() {
+fn a_file_without_an_instance_is_used() {
     for extension in ["snap", "xlog"] {
         let (sim, disk) = made();
         edit(&sim, &name(0, extension), |bytes| {
@@ -247,9 +247,9 @@ fn a_file_without_an_instance_is_taken() {
     }
 }
 
-/// A tuple may hold the bytes of a whole block, which is no block of the file.
+/// A tuple may contain the bytes of a whole block. They are not a block of the file.
 #[test]
-fn a_block_within_a_damaged_block_is_not_taken() {
+fn a_block_within_a_damaged_block_is_not_used() {
     let (_, disk) = made();
     let within = raw_block(PLAIN, &[0x81, 0x00, 0x0c]);
     let mut log =
@@ -275,10 +275,10 @@ fn a_block_within_a_damaged_block_is_not_taken() {
     assert_eq!(pieces, [1, 1, 1, 2], "neighbours are one piece");
 }
 
-/// Of very many damaged places in one file the first are named, the others counted, and the end of the file
-/// is judged as ever.
+/// If very many places of one file are damaged, the first are named and the others are counted. The end of
+/// the file is judged as usual.
 #[test]
-fn of_very_many_holes_the_first_are_named() {
+fn only_the_first_of_very_many_holes_are_named() {
     const COUNT: i64 = 3000;
     let (sim, disk) = made();
     let mut log =
@@ -291,7 +291,7 @@ fn of_very_many_holes_the_first_are_named() {
     let mut end = 0;
     edit(&sim, &name(900, "xlog"), |bytes| {
         let borders = borders(bytes);
-        // Every second block, the last but one included.
+        // Every second block, including the second last.
         borders.iter().step_by(2).take(3000).for_each(|&at| bytes[at + 19] ^= 0x40);
         end = borders[5997];
     });
@@ -306,7 +306,7 @@ fn of_very_many_holes_the_first_are_named() {
     );
     assert!(before.to_string().ends_with(&more), "{before}, {more}");
     assert!(last.to_string().ends_with("lost: LSN 6899 of replica 1"), "{last}");
-    // A torn end is still one.
+    // A torn end still counts as one.
     edit(&sim, &name(900, "xlog"), |bytes| bytes.truncate(bytes.len() - 10));
     assert_eq!(planned(&disk, Mode::Salvage, Depth::Rows).torn.len(), 1);
 }

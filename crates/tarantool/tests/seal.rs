@@ -1,7 +1,7 @@
-//! What is recovered, sealed into a new store: with crashes and refusals at every operation, and with as many
-//! spaces as a store takes.
+//! Recovered rows, sealed into a new store: with crashes and refusals at every operation, and with as many
+//! spaces as a store allows.
 //!
-//! Input: snapshots and logs by our writers. Output: failures. Does not depend on the crate's insides.
+//! Input: snapshots and logs by our writers. Output: failures. Uses only the public interface.
 
 use crate::load::{DIRECTORY, header, index, log, recovered, space, written};
 use crate::support::Watch;
@@ -46,7 +46,7 @@ fn a_crash_or_a_refusal_while_sealing_leaves_all_of_a_new_store_or_none() {
         let snapshot = Snapshot::open(&disk, Path::new("/store"))?;
         assert_eq!(snapshot.tables().len(), expected.tables.len());
         let count: u64 = snapshot.tables().iter().map(Table::row_count).sum();
-        // Some keys came more than once.
+        // Some keys occurred more than once.
         assert!(count > 0 && count <= expected.row_count());
         assert_eq!(snapshot.attachment("note"), Some(expected.row_count().to_string().as_bytes()));
         assert_eq!(verify(&snapshot), []);
@@ -96,7 +96,7 @@ fn more_spaces_than_a_store_takes_are_refused_before_their_rows_are_read() {
     let (refused, read_bytes) = recovered(&disk);
     assert_eq!(refused.unwrap_err(), format!("{DIRECTORY}/00000000000000000000.snap: {what}"));
     assert_eq!(read_bytes, 0);
-    // What logs do to spaces counts.
+    // The number of spaces after the logs counts.
     let mut writer = LogWriter::create(&disk, Path::new(DIRECTORY), &header(FileKind::Log)).unwrap();
     log(&mut writer, 1, RowKind::Replace, Body { tuple: Some(&[0x91, 1]), ..Body::default() });
     writer.sync().unwrap();

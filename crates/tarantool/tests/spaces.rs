@@ -1,6 +1,6 @@
-//! Spaces as Tarantool describes them, and as tables.
+//! Spaces by Tarantool's definitions, and as tables.
 //!
-//! Input: definitions made by Tarantool itself, and old ones by hand. Output: failures. Must not know
+//! Input: definitions that Tarantool made, and old ones made by hand. Output: failures. Does not depend on
 //! how tuples are read.
 
 use store::{Kind, Value};
@@ -8,7 +8,7 @@ use tarantool::msgpack::{self, Reader};
 use tarantool::space::Spaces;
 use tarantool::table::SpaceTable;
 
-/// Makes spaces with all sorts of indexes and prints their definitions.
+/// Creates spaces with all kinds of indexes and prints their definitions.
 const SCRIPT: &str = r"
 box.cfg{log = 'tarantool.log'}
 local function create(name, options, indexes)
@@ -87,7 +87,7 @@ fn definitions_by_tarantool_become_tables() {
     let described =
         |from: u32| spaces.ids().filter(|&id| id >= from).map(|id| describe(&spaces, id)).collect::<String>();
     assert_eq!(described(512), DESCRIBED);
-    // What Tarantool says of its own spaces agrees with what is built in.
+    // The built-in definitions of system spaces agree with Tarantool's.
     let built_in = Spaces::new();
     for id in built_in.ids() {
         let (ours, theirs) = (built_in.get(id).unwrap().unwrap(), spaces.get(id).unwrap().unwrap());
@@ -136,8 +136,8 @@ fn describe(spaces: &Spaces, id: u32) -> String {
     out
 }
 
-/// Writes a tuple from words: numbers, `nil`, `[2` for an array of two, `{1` for a map of one, and text
-/// otherwise.
+/// Writes a tuple from words: numbers, `nil`, `[2` for an array of two, `{1` for a map of one, anything else
+/// as text.
 fn tuple(words: &str) -> Vec<u8> {
     let mut out = Vec::new();
     for word in words.split_whitespace() {
@@ -159,14 +159,14 @@ fn tuple(words: &str) -> Vec<u8> {
 }
 
 #[test]
-fn old_definitions_are_read_too() {
+fn old_definitions_are_read() {
     let mut spaces = Spaces::new();
     // Flags as text; options and parts as a list of numbers.
     spaces.set_space(&tuple("[6 600 1 old memtx 0 ''")).unwrap();
     spaces.set_index(&tuple("[8 600 0 primary tree 1 1 0 num")).unwrap();
     spaces.set_index(&tuple("[10 600 1 second hash 0 2 2 STR 1 num")).unwrap();
     spaces.set_space(&tuple("[6 601 1 lost memtx 0 temporary")).unwrap();
-    // Nullability out of the format, and parts with something behind the type.
+    // Nullability from the format, and parts with additional values after the type.
     spaces.set_space(&tuple("[7 602 1 new memtx 0 {0 [2 {2 name a type str {1 is_nullable true")).unwrap();
     spaces.set_index(&tuple("[6 602 0 primary tree {1 unique true [1 [2 0 unsigned")).unwrap();
     spaces.set_index(&tuple("[6 602 1 second tree {0 [2 [3 1 string {0 [2 2 string")).unwrap();
@@ -198,7 +198,7 @@ new: space_602(key_0 U64, key_1 Bytes, key_2 Bytes, key_3 Bytes, tuple Bytes) pr
 }
 
 #[test]
-fn spaces_and_indexes_come_and_go() {
+fn spaces_and_indexes_are_created_and_dropped() {
     let mut spaces = Spaces::new();
     let before: Vec<u32> = spaces.ids().collect();
     assert_eq!(spaces.set_space(&tuple("[3 600 1 here")), Ok(600));
@@ -225,7 +225,7 @@ fn index_names_that_the_store_does_not_take_are_replaced() {
     table.schema.validate().unwrap();
 }
 
-/// Takes a tuple and shows the values, and whether all of the tuple was walked over.
+/// Reads a tuple and shows the values, and whether the walk reached the tuple's end.
 fn taken(table: &SpaceTable, words: &str) -> Result<Vec<String>, &'static str> {
     let mut bytes = tuple(words);
     let length = bytes.len();

@@ -1,7 +1,7 @@
-//! Transactions, told from each other, confirmed and rolled back; rows that a snapshot has already; rows that
-//! do not fit.
+//! Transactions that are told apart, confirmed and rolled back; rows that the snapshot already has; rows that
+//! cannot be applied.
 //!
-//! Input: rows of logs by hand. Output: failures. Does not depend on how the state is kept.
+//! Input: rows of logs made by hand. Output: failures. Does not depend on how the state is kept.
 
 use crate::support::{Watch, raw_block};
 use crate::values::{pack, show};
@@ -15,8 +15,8 @@ use tarantool::state::{ApplyError, OnRejectedRow, REJECTED_ROWS_MAX, State};
 use tarantool::table::SpaceTable;
 use tarantool::{Body, Row, RowKind, VClock, put_body, put_row};
 
-/// A state with a space 512 of numbers, 513 that waits for replicas, and 514 whose primary key cannot be
-/// represented.
+/// A state with space 512 of numbers, space 513 that waits for replicas, and space 514 whose primary key
+/// cannot be represented.
 pub(crate) fn state(vclock: &str, on_rejected_row: OnRejectedRow) -> State {
     let mut spaces = Spaces::new();
     for (id, flags) in [(512, "{}"), (513, "{\"is_sync\": true}"), (514, "{}")] {
@@ -32,9 +32,9 @@ pub(crate) fn state(vclock: &str, on_rejected_row: OnRejectedRow) -> State {
     State::new(spaces, VClock::parse(vclock).unwrap(), on_rejected_row)
 }
 
-/// Writes rows like `1/7 insert 512 [1, 2]`: replica, number, kind, space and tuple; a transaction of several
-/// has `(5` behind the number of its rows but the last, which has `5)`; `!` stands for a row that waits for
-/// an answer, `?` for one that waits its turn.
+/// Writes rows like `1/7 insert 512 [1, 2]`: replica, number, kind, space and tuple. In a transaction of
+/// several rows that starts with row 5, the last row has `5)` after its number and all others have `(5`. `!`
+/// marks a row that waits for an answer, `?` one that waits for another transaction.
 pub(crate) fn block(text: &str) -> Vec<u8> {
     let mut payload = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -93,7 +93,7 @@ pub(crate) fn block(text: &str) -> Vec<u8> {
     payload
 }
 
-/// Carries out blocks and shows what is there, space by space, and what is said.
+/// Applies blocks and shows the rows of each space, and the messages.
 pub(crate) fn after(state: State, blocks: &[&str]) -> String {
     let mut state = state;
     for text in blocks {
@@ -160,7 +160,7 @@ fn rows_come_and_go() {
 }
 
 #[test]
-fn what_the_snapshot_has_is_left_out() {
+fn rows_in_the_snapshot_are_skipped() {
     let rows = "
         1/4 insert 512 [4]
         1/5 insert 512 [5]
@@ -174,7 +174,7 @@ fn what_the_snapshot_has_is_left_out() {
 }
 
 #[test]
-fn transactions_count_whole_or_not_at_all() {
+fn only_whole_transactions_count() {
     let first = "
         1/1<1 insert 512 [1]
         1/2<1 insert 512 [2]";
@@ -196,7 +196,7 @@ fn transactions_count_whole_or_not_at_all() {
 
 /// Versions 2.8 to 2.10 of Tarantool wrote such logs.
 #[test]
-fn transactions_of_several_replicas_are_told_apart_where_rows_may_be_left_out() {
+fn interleaved_transactions_are_told_apart_in_salvage() {
     let mixed = "
         1/1<1 replace 512 [1, 1]
         2/50<50 replace 512 [1, 2]
@@ -224,7 +224,7 @@ fn transactions_of_several_replicas_are_told_apart_where_rows_may_be_left_out() 
 }
 
 #[test]
-fn a_transaction_with_a_row_that_does_not_fit_is_left_out_whole() {
+fn a_transaction_with_an_inapplicable_row_is_left_out_completely() {
     let before = "
         1/1 insert 512 [1, \"before\"]
         1/2 insert 512 [2, \"before\"]";
@@ -257,8 +257,8 @@ fn synchronous_transactions_wait_for_a_verdict() {
         Tarantool's memory";
     assert_eq!(strict(&[rows, &confirm(4)]), "512: [2] [3] [4]; 513: [1]; {1: 5}");
     assert_eq!(strict(&[rows, &confirm(2)]), format!("512: [2] [3] [4]; 513: [1]; {{1: 5}}; {waiting}"));
-    // What only waits its turn counts as soon as nothing before it waits, and is gone with what it waits
-    // behind.
+    // A transaction that waits only for others counts as soon as none before it waits. If one of those is
+    // rolled back, so is this one.
     assert_eq!(strict(&[rows, &confirm(2), &rollback(3)]), "512: [2] [3]; 513: [1]; {1: 6}");
     assert_eq!(strict(&[rows, &rollback(2)]), format!("513: [1]; {{1: 6}}; {waiting}"));
     assert_eq!(strict(&[rows, &rollback(1)]), "{1: 6}");
@@ -270,7 +270,7 @@ fn synchronous_transactions_wait_for_a_verdict() {
 }
 
 #[test]
-fn rows_that_do_not_fit_are_told() {
+fn inapplicable_rows_are_reported() {
     assert_eq!(strict(&["1/1 insert 600 [1]"]), "row 1: there is no space 600");
     assert_eq!(strict(&["1/1 insert 512 [\"x\"]"]), "row 1: a number without a sign is expected");
     assert_eq!(strict(&["1/1 other 512 [1]"]), "row 1: rows of kind 99 cannot be carried out");
@@ -291,9 +291,9 @@ fn rows_that_do_not_fit_are_told() {
     );
 }
 
-/// Of very many rows that do not fit, the first are named.
+/// If very many rows cannot be applied, only the first are named.
 #[test]
-fn of_very_many_rows_that_do_not_fit_the_first_are_named() {
+fn only_the_first_of_very_many_inapplicable_rows_are_named() {
     let mut state = state("{}", OnRejectedRow::LeaveOut);
     for lsn in 1..=REJECTED_ROWS_MAX + 7 {
         state.apply(&block(&format!("1/{lsn} insert 600 [1]"))).unwrap();
@@ -335,7 +335,7 @@ fn no_operation_changes_a_primary_key() {
 }
 
 #[test]
-fn where_rows_are_missing_an_insert_may_replace() {
+fn an_insert_may_replace_if_rows_are_missing() {
     let mut state = state("{1: 4}", OnRejectedRow::LeaveOut);
     let schema = SpaceTable::new(&state.spaces().get(512).unwrap().unwrap()).schema;
     let mut rows = store::Rows::new(&schema);
@@ -349,7 +349,7 @@ fn where_rows_are_missing_an_insert_may_replace() {
 }
 
 #[test]
-fn a_log_says_where_it_is_damaged() {
+fn errors_name_the_position_of_damage_in_a_log() {
     for thread_count in [1, 2] {
         let mut bytes = b"behind the header".to_vec();
         let mut places = Vec::new();
@@ -381,7 +381,7 @@ fn a_log_says_where_it_is_damaged() {
         let damage =
             format!("1.xlog is damaged at byte {}: a block's checksum does not fit", places[1].offset);
         assert_eq!(apply(&bytes, &places), (Err(damage), 0, "512: [1]; {1: 1}".to_owned()));
-        // A block that is whole, and whose rows are none.
+        // The block is sound, but its content is not rows.
         let start = places[1].offset;
         bytes.truncate(start);
         bytes.extend_from_slice(&raw_block(tarantool::PLAIN, b"\xc1"));
@@ -396,9 +396,9 @@ fn a_log_says_where_it_is_damaged() {
     }
 }
 
-/// More rows than are handed over at once, before, in and behind a transaction of which that is true too.
+/// A transaction with more rows than one piece holds, and as many rows before and after it.
 #[test]
-fn a_block_that_is_carried_out_in_parts_ends_as_at_once() {
+fn a_block_applied_in_parts_gives_the_same_as_at_once() {
     for thread_count in [1, 2] {
         let line = |lsn: u32| match lsn {
             20_001..40_000 => format!("1/{lsn}<20001 replace 512 [{}, {lsn}]", lsn % 9000),

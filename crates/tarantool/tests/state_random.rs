@@ -1,4 +1,4 @@
-//! Random rows of logs: changed bytes never panic, and many keys end as in a map.
+//! Random rows of logs: changed bytes never cause a panic, and many keys end as in a map.
 //!
 //! Input: random rows. Output: failures. Does not depend on how the state is kept.
 

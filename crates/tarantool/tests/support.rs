@@ -1,9 +1,9 @@
-//! What several tests need: blocks and rows without the writer that is tested.
+//! Shared by several tests: blocks and rows made without the writer that is tested.
 
 use tarantool::msgpack::{put_array_len, put_str, put_uint};
 use tarantool::{COMPRESSED, checksum};
 
-/// Numbers that look random and are the same each time.
+/// Random-looking numbers that are the same each time.
 pub(crate) struct Sequence(pub(crate) u64);
 
 impl Sequence {
@@ -13,7 +13,7 @@ impl Sequence {
     }
 }
 
-/// Returns a block with `payload`, its numbers all of 32 bits.
+/// Returns a block with `payload`. All numbers in its head have 32 bits.
 pub(crate) fn raw_block(magic: [u8; 4], payload: &[u8]) -> Vec<u8> {
     let stored =
         if magic == COMPRESSED { zstd::bulk::compress(payload, 1).unwrap() } else { payload.to_vec() };
@@ -31,7 +31,7 @@ pub(crate) fn tuple(number: u64, text: &str) -> Vec<u8> {
     tuple
 }
 
-/// Passes on how many bytes are done, or items where bytes are not counted.
+/// Reports how many bytes are done, or how many items if bytes are not counted.
 pub(crate) struct Watch<F>(pub(crate) F);
 
 impl<F: Fn(u64) + Send + Sync> work::Progress for Watch<F> {

@@ -1,4 +1,4 @@
-//! Tarantool itself: what it writes is read whole, and what we write it loads.
+//! Tarantool itself: its files can be read completely, and it loads our files.
 
 use crate::support::tuple;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Reads a file whole; gives each block's payload to `each`. Returns the header and whether the file was
+/// Reads a whole file and passes each block's payload to `each`. Returns the header and whether the file was
 /// closed.
 fn read(path: &Path, mut each: impl FnMut(&[u8])) -> (Header, bool) {
     let bytes = std::fs::read(path).unwrap();
@@ -56,10 +56,10 @@ space:insert{50000, 'last'}
 os.exit(0)
 ";
 
-/// Snapshots and logs of the original, row by row: numbers follow, transactions end, and every row is written
-/// again to the same bytes.
+/// Snapshots and logs by Tarantool, row by row: numbers are consecutive, transactions end, and rewriting each
+/// row gives the same bytes.
 #[test]
-fn what_tarantool_writes_is_read_whole() {
+fn all_files_of_tarantool_can_be_read() {
     let directory = tempfile::tempdir().unwrap();
     if tarantool(directory.path(), WRITE).is_none() {
         return;
@@ -116,9 +116,9 @@ print(space:get(20000)[4].deep[1], space.index.by_town:min()[1], box.space.own:l
 os.exit(0)
 ";
 
-/// A snapshot made of the rows of Tarantool's own, all by our writer, is loaded, and holds the same.
+/// Our writer copies the rows of a Tarantool snapshot. Tarantool loads the copy, and the rows are the same.
 #[test]
-fn what_we_write_tarantool_loads() {
+fn tarantool_loads_our_snapshots() {
     let directory = tempfile::tempdir().unwrap();
     let (from, to) = (directory.path().join("from"), directory.path().join("to"));
     for directory in [&from, &to] {
@@ -141,9 +141,9 @@ fn what_we_write_tarantool_loads() {
     assert!(wanted.starts_with("20001\t97\tupdated\tlast\n20000\t50000\t100\t20213\n"), "{wanted}");
 }
 
-/// A log of ours behind that snapshot is replayed.
+/// Tarantool replays a log of our writer after that snapshot.
 #[test]
-fn logs_of_ours_tarantool_replays() {
+fn tarantool_replays_our_logs() {
     let directory = tempfile::tempdir().unwrap();
     let Some(_) = tarantool(directory.path(), &WRITE.replace("os.exit", "box.snapshot() os.exit")) else {
         return;

@@ -1,6 +1,6 @@
-//! Updates and upserts: by hand, and against what Tarantool made of thousands of them.
+//! Updates and upserts: by hand, and compared with thousands that Tarantool ran.
 //!
-//! Input: tuples and operations. Output: failures. Does not depend on how operations are carried out.
+//! Input: tuples and operations. Output: failures. Does not depend on how operations are applied.
 
 use crate::values::{pack, show};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ fn fields() -> Vec<Field> {
     ["id", "n", "s", "d", "m"].map(field).to_vec()
 }
 
-/// What becomes of a tuple, counted from 1; or why not.
+/// Returns the changed tuple, or the reason why there is none. Fields count from 1.
 fn updated(tuple: &str, operations: &str) -> String {
     let context = Context { index_base: 1, fields: &fields(), double_fields: &[3] };
     match update(&pack(tuple), &pack(operations), &context) {
@@ -25,7 +25,7 @@ fn updated(tuple: &str, operations: &str) -> String {
 }
 
 #[test]
-fn each_operation_does_what_it_says() {
+fn each_operation_has_its_effect() {
     let cases = [
         ("[1, 2, 3]", r#"[["=", 2, "x"]]"#, r#"[1, "x", 3]"#),
         ("[1, 2, 3]", r#"[["=", 4, "x"]]"#, r#"[1, 2, 3, "x"]"#),
@@ -76,7 +76,7 @@ fn sums_follow_the_rules_of_numbers() {
             if expected.starts_with("op") { expected.to_owned() } else { format!("[7, {expected}]") };
         assert_eq!(shown, expected, "{old} {code} {number}");
     }
-    // A field of doubles keeps them, wherever it is after all operations.
+    // A field of doubles stays one, wherever operations move it.
     assert_eq!(updated("[1, 2, 3, 1.5]", r#"[["+", 4, 1]]"#), "[1, 2, 3, 2.5]");
     assert_eq!(updated("[1, 2, 3, 1.5, 1.5]", r##"[["+", 5, 1], ["#", 2, 1]]"##), "[1, 3, 1.5, 2.5]");
 }
@@ -131,7 +131,7 @@ fn paths_and_names_lead_inside() {
     for (operation, expected) in cases {
         assert_eq!(updated(tuple, &format!("[{operation}]")), expected, "{operation}");
     }
-    // Alone, a place cannot be set twice; between others it can.
+    // One operation alone cannot set a place twice. Between other operations it can.
     assert_eq!(
         updated("[1, {\"a\": 1}]", r#"[["=", "[2].a", 2], ["=", "[2].a", 3]]"#),
         "operation =: the same field is changed twice"
@@ -141,7 +141,7 @@ fn paths_and_names_lead_inside() {
 }
 
 #[test]
-fn an_upsert_goes_on_without_what_does_not_fit() {
+fn an_upsert_skips_operations_that_do_not_fit() {
     let context = Context { index_base: 0, fields: &fields(), double_fields: &[] };
     let upserted = |operations: &str| {
         upsert(&pack("[1, 2, \"x\"]"), &pack(operations), &context).map(|tuple| show(&tuple))
@@ -154,7 +154,7 @@ fn an_upsert_goes_on_without_what_does_not_fit() {
     assert_eq!(upserted("7"), Err("an array is expected".to_owned()));
 }
 
-/// Does thousands of updates and upserts and prints the tuples that are there at the end.
+/// Runs thousands of updates and upserts and prints the final tuples.
 const SCRIPT: &str = r#"
 local ffi, decimal = require('ffi'), require('decimal')
 box.cfg{log = 'tarantool.log', wal_mode = 'write'}
@@ -217,7 +217,7 @@ fn thousands_of_updates_end_where_tarantool_ended() {
     assert_eq!(ours.len(), theirs.len());
 }
 
-/// Carries out a log on a map of tuples by their first field.
+/// Applies a log to a map of tuples by their first field.
 fn replay(path: &Path, space: u32) -> BTreeMap<u64, Vec<u8>> {
     let file = std::fs::read(path).unwrap();
     let mut offset = Header::parse(&file).unwrap().1;
@@ -256,7 +256,7 @@ fn replay(path: &Path, space: u32) -> BTreeMap<u64, Vec<u8>> {
                     let old = tuples.get(&first(given));
                     let new = old.map(|old| upsert(old, body.ops.unwrap(), &context).unwrap());
                     let new = new.unwrap_or_else(|| given.to_vec());
-                    // A changed primary key makes the whole upsert void.
+                    // If an upsert changes the primary key, all of it is void.
                     if new.len() > 1 && first(&new) == first(given) {
                         tuples.insert(first(given), new);
                     }

@@ -1,11 +1,11 @@
-//! msgpack as text, for tests that are read by people.
+//! msgpack as text, for tests that people read.
 //!
-//! Input: text like `[1, "a", {"x": 1.5, "y": 2.5f}, nil]`, or bytes. Output: bytes, or text. Must not
-//! know what they mean.
+//! Input: text like `[1, "a", {"x": 1.5, "y": 2.5f}, nil]`, or bytes. Output: bytes, or text. Does not depend
+//! on their meaning.
 
 use tarantool::msgpack::{self, Class, Number, Reader};
 
-/// Writes text as msgpack. Numbers with a point have 64 bits, with an f behind them 32.
+/// Writes text as msgpack. Numbers with a point have 64 bits, or 32 bits with a final f.
 pub(crate) fn pack(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let rest = value(text, &mut out);
@@ -62,7 +62,7 @@ fn list<'a>(mut text: &'a str, close: char, out: &mut Vec<u8>) -> &'a str {
     }
 }
 
-/// Shows msgpack as text, pairs of maps in the order of their keys.
+/// Shows msgpack as text. The pairs of maps are in the order of their keys.
 pub(crate) fn show(bytes: &[u8]) -> String {
     let mut reader = Reader::new(bytes);
     let mut out = String::new();

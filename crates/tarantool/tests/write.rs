@@ -1,4 +1,4 @@
-//! What the writers write, byte by byte, read again by us, and with every disk operation failing.
+//! What the writers write: byte by byte, read back, and with every disk operation failing.
 
 use crate::support::tuple;
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ fn disk() -> (Arc<SimDisk>, Arc<dyn disk::Disk>) {
     (sim, disk)
 }
 
-/// Reads a whole file: the payload of each block, and whether the file was closed.
+/// Reads a whole file. Returns the payload of each block, and whether the file was closed.
 fn blocks(bytes: &[u8]) -> (Vec<(Vec<u8>, bool)>, bool) {
     let (_, mut at) = Header::parse(bytes).unwrap();
     let mut blocks = Vec::new();
@@ -50,7 +50,7 @@ fn blocks(bytes: &[u8]) -> (Vec<(Vec<u8>, bool)>, bool) {
     }
 }
 
-/// The first rows of a snapshot, as the format's description has them.
+/// The first rows of a snapshot, as the format's description shows them.
 #[test]
 fn a_snapshot_is_written_byte_by_byte() {
     let (_, disk) = disk();
@@ -101,10 +101,10 @@ fn a_snapshot_is_written_byte_by_byte() {
     assert_eq!(bytes[bytes.len() - 4..], [0xd5, 0x10, 0xad, 0xed]);
 }
 
-/// Blocks are closed with 128 KiB, head included, and compressed from 2 KiB on; frames say neither size nor
+/// Blocks are closed at 128 KiB, head included, and compressed from 2 KiB on. Frames have neither size nor
 /// checksum.
 #[test]
-fn blocks_are_cut_and_compressed_as_by_the_original() {
+fn blocks_are_cut_and_compressed_as_by_tarantool() {
     let (_, disk) = disk();
     let mut snap =
         SnapWriter::create(&disk, Path::new(DIRECTORY), &header(FileKind::Snapshot, 1), 1.0).unwrap();
@@ -135,7 +135,7 @@ fn blocks_are_cut_and_compressed_as_by_the_original() {
     }
 }
 
-/// A row as a log has it.
+/// A row in the form of a log.
 fn log_row<'a>(lsn: i64, tsn: i64, is_commit: bool, body: &'a [u8]) -> Row<'a> {
     Row {
         kind: RowKind::Replace,
@@ -152,9 +152,9 @@ fn log_row<'a>(lsn: i64, tsn: i64, is_commit: bool, body: &'a [u8]) -> Row<'a> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Transactions of any size stay whole within a block, and every row comes back.
+    /// Transactions of any size stay within one block, and every row can be read back.
     #[test]
-    fn transactions_come_back_whole(sizes in prop::collection::vec((1_i64..200, 1_usize..3000), 1..30)) {
+    fn transactions_read_back_whole(sizes in prop::collection::vec((1_i64..200, 1_usize..3000), 1..30)) {
         let (_, disk) = disk();
         let mut log = LogWriter::create(&disk, Path::new(DIRECTORY), &header(FileKind::Log, 0)).unwrap();
         let mut lsn = 0_i64;
@@ -186,8 +186,7 @@ proptest! {
     }
 }
 
-/// Writes a snapshot and a log; counts in `acknowledged` the snapshots, and the rows of the log, that are to
-/// stay.
+/// Writes a snapshot and a log. `acknowledged` counts the durable snapshots, and the durable rows of the log.
 fn write_both(disk: &Arc<dyn disk::Disk>, acknowledged: &Cell<(u32, i64)>) -> tarantool::Result<()> {
     let mut snap = SnapWriter::create(disk, Path::new(DIRECTORY), &header(FileKind::Snapshot, 5), 1.0)?;
     snap.insert(512, 0, &tuple(1, "one"))?;
@@ -203,8 +202,8 @@ fn write_both(disk: &Arc<dyn disk::Disk>, acknowledged: &Cell<(u32, i64)>) -> ta
     Ok(())
 }
 
-/// A snapshot has its name only when it is whole, and a log's synced rows stay, whatever fails and whenever
-/// the power goes.
+/// A snapshot gets its name only when it is complete, and a log's synced rows stay, whatever fails and
+/// whenever the power fails.
 #[test]
 fn no_failure_leaves_half_a_snapshot_or_loses_synced_rows() {
     let (sim, whole) = disk();
@@ -249,7 +248,7 @@ fn check(disk: &SimDisk, (snapshots, rows): (u32, i64), number: usize) {
     assert!(snapshots_found >= snapshots, "operation {number}: the snapshot is gone");
 }
 
-/// What an interrupted call left under the name of a file being written is replaced.
+/// A file that an interrupted call left under a temporary name is replaced.
 #[test]
 fn leftovers_are_replaced() {
     let (sim, disk) = disk();

@@ -1,12 +1,12 @@
-//! Whether another program is there to be asked by a test.
+//! Whether a program that a test needs is installed.
 //!
-//! Input: what was found. Output: yes or no, and a line on standard error; or a panic where CI must have it.
-//! Does not know what is asked.
+//! Input: the program that was found, if any. Output: yes or no, and a line on standard error; or a panic if
+//! CI requires it. Does not know what the program is for.
 
-/// Returns whether a test may ask `program`, and prints a line if it is not there.
+/// Returns whether a test may use `program`. Prints a line if it is not installed.
 ///
 /// # Panics
-/// If it is not there though it must be. `way_out` says how to get it.
+/// If it is required and not installed. `way_out` says how to install it.
 #[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
 pub fn may_ask(program: &str, way_out: &str, is_there: bool, must_be: bool) -> bool {
     assert!(is_there || !must_be, "tests need {program}: {way_out}");
@@ -16,7 +16,7 @@ pub fn may_ask(program: &str, way_out: &str, is_there: bool, must_be: bool) -> b
     is_there
 }
 
-/// Returns whether this run must ask all programs that there are: the environment's `CI` is `true`.
+/// Returns whether this run requires all programs: the environment variable `CI` is `true`.
 pub fn is_ci() -> bool {
     std::env::var("CI").as_deref() == Ok("true")
 }

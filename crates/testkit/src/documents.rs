@@ -1,15 +1,15 @@
-//! Keeps documents true that a program writes of itself: a page with the help of all commands, and manual
+//! Checks documents that a program generates about itself: a page with the help of all commands, and manual
 //! pages.
 //!
-//! Runs the program and compares what it prints with what the repository keeps; with UPDATE=1 it writes the
-//! files instead. It does not know what help says.
+//! Runs the program and compares its output with the files in the repository. With UPDATE=1 it writes the
+//! files instead. It does not depend on the content of the help.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// Checks a page that has an introduction and the help of a program and all its commands.
+/// Checks a page that has an introduction, the help of a program, and the help of all its commands.
 ///
 /// # Errors
 /// A sentence: the page is out of date, or the program prints no help.
@@ -58,8 +58,8 @@ fn commands(help: &str) -> Vec<&str> {
     list.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect()
 }
 
-/// Checks the manual pages of a program, which its command `man` writes. `is_own` says of the name of a page
-/// whether it is one of this program.
+/// Checks the manual pages of a program, which its command `man` writes. `is_own` returns whether a page with
+/// this name belongs to the program.
 ///
 /// # Errors
 /// A sentence: pages are out of date, or the program writes none.

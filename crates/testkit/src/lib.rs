@@ -1,9 +1,9 @@
-//! For tests, benchmarks and `xtask` only: a disk that lies, a server that fails, generated mail, real mail,
+//! For tests, benchmarks and `xtask` only: a simulated disk, a server that fails, generated mail, real mail,
 //! Tarantool, restic.
 //!
 //! Input: seeds and options. Output: Maildirs and misbehaving disks, the same ones each time. It is the one
-//! library that may read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print: it runs beside tests. Does
-//! not depend on the crates it helps to test, but `disk`, whose trait it implements.
+//! library that may read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print, because it runs beside
+//! tests. Depends on none of the crates that it helps to test, except `disk`, whose trait it implements.
 
 pub mod ask;
 pub mod corpus;

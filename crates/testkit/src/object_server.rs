@@ -1,7 +1,7 @@
 //! An object store on the loopback address that fails when a test wants it to.
 //!
-//! Input: requests as S3 words them, and which of them are to fail how. Output: objects, lists, or the
-//! failure. Signatures are not looked at. Does not know what is stored.
+//! Input: S3 requests, and which of them fail in which way. Output: objects, lists, or the failure. It does
+//! not check signatures. Does not know what is stored.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -9,27 +9,27 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// What becomes of a request.
+/// What happens to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is done and answered.
+    /// It is executed and answered.
     Answer,
-    /// It is refused as by a server that has too much to do: 503.
+    /// It is refused like by an overloaded server: 503.
     Busy,
-    /// It is refused for good: 403.
+    /// It is refused permanently: 403.
     Deny,
-    /// It is done, and the connection ends before the answer.
+    /// It is executed, and the connection ends before the answer.
     Reset,
-    /// It is done, and nothing is ever answered, but the connection stays.
+    /// It is executed but never answered, and the connection stays open.
     Hang,
-    /// It is done, and a bit of what is answered flips on the way.
+    /// It is executed, and a bit of the answer flips during the transfer.
     Flip,
 }
 
-/// Decides about a request, as it is told by [`ObjectServer::decide`].
+/// Decides about a request. See [`ObjectServer::decide`].
 type Decide = dyn Fn(usize, &str, &str) -> Fate + Send + Sync;
 
-/// A running server; it ends with the process.
+/// A running server. It ends with the process.
 #[derive(Debug)]
 pub struct ObjectServer {
     port: u16,
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Shared {
 }
 
 impl ObjectServer {
-    /// Starts one that holds nothing and does not fail.
+    /// Starts a server without objects that does not fail.
     ///
     /// # Panics
     /// If the machine has no loopback address.
@@ -69,19 +69,19 @@ impl ObjectServer {
         ObjectServer { port, shared }
     }
 
-    /// Returns the address of a repository there, as restic and pneu take it.
+    /// Returns the address of a repository there, in the form that restic and pneu accept.
     pub fn address(&self) -> String {
         format!("s3:http://127.0.0.1:{}/bucket/mail", self.port)
     }
 
-    /// Lets `decide` say from now on which requests fail. It gets the number of each from 0, its method, and
-    /// the name of the object or what a list is to begin with.
+    /// Lets `decide` choose from now on which requests fail. It gets the number of each request from 0, its
+    /// method, and the name of the object or the prefix of a list.
     pub fn decide(&self, decide: impl Fn(usize, &str, &str) -> Fate + Send + Sync + 'static) {
         *locked(&self.shared.decide) = Some(Arc::new(decide));
         locked(&self.shared.requests).clear();
     }
 
-    /// Returns the method and the name of each request since it was last decided what fails.
+    /// Returns the method and the name of each request since the last call of [`ObjectServer::decide`].
     pub fn requests(&self) -> Vec<String> {
         locked(&self.shared.requests).clone()
     }
@@ -92,7 +92,7 @@ impl ObjectServer {
     }
 }
 
-/// A test that failed while it held the lock has said so already.
+/// A test that failed while it held the lock has already reported that.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -104,12 +104,12 @@ struct Request {
     name: String,
     query: String,
     range: Option<(usize, usize)>,
-    /// Whether it says how long its body is.
+    /// Whether it states the length of its body.
     has_length: bool,
     body: Vec<u8>,
 }
 
-/// Reads one request and answers it; `None` when the connection is over.
+/// Reads one request and answers it. Returns `None` when the connection has ended.
 fn answer(stream: &TcpStream, shared: &Shared) -> Option<()> {
     let request = read(&mut BufReader::new(stream))?;
     let is_list = request.name.is_empty() && request.query.contains("list-type=2");
@@ -127,7 +127,7 @@ fn answer(stream: &TcpStream, shared: &Shared) -> Option<()> {
     let reply = match fate {
         Fate::Busy => refusal("503 Service Unavailable", "SlowDown", "Please reduce your request rate."),
         Fate::Deny => refusal("403 Forbidden", "AccessDenied", "Not for you."),
-        // As some servers do, with whatever stands in between.
+        // Some servers do this, too, and put other elements in between.
         _ if request.method == "PUT" && !request.has_length => {
             refusal("411 Length Required", "MissingContentLength", "How long is it?")
         }
@@ -137,11 +137,11 @@ fn answer(stream: &TcpStream, shared: &Shared) -> Option<()> {
     match fate {
         Fate::Reset => None,
         Fate::Hang => {
-            // Until the test is over.
+            // Keeps the connection open until the test ends.
             thread::park();
             None
         }
-        // Of what has no body, only the head is sent.
+        // An answer without a body has only a head.
         _ if is_head => {
             stream.write_all(&reply[..reply.windows(4).position(|end| end == b"\r\n\r\n")? + 4]).ok()
         }

@@ -15,12 +15,12 @@ const BAR_HEIGHT: usize = 32;
 const PAPER: &str = "#1d2129";
 const INK: &str = "#d8dee9";
 
-/// How text looks from a place on.
+/// The style of text from some position on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Style {
     is_bold: bool,
     is_dim: bool,
-    /// 0 to 7 as terminals number them; `None` stands for the usual one.
+    /// 0 to 7 in the numbering of terminals; `None` for the default colour.
     colour: Option<usize>,
 }
 
@@ -58,7 +58,7 @@ pub fn draw_terminal(text: &str, title: &str, columns: usize) -> String {
     svg
 }
 
-/// Draws one line, each piece of one style at its column. The style goes on in the next line.
+/// Draws one line, each piece of one style at its column. The style continues in the next line.
 fn draw_line(svg: &mut String, line: &str, y: usize, style: &mut Style) {
     let mut column = 0;
     for (index, piece) in line.split("\x1b[").enumerate() {

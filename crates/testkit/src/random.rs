@@ -1,11 +1,10 @@
-//! A small random generator (splitmix64), so that everything made by the testkit can be made again from its
-//! seed.
+//! A small random generator (splitmix64). Everything that the testkit generates can be generated again from
+//! its seed.
 //!
-//! Input: a seed. Output: numbers that look random and are the same on every machine, forever: generated mail
-//! and known facts depend on them. Does not know what they are used for, and must not be used where a
-//! stranger may not guess.
+//! Input: a seed. Output: random-looking numbers that are the same on every machine, forever: generated mail
+//! and known facts depend on them. Must not be used where an attacker must not guess.
 
-/// A stream of numbers that is fully given by its seed.
+/// A stream of numbers that its seed fully determines.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: u64,
@@ -17,10 +16,9 @@ impl Random {
         Random { state: seed }
     }
 
-    /// Returns the stream of one thing among many: of item `index`, for the purpose `stream`, under `seed`.
+    /// Returns the stream of one item among many: of item `index`, for the purpose `stream`, under `seed`.
     ///
-    /// Streams of different items do not depend on each other, so that items can be made in any order and on
-    /// any thread.
+    /// Streams of different items are independent, so items can be generated in any order and on any thread.
     pub fn of(seed: u64, stream: u64, index: u64) -> Random {
         let mut outer = Random::new(seed ^ stream.rotate_left(40));
         let mut random = Random::new(outer.next_u64() ^ index.wrapping_mul(0xd134_2543_de82_ef95));
@@ -48,7 +46,7 @@ impl Random {
         from + self.below(to - from + 1)
     }
 
-    /// Returns the place of one of `count` items, which are at least one.
+    /// Returns the index of one of `count` items. There must be at least one.
     #[expect(clippy::cast_possible_truncation, reason = "the result is below a usize")]
     pub fn index(&mut self, count: usize) -> usize {
         self.below(count as u64) as usize
@@ -59,7 +57,7 @@ impl Random {
         self.below(1000) < count
     }
 
-    /// Returns one of `items`, which are not empty.
+    /// Returns one of `items`, which must not be empty.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         let index = self.index(items.len());
         &items[index]

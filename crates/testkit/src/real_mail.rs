@@ -1,8 +1,8 @@
-//! Real mail for tests, which lies outside the project.
+//! Real mail for tests, which is not part of the project.
 //!
 //! Input: the environment variable PNEU_REAL_MAIL, a directory with `real-2986.tar.zst` (a packed tree of
-//! Maildirs) and `edge/` (odd messages, one a file). Output: where they lie unpacked. Does not know what the
-//! messages say.
+//! Maildirs) and `edge/` (unusual messages, one in each file). Output: the directories of the unpacked files.
+//! Does not depend on the content of the messages.
 
 use std::env;
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ pub struct RealMail {
 }
 
 impl RealMail {
-    /// Returns the root of the Maildirs, with the files' own times. Shared by all tests of a process: copy
+    /// Returns the root of the Maildirs, with the files' own times. All tests of a process share it: copy it
     /// before changing it.
     pub fn maildir(&self) -> &Path {
         self.unpacked.path()
@@ -37,9 +37,9 @@ impl RealMail {
     }
 }
 
-/// Returns the real mail, unpacked once for all who hold it at a time.
+/// Returns the real mail. It is unpacked once for all holders at the same time.
 ///
-/// Where PNEU_REAL_MAIL is not set, prints a line and returns `None`: the test has nothing to do.
+/// If PNEU_REAL_MAIL is not set, prints a line and returns `None`; the test is then skipped.
 ///
 /// # Panics
 /// If PNEU_REAL_MAIL is not set though CI is `true`, or names a directory without the mail.

@@ -1,7 +1,7 @@
-//! restic itself, which tests of its format ask.
+//! restic itself, for tests of its format.
 //!
-//! Input: a directory, a password, arguments. Output: what restic printed and its exit code. Does not know
-//! what is asked.
+//! Input: a directory, a password, arguments. Output: what restic printed, and its exit code. Does not know
+//! the purpose of the call.
 
 use crate::ask::{is_ci, may_ask};
 use std::env;
@@ -19,28 +19,28 @@ const WAY_OUT: &str = "go install github.com/restic/restic/cmd/restic@latest, or
 pub struct Restic {
     /// The program itself.
     pub program: PathBuf,
-    /// Where it runs: relative paths among its arguments begin there.
+    /// The working directory: relative paths among its arguments start there.
     pub directory: PathBuf,
-    /// What it finds in its environment besides the tests' own: the repository, its password, a time zone,
-    /// the keys of a server.
+    /// Its environment variables besides the tests' own: the repository, its password, a time zone, the keys
+    /// of a server.
     pub environment: Vec<(String, String)>,
 }
 
-/// What restic did.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The exit code; `None` if it was killed.
     pub code: Option<i32>,
     /// What it printed.
     pub stdout: Vec<u8>,
-    /// What it said besides.
+    /// What it printed on standard error.
     pub stderr: String,
 }
 
 /// Returns a restic that runs in `directory`, on the repository at `address` ("repository": a directory
 /// there), in UTC and without a cache.
 ///
-/// Where there is none, prints a line and returns `None`: the test has nothing to do.
+/// If there is none, prints a line and returns `None`; the test is then skipped.
 ///
 /// # Panics
 /// If there is none though CI is `true`.
@@ -63,23 +63,23 @@ pub fn restic(directory: &Path, address: &str, password: &str) -> Option<Restic>
 }
 
 impl Restic {
-    /// Returns the same with one more variable in its environment.
+    /// Returns the same with one more environment variable.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Restic {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Returns the numbers of its version, for who asks what only newer ones do.
+    /// Returns the numbers of its version, for tests of features that only newer versions have.
     ///
     /// # Panics
-    /// If it says none, though it did when it was looked for.
+    /// If it prints no version, although it did when it was found.
     pub fn version(&self) -> Vec<u32> {
         let printed = self.succeed(&["version"]);
         version(&String::from_utf8_lossy(&printed)).expect("it said its version before")
     }
 
-    /// Runs it and returns what it did, whatever that is.
+    /// Runs it and returns the result, whatever that is.
     ///
     /// # Panics
     /// If it cannot be started.
@@ -96,7 +96,7 @@ impl Restic {
     /// Runs it and returns what it printed.
     ///
     /// # Panics
-    /// If it did not end well.
+    /// If it fails.
     pub fn succeed(&self, arguments: &[&str]) -> Vec<u8> {
         let answer = self.run(arguments);
         assert_eq!(
@@ -109,11 +109,11 @@ impl Restic {
         answer.stdout
     }
 
-    /// Returns the command without arguments, for who runs it beside other work.
+    /// Returns the command without arguments, to run it beside other work.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("--no-cache").current_dir(&self.directory);
-        // What a user has set for repositories of their own is no matter of the tests.
+        // Variables that a user has set for other repositories must not affect the tests.
         for (name, _) in env::vars_os() {
             if name.to_string_lossy().starts_with("RESTIC_") {
                 command.env_remove(name);
@@ -124,7 +124,7 @@ impl Restic {
     }
 }
 
-/// Returns where a restic may lie: on the search path, and where `go install` puts it.
+/// Returns where restic may be installed: on the search path, and where `go install` puts it.
 fn candidates() -> Vec<PathBuf> {
     let mut directories: Vec<PathBuf> =
         env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
@@ -134,7 +134,7 @@ fn candidates() -> Vec<PathBuf> {
     directories.into_iter().map(|directory| directory.join(PROGRAM)).filter(|path| path.is_file()).collect()
 }
 
-/// Returns the newest of `programs` that say their version.
+/// Returns the newest of those `programs` that print a version.
 fn newest(programs: Vec<PathBuf>) -> Option<PathBuf> {
     let versions = programs.into_iter().filter_map(|program| {
         let output = Command::new(&program).arg("version").output().ok()?;

@@ -1,8 +1,7 @@
 //! A shell session of a user with a little mail, as the documents show it.
 //!
-//! Input: command lines. Output: what they print. Each session has a home directory of its own, with the mail
-//! of `testdata/sample-mail` in `Mail` and nothing else. Does not depend on the documents that hold the
-//! commands.
+//! Input: command lines. Output: what they print. Each session has a separate home directory, with the mail
+//! of `testdata/sample-mail` in `Mail` and nothing else. Does not depend on the documents with the commands.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +11,7 @@ use tempfile::TempDir;
 /// The mail, in the workspace: eighteen messages in four folders.
 const SAMPLE_MAIL: &str = "testdata/sample-mail";
 
-/// A home directory with mail, and the program that is tried out in it.
+/// A home directory with mail, and the program under test.
 #[derive(Debug)]
 pub struct Session {
     home: TempDir,
@@ -21,7 +20,7 @@ pub struct Session {
     preamble: String,
 }
 
-/// What a command printed, and how it ended.
+/// The output of a command, and whether it succeeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Printed {
     /// Standard output and standard error, in the order of writing.
@@ -48,7 +47,7 @@ impl Session {
         self.home.path()
     }
 
-    /// Returns a shell that runs one command line in the home directory, with an environment of its own.
+    /// Returns a shell that runs one command line in the home directory, with a separate environment.
     pub fn command(&self, line: &str) -> Command {
         let programs = self.program.parent().unwrap_or(Path::new("."));
         let mut command = Command::new("sh");
@@ -64,8 +63,7 @@ impl Session {
         command
     }
 
-    /// Runs one command line. Both outputs come together as on a terminal; the home directory is printed as
-    /// `~`.
+    /// Runs one command line. Both outputs are mixed as on a terminal. The home directory is printed as `~`.
     ///
     /// # Errors
     /// A sentence, if no shell can be started.

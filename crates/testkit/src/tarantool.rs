@@ -1,7 +1,7 @@
-//! Tarantool itself, which tests of its files ask.
+//! Tarantool itself, for tests of its files.
 //!
-//! Input: a Lua script and a directory for its files. Output: what the script printed. Does not know what is
-//! asked.
+//! Input: a Lua script and a directory for its files. Output: what the script printed. Does not know the
+//! purpose of the script.
 
 use crate::ask::{is_ci, may_ask};
 use std::path::Path;
@@ -13,7 +13,7 @@ const PROGRAM: &str = "tarantool";
 /// Runs `script` in `directory` and returns what it printed. The script calls `box.cfg` itself, with `log =
 /// 'tarantool.log'` and without `listen`, and ends with `os.exit(0)`.
 ///
-/// Where there is no Tarantool, prints a line and returns `None`: the test has nothing to do.
+/// If there is no Tarantool, prints a line and returns `None`; the test is then skipped.
 ///
 /// # Panics
 /// If there is none though CI is `true`, or the script fails.

@@ -1,13 +1,12 @@
-//! Keeps the commands in a document true: runs them, and compares what they print with what the document
-//! shows.
+//! Checks the commands in a document: runs them, and compares their output with the document.
 //!
-//! Input: a Markdown file and the program. Output: whether the file is still right, or with UPDATE=1 the file
+//! Input: a Markdown file and the program. Output: whether the file is up to date, or with UPDATE=1 the file
 //! with the new output. Two marks make a code block part of the tour:
 //!
 //! - `<!-- tour -->`: `$ command` lines, each with its output.
-//! - `<!-- commands -->`: one command on each line. All must succeed; what they print is not compared.
+//! - `<!-- commands -->`: one command on each line. All must succeed. Their output is not compared.
 //!
-//! All commands of a document run in one [`Session`], in the order in which they stand there.
+//! All commands of a document run in one [`Session`], in the order of the document.
 
 use crate::session::Session;
 use std::fmt::Write;
@@ -18,16 +17,16 @@ use std::{env, fs};
 const TOUR: &str = "<!-- tour -->";
 /// The line before a code block of commands alone.
 const COMMANDS: &str = "<!-- commands -->";
-/// What begins a command in a block with output.
+/// The beginning of a command in a block with output.
 const PROMPT: &str = "$ ";
 const FENCE: &str = "```";
-/// What may stand after a measured number.
+/// The units that may follow a measured number.
 const UNITS: [&str; 10] = ["s", "ms", "us", "µs", "min", "seconds", "messages/s", "files/s", "MiB/s", "/s"];
 
-/// Runs the commands in `page` with `program` and says where the page is out of date. With UPDATE=1 it writes
-/// the page instead.
+/// Runs the commands in `page` with `program` and reports where the page is out of date. With UPDATE=1 it
+/// writes the page instead.
 ///
-/// Measured times and rates are compared as equal: machines differ.
+/// Measured times and rates count as equal, because machines differ.
 ///
 /// # Errors
 /// A sentence: the lines that differ, the command that failed, or what could not be run.
@@ -51,14 +50,14 @@ pub fn check_tour(page: &Path, program: &Path) -> Result<(), String> {
     Err(format!("the tour in {} is out of date; UPDATE=1 writes it anew:\n{differences}", page.display()))
 }
 
-/// Whether a command that fails is an error. In a block with output, the output tells.
+/// Whether a failing command is an error. In a block with output, the output shows the failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MustSucceed {
     Yes,
     No,
 }
 
-/// Returns `text` with the output of all commands of the tour as `run` gives it.
+/// Returns `text` with the output of all commands of the tour, which `run` gives.
 fn rewritten(
     text: &str,
     run: &mut dyn FnMut(&str, MustSucceed) -> Result<String, String>,

@@ -1,5 +1,5 @@
-//! The drivers on the smallest store there is: a manifest that names a journal of records. A right writer
-//! passes; each wrong one, with one step left out, is caught.
+//! The drivers with the smallest possible store: a manifest that names a journal of records. A correct writer
+//! passes. Each wrong one, which omits one step, is caught.
 
 use disk::{Disk, File};
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use testkit::sim_disk::{
 
 const RECORD_BYTES: usize = 700;
 
-/// The step a writer leaves out.
+/// The step that a writer omits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wrong {
     Nothing,
@@ -36,19 +36,20 @@ fn root() -> &'static Path {
     Path::new("/db")
 }
 
-/// A record: its number in every byte pair, so that a part of it is never a whole one.
+/// A record: its number in every byte pair, so that a part of it never looks complete.
 fn record(number: usize) -> Vec<u8> {
     u16::try_from(number + 1).unwrap().to_le_bytes().repeat(RECORD_BYTES / 2)
 }
 
-/// Reads the manifest: the journal's name and how many records lie before it.
+/// Reads the manifest: the journal's name and how many records come before it.
 fn manifest(disk: &SimDisk) -> disk::Result<(String, usize)> {
     let text = String::from_utf8(disk.read(&root().join("manifest"))?).unwrap();
     let (name, count) = text.split_once(' ').expect("the manifest is whole");
     Ok((name.to_owned(), count.parse().unwrap()))
 }
 
-/// Returns how many records the store holds, and how many of them lie in the journal. A torn tail is none.
+/// Returns how many records the store has, and how many of them are in the journal. A torn tail does not
+/// count.
 fn read(disk: &SimDisk) -> disk::Result<(usize, usize)> {
     let (name, before) = match manifest(disk) {
         Err(error) if error.is_not_found() => return Ok((0, 0)),
@@ -74,7 +75,7 @@ fn open(disk: &SimDisk, wrong: Wrong) -> disk::Result<Box<dyn File>> {
     disk.append(&path, length_bytes as u64)
 }
 
-/// Creates a journal for what follows the first `count` records, and names it in the manifest. The former one
+/// Creates a journal for the records after the first `count`, and names it in the manifest. The old journal
 /// is removed.
 fn new_journal(disk: &SimDisk, count: usize, wrong: Wrong) -> disk::Result<Box<dyn File>> {
     let former = manifest(disk).ok().map(|(name, _)| root().join(name));
@@ -140,7 +141,7 @@ fn write_session(
     Ok(())
 }
 
-/// Opens what is found, compares it with the model, and writes on.
+/// Opens the disk, compares it with the model, and continues writing.
 fn check(disk: &SimDisk, model: &Model, wrong: Wrong) {
     let found = read(disk).unwrap().0;
     assert!((model.acknowledged..=model.begun).contains(&found), "{found} found, {model:?}");
@@ -155,7 +156,7 @@ fn start() -> SimDisk {
     disk
 }
 
-/// Crashes a writer with what `wrong` says.
+/// Crashes a writer that omits `wrong`.
 fn crash(wrong: Wrong) -> testkit::sim_disk::Runs {
     let write = |disk: &SimDisk, model: &Acknowledged<Model>| write(disk, model, wrong);
     crash_at_every_operation(&start(), Model::default(), write, move |disk, model| check(disk, model, wrong))
@@ -166,7 +167,7 @@ fn fail(wrong: Wrong) -> testkit::sim_disk::Runs {
     fail_at_every_operation(&start(), Model::default(), write, |disk, model| check(disk, model, wrong))
 }
 
-/// Returns whether `run` is stopped by a panic.
+/// Returns whether `run` panics.
 fn is_caught(run: impl Fn() -> testkit::sim_disk::Runs) -> bool {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err()
 }
@@ -210,14 +211,14 @@ fn each_step_left_out_is_caught_by_refusals() {
     }
 }
 
-/// Writes one record after those that are there.
+/// Writes one record after the existing ones.
 fn write_next(disk: &SimDisk, wrong: Wrong) {
     let next = read(disk).unwrap().0;
     write_session(disk, &Acknowledged::new(Model::default()), wrong, next..=next).unwrap();
 }
 
-/// A reader reads again when a file that the manifest named is gone, and must then see one record more or the
-/// same.
+/// If a file that the manifest named is gone, a reader reads again. It must then see the same records or one
+/// more.
 fn read_beside_a_writer(disk: &SimDisk) {
     let found = (0..2).find_map(|_| read(disk).ok()).expect("the second attempt succeeds").0;
     assert!((5..=6).contains(&found), "{found}");

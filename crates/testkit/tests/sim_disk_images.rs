@@ -1,12 +1,12 @@
-//! What may be found after a crash: each case that the rules name is among the images, and nothing that the
-//! rules forbid.
+//! The disks that may be found after a crash: every case of the rules is among the images, and nothing that
+//! the rules forbid.
 
 use disk::{Disk, File};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use testkit::{Random, SimDisk};
 
-/// All that is on a disk.
+/// Everything on a disk.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 fn files(disk: &SimDisk) -> Files {
@@ -17,7 +17,7 @@ fn all_files(disk: &SimDisk) -> Vec<Files> {
     disk.images().iter().map(|image| files(&image.disk)).collect()
 }
 
-/// Collects what the images of many seeds show of the file `path`: `None` where it is absent.
+/// Collects what the images of many seeds show of the file `path`: `None` if it is absent.
 fn outcomes(path: &str, prepare: impl Fn(&SimDisk)) -> BTreeSet<Option<Vec<u8>>> {
     let mut outcomes = BTreeSet::new();
     for seed in 0..40 {
@@ -145,7 +145,7 @@ fn one_directory_synced_is_not_another() {
     assert!(found.iter().all(|files| files.contains_key(Path::new("/two/a"))));
 }
 
-/// Returns what may be found after a crash in the middle of the last operation of `work`.
+/// Returns the disks that may be found after a crash in the middle of the last operation of `work`.
 fn crashed(seed: u64, number: usize, work: impl Fn(&SimDisk) -> disk::Result<()>) -> SimDisk {
     let disk = SimDisk::new(seed);
     disk.crash_at(number);
@@ -270,7 +270,7 @@ fn the_same_seed_gives_the_same_images_and_another_one_others() {
     assert!(images(1) != images(2));
 }
 
-/// A file whose outcome is sure: its bytes, or its absence.
+/// A file whose outcome is certain: its bytes, or its absence.
 fn sure_outcome(disk: &SimDisk, random: &mut Random, number: usize) -> (PathBuf, Option<Vec<u8>>) {
     let path = format!("/sure {number}");
     let bytes = vec![7; random.index(3000)];

@@ -1,5 +1,5 @@
-//! `SimDisk` beside its twin, the real disk: the same operations by chance give the same answers and the same
-//! files.
+//! `SimDisk` compared with its twin, the real disk: the same random operations give the same answers and the
+//! same files.
 
 use disk::{Disk, Error, File, RealDisk, Wait};
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use testkit::{Random, SimDisk};
 const FILES: [&str; 6] = ["a", "b", "one/a", "one/b", "one/two/a", "a/below"];
 const DIRECTORIES: [&str; 5] = ["", "one", "one/two", "three/four", "b"];
 
-/// What an operation gave, without the text that differs.
+/// The result of an operation, without the text that differs.
 type Answer = Result<Vec<u8>, Option<ErrorKind>>;
 
-/// A disk, where on it the test plays, and a file that is open.
+/// A disk, the test's directory on it, and an open file.
 struct Player {
     disk: Box<dyn Disk>,
     place: PathBuf,
@@ -21,7 +21,7 @@ struct Player {
 }
 
 impl Player {
-    /// Does the next thing that `random` says.
+    /// Runs the next random operation.
     fn play(&mut self, random: &mut Random) -> Answer {
         let name = *random.pick(&FILES);
         let path = self.place.join(name);
@@ -53,7 +53,7 @@ impl Player {
         Vec::new()
     }
 
-    /// Writes to the open file, if there is one: also to one that was renamed or removed.
+    /// Writes to the open file, if there is one, even if it was renamed or removed.
     fn write(&mut self, length_bytes: usize, random: &mut Random) -> disk::Result<Vec<u8>> {
         let mut bytes = vec![0; length_bytes];
         random.fill(&mut bytes);
@@ -82,8 +82,7 @@ fn answer(result: disk::Result<Vec<u8>>) -> Answer {
     })
 }
 
-/// Directories are named in errors differently by different calls of the system; what matters is whether it
-/// is an absence.
+/// System calls name directories differently in errors. Only whether something is absent matters.
 fn blurred(answer: Answer) -> Answer {
     answer.map_err(|kind| kind.filter(|kind| matches!(kind, ErrorKind::NotFound | ErrorKind::AlreadyExists)))
 }

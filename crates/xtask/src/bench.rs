@@ -1,7 +1,7 @@
-//! `cargo xtask bench`: installs what is compared with, builds the release programs, measures, writes a run.
+//! `cargo xtask bench`: installs the other programs, builds the release programs, measures, and writes a run.
 //!
-//! Input: which tables. Output: a directory below `bench/runs`. Does not know what is measured, nor beside
-//! what: the measuring programs do.
+//! Input: which tables. Output: a directory below `bench/runs`. Does not know what is measured or compared:
+//! the measuring programs know.
 
 use crate::run::{cargo, run, say, target_directory, workspace_root};
 use anyhow::{Context, Result};
@@ -11,29 +11,29 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The measurements of pneu alone, which another program makes.
+/// The measurements of pneu alone, which are a separate program.
 const OWN: &str = "own";
 
-/// Where libraries of the system are.
+/// The directories of the system's libraries.
 const LIBRARIES: [&str; 4] =
     ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
 
 /// What to measure.
 #[derive(Args)]
 pub struct BenchArguments {
-    /// Tables: index, headers, merge, recovery, which is all that are side by side; or own, pneu alone.
+    /// Tables: index, headers, merge, recovery compare programs and are the default; own measures pneu alone.
     names: Vec<String>,
     /// Small sizes and few rounds: all tables in less than ten minutes.
     #[arg(long)]
     quick: bool,
-    /// Where generated mail and repositories are kept between runs [default: BENCH_CORPORA, or
+    /// Directory for generated mail and repositories, which are kept between runs [default: BENCH_CORPORA, or
     /// ~/.cache/pneu-bench].
     #[arg(long)]
     corpora: Option<PathBuf>,
     /// Install nothing.
     #[arg(long)]
     no_install: bool,
-    /// More options of the measuring program, after `--`.
+    /// More options for the measuring program, after `--`.
     #[arg(last = true)]
     more: Vec<String>,
 }
@@ -41,10 +41,10 @@ pub struct BenchArguments {
 /// Measures.
 ///
 /// # Errors
-/// If something cannot be built, or a measurement fails. A program that cannot be installed is none.
+/// If something cannot be built, or a measurement fails. A program that cannot be installed is left out.
 pub fn bench(arguments: &BenchArguments) -> Result<()> {
     say("Building the release programs ...");
-    // One invocation would give all of them the features that any of them asks for.
+    // A single invocation would give each of them the features that any of them needs.
     run(&mut cargo(&["build", "--release", "--package", "pneu-cli", "--features", "codecs"]))?;
     let release = target_directory().join("release");
     let codecs = release.join("pneu-codecs");
@@ -60,7 +60,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     if own.is_empty() || !tables.is_empty() {
         if !arguments.no_install {
             run(program("bench-peers").arg("install").args(&only))?;
-            // Now there may be more to link with.
+            // More libraries may be installed now.
             run(&mut build_side_by_side())?;
         }
         let mut measure = measuring("bench-peers", arguments);
@@ -73,8 +73,8 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns the build of what measures side by side, with the stores that can be built: RocksDB only where its
-/// library is.
+/// Returns the build of the comparing program, with the stores that can be built: RocksDB only if its library
+/// is installed.
 fn build_side_by_side() -> Command {
     let named = env::var_os("ROCKSDB_LIB_DIR").map(PathBuf::from);
     let usual = LIBRARIES.iter().map(PathBuf::from).find(|place| place.join("librocksdb.so").is_file());
@@ -91,7 +91,7 @@ fn program(name: &str) -> Command {
     command
 }
 
-/// Returns a measuring program, told where everything lies.
+/// Returns a measuring program, with the paths of everything that it needs.
 fn measuring(name: &str, arguments: &BenchArguments) -> Command {
     let corpora = arguments.corpora.clone().unwrap_or_else(kept);
     let mut command = program(name);
@@ -100,7 +100,7 @@ fn measuring(name: &str, arguments: &BenchArguments) -> Command {
     command
 }
 
-/// Returns where generated files are kept, if nobody says.
+/// Returns the default directory of generated files.
 fn kept() -> PathBuf {
     let home = || PathBuf::from(env::var_os("HOME").unwrap_or_else(|| "/tmp".into()));
     env::var_os("BENCH_CORPORA").map_or_else(|| home().join(".cache/pneu-bench"), PathBuf::from)

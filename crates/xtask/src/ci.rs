@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: every check there is, in order, each timed.
+//! `cargo xtask ci`: runs all checks in order, each timed.
 //!
 //! Input: the workspace. Output: the first failure, or a table of times. Does not know what the checks look
 //! for.
@@ -18,7 +18,7 @@ type Step = (&'static str, fn() -> Result<()>);
 /// How long each fuzz target runs.
 const FUZZ_SECONDS: u32 = 5;
 
-/// Cheap ones first, so that a small mistake is seen soon.
+/// Cheap checks first, so that a small mistake shows soon.
 const STEPS: [Step; 7] = [
     ("formatting", formatting),
     ("tidy", tidy::run),
@@ -65,14 +65,14 @@ fn formatting() -> Result<()> {
 
 fn clippy() -> Result<()> {
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    // Nobody builds the other stores but for a measurement: here they are checked, all but the one in C++.
+    // Only measurements build the other stores. All of them except the C++ one are checked here.
     let stores = ["--package", "bench-peers", "--features", "stores-light", "--all-targets"];
     run(&mut cargo(&[&["clippy"], &stores[..], &["--", "-D", "warnings"]].concat()))?;
     let codecs = ["clippy", "--package", "pneu-cli", "--features", "codecs", "--", "-D", "warnings"];
     run(&mut cargo(&codecs))
 }
 
-/// The program and all tests, so that the tests' own time is seen apart.
+/// Builds the program and all tests, so that the tests have a time of their own.
 fn build() -> Result<()> {
     run(&mut cargo(&["test", "--workspace", "--no-run"]))
 }
@@ -85,7 +85,7 @@ fn docs() -> Result<()> {
     run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Builds the fuzz targets and runs each for some seconds. Where cargo-fuzz is missing that is said; in CI it
+/// Builds the fuzz targets and runs each for some seconds. If cargo-fuzz is missing, prints a line. In CI it
 /// must be there.
 fn fuzz_targets() -> Result<()> {
     if !fuzz::is_installed() && env::var_os("CI").is_none_or(|value| value != "true") {
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_cpu_time_of_a_child_counts_when_it_has_ended() {
         let before = cpu_seconds().unwrap();
-        // Some ticks, on any machine.
+        // Some ticks pass on any machine.
         let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
         run(Command::new("sh").args(["-c", busy])).unwrap();
         assert!(cpu_seconds().unwrap() > before);

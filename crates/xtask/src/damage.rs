@@ -1,28 +1,29 @@
-//! `cargo xtask damage`: attacks the real program for long: damaged files, kills, a system that refuses.
+//! `cargo xtask damage`: attacks the real program for a long time: damaged files, kills, a system that
+//! refuses.
 //!
-//! Input: how many rounds, and a seed. Output: what the attacks in the program's tests found, each with the
-//! words that show it again. Does not know what is attacked, nor how.
+//! Input: the number of rounds, and a seed. Output: the findings of the attacks in the program's tests, each
+//! with the command that repeats it. Does not know what is attacked, or how.
 
 use crate::run::{cargo, run, say};
 use anyhow::Result;
 use clap::Args;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How long, and which random numbers.
+/// How many rounds, and which random numbers.
 #[derive(Args)]
 pub struct DamageArguments {
     /// Rounds of each kind of attack; 1,000 take about a quarter of an hour.
     #[arg(long, default_value_t = 1000)]
     rounds: u64,
-    /// The seed of all random numbers [default: another one each time].
+    /// The seed of all random numbers [default: a different one each time].
     #[arg(long)]
     seed: Option<u64>,
 }
 
-/// Attacks.
+/// Runs the attacks.
 ///
 /// # Errors
-/// If an attack found something: what it prints says what, and how to see it again.
+/// If an attack found something. Its output describes the finding, and how to repeat it.
 pub fn damage(arguments: &DamageArguments) -> Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let seed = arguments.seed.unwrap_or(now);

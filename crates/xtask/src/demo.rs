@@ -1,7 +1,6 @@
-//! `cargo xtask demo`: builds the program, makes mail, indexes it and finds something.
+//! `cargo xtask demo`: builds the program, generates mail, indexes it and runs some searches.
 //!
-//! Input: the workspace. Output: what a first user wants to see. Knows no more of the program than its help
-//! says.
+//! Input: the workspace. Output: what a first user wants to see. Knows only what the program's help says.
 
 use crate::run::{cargo, run, say, target_directory, typed, workspace_root};
 use anyhow::{Context, Result, bail};
@@ -16,7 +15,7 @@ const PLACE: &str = ".demo";
 const MESSAGES: u32 = 20_000;
 const SEED: u64 = 1;
 
-/// What is asked, and why.
+/// The queries, and why they are shown.
 const QUESTIONS: [(&str, &[&str]); 6] = [
     ("A word that stands in 17 messages:", &["find", "quirlyphon", "--max", "5"]),
     ("A phrase, counted:", &["count", "\"velvet pneumatique dispatch\""]),
@@ -57,7 +56,7 @@ pub fn demo() -> Result<()> {
     Ok(())
 }
 
-/// Makes the mail anew, so that the demo is the same each time.
+/// Generates the mail again, so that the demo is the same each time.
 fn make_mail(place: &Path, mail: &Path) -> Result<()> {
     if place.exists() {
         fs::remove_dir_all(place).with_context(|| format!("cannot remove {}", place.display()))?;
@@ -70,12 +69,12 @@ fn make_mail(place: &Path, mail: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs the program in the workspace with the demo's own data directory and configuration, and says how long
-/// it took.
+/// Runs the program in the workspace with the demo's own data directory and configuration, and prints how
+/// long it took.
 fn show(program: &Path, arguments: &[&str]) -> Result<()> {
     let mut command = Command::new(program);
     command.args(["--data", &format!("{PLACE}/data")]).args(arguments).current_dir(workspace_root());
-    // The person's own configuration has no say here.
+    // The user's own configuration must not matter here.
     command.env("XDG_CONFIG_HOME", workspace_root().join(PLACE).join("config"));
     say(&format!("$ {}", typed(&command)));
     let begin = Instant::now();

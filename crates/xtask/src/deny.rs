@@ -1,14 +1,13 @@
 //! `cargo xtask deny`: checks the libraries that are shipped against deny.toml.
 //!
-//! Input: the workspace and deny.toml. Output: what is not allowed. Does not judge licences itself:
-//! cargo-deny does.
+//! Input: the workspace and deny.toml. Output: what is not allowed. cargo-deny judges the licences.
 
 use crate::dist;
 use crate::run::{output, run, say, workspace_root};
 use anyhow::Result;
 use std::process::Command;
 
-/// Checks licences, sources and bans, then known flaws if their database can be fetched.
+/// Checks licences, sources and bans, then known vulnerabilities if their database can be fetched.
 ///
 /// # Errors
 /// What cargo-deny finds, or that it cannot be installed.
@@ -16,7 +15,7 @@ pub fn deny() -> Result<()> {
     let program = dist::cargo_deny()?;
     let deny = |arguments: &[&str]| {
         let mut command = Command::new(&program);
-        // The subcommand's name comes first when cargo calls it; called by itself it has none.
+        // If cargo calls it, its first argument is the subcommand's name.
         command.args(["--locked", "--log-level", "error"]).args(arguments).current_dir(workspace_root());
         command
     };

@@ -1,4 +1,4 @@
-//! Directories: made anew, copied, read whole.
+//! Directories: emptied, copied, read completely.
 //!
 //! Input: paths. Output: directories, or the bytes in one. Does not know what is in the files.
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Makes an empty directory, whatever was there.
+/// Creates an empty directory, and replaces an existing one.
 ///
 /// # Errors
 /// If it cannot be removed or created.

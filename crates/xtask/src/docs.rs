@@ -1,7 +1,7 @@
-//! `cargo xtask docs`: writes everything anew that is generated and kept in the repository.
+//! `cargo xtask docs`: writes all generated documents that are kept in the repository.
 //!
 //! Input: the workspace. Output: changed files. Does not depend on their content: the tests that compare
-//! generated documents also write them when UPDATE is set, and runs of measurements hold the figures.
+//! generated documents write them when UPDATE is set, and runs of measurements contain the figures.
 
 use crate::figures;
 use crate::run::{cargo, run, say, workspace_root};
@@ -14,7 +14,7 @@ const PROGRAMS: [&str; 2] = ["pneu-cli", "pneu-tarantool"];
 /// documents.
 ///
 /// # Errors
-/// If a test fails for another reason than an old file, or the run is not there.
+/// If a test fails for another reason than an outdated file, or the run is missing.
 pub fn docs() -> Result<()> {
     for package in PROGRAMS {
         run(cargo(&["test", "--package", package, "--test", "main", "generated"]).env("UPDATE", "1"))?;

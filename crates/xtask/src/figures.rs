@@ -1,26 +1,25 @@
 //! The measured figures in README.md and docs/FIGURES.md, taken from the run of `bench/peers` that each of
 //! them names.
 //!
-//! Input: a document with two marks, the first of which names the run, and what that run wrote in its
-//! `readme.md`. Output: the document with the figures of that run: all of them in docs/FIGURES.md, eight in
-//! README.md.
+//! Input: a document with two marks, the first of which names the run, and the `readme.md` of that run.
+//! Output: the document with the figures of that run: docs/FIGURES.md gets all of them, README.md gets eight.
 
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
 
-/// What a run writes for documents.
+/// The file that a run writes for documents.
 const PIECE: &str = "readme.md";
-/// Ends the mark before the figures; the directory of the run stands before it.
+/// The end of the mark before the figures. The run's directory comes before it.
 const MARK_END: &str = " -->\n";
 /// The mark after the figures.
 const END: &str = "<!-- end of figures -->";
 
 /// A document that shows figures of a run.
 pub(crate) struct Document {
-    /// Where it lies in the workspace.
+    /// Its path in the workspace.
     pub(crate) path: &'static str,
-    /// Begins the mark before the figures.
+    /// The beginning of the mark before the figures.
     mark: &'static str,
     shows: Shows,
 }
@@ -39,7 +38,7 @@ pub(crate) const DOCUMENTS: [Document; 2] = [
     Document { path: "README.md", mark: "<!-- main figures of ", shows: Shows::Main },
 ];
 
-/// The rows that README.md shows: its own words, and where the row is among the run's tables.
+/// The rows that README.md shows: the label there, and the table and row of the run.
 const MAIN: [(&str, &str, &str); 8] = [
     ("first index of 1,370,000 small messages", "Index and cleanup", "1.37 M: first index"),
     ("first index of 20,000 messages with text", "Index and cleanup", "20 k with text: first index"),
@@ -54,19 +53,19 @@ const MAIN: [(&str, &str, &str); 8] = [
     ),
     ("restore of 200,000 messages", "Index merge, and backups", "restore of 200 k messages"),
 ];
-/// The quantity in all of them.
+/// The measure in all of these rows.
 const QUANTITY: &str = "wall";
-/// The columns of a run's table before those of the programs: work, quantity, goal.
+/// The columns of a run's table before those of the programs: work, measure, goal.
 const COLUMNS_BEFORE_PROGRAMS: usize = 3;
 /// The columns after those of the programs: floor, verdict.
 const COLUMNS_AFTER_PROGRAMS: usize = 2;
 
-/// Figures in a text: what is there, and of which run.
+/// The figures in a text, and their run.
 pub(crate) struct Figures<'a> {
     /// The directory of the run.
     pub(crate) run: &'a str,
     before: &'a str,
-    /// What is there between the marks.
+    /// The text between the marks.
     pub(crate) piece: &'a str,
     after: &'a str,
 }
@@ -80,13 +79,13 @@ impl Document {
         Some(Figures { run, before: &text[..begin], piece: &rest[..end], after: &rest[end..] })
     }
 
-    /// Returns what has to be there between the marks, made from the run's `readme.md`.
+    /// Returns what must be between the marks, made from the run's `readme.md`.
     ///
     /// # Errors
-    /// A sentence, if the run does not have a row that is wanted.
+    /// A sentence, if the run lacks a required row.
     pub(crate) fn wanted(&self, piece: &str) -> Result<String, String> {
         match self.shows {
-            // Links as they are from `docs/`.
+            // Links as they are in `docs/`.
             Shows::All => Ok(piece.replace("](bench/runs/", "](../bench/runs/")),
             Shows::Main => main_table(piece),
         }
@@ -94,7 +93,7 @@ impl Document {
 }
 
 impl Figures<'_> {
-    /// Returns where the run keeps its figures for documents.
+    /// Returns the path of a run's figures for documents.
     pub(crate) fn source(&self) -> String {
         format!("{}/{PIECE}", self.run)
     }
@@ -181,7 +180,7 @@ mod tests {
         let mut text = "facts [table](bench/runs/one/table.md)\n".to_owned();
         for (_, section, work) in MAIN {
             text.push_str(&format!(
-                "\n### {section}\n\n| work | of it | want | pneu | mu | mairix | floor | reached |\n|---|\n\
+                "\n### {section}\n\n| work | measure | goal | pneu | mu | mairix | floor | reached |\n|---|\n\
                  | {work} | CPU |  | 9 ms | 9 ms | — | — |  |\n\
                  | {work} | wall |  | 1 ms | 3 ms, 3.0 x | — | — | yes |\n"
             ));

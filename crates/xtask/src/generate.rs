@@ -1,7 +1,7 @@
 //! `cargo xtask generate-mail`: a Maildir of generated mail.
 //!
-//! Input: a directory and options. Output: files, and what is known of them. Does not know how mail is made
-//! up.
+//! Input: a directory and options. Output: files, and the known facts about them. Does not depend on how mail
+//! is made up.
 
 use crate::run::say;
 use anyhow::{Context, Result};
@@ -10,15 +10,15 @@ use std::path::PathBuf;
 use std::time::Instant;
 use testkit::corpus::{CorpusOptions, facts, generate};
 
-/// What to make.
+/// What to generate.
 #[derive(Debug, Args)]
 pub struct GenerateArguments {
-    /// Where; the directory is created.
+    /// The directory, which is created.
     directory: PathBuf,
     /// How many messages.
     #[arg(long, default_value_t = 20_000)]
     messages: u32,
-    /// All random choices follow from it.
+    /// The seed of all random choices.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How many folders [default: 40, small: 600].
@@ -31,16 +31,16 @@ pub struct GenerateArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Profile {
-    /// As people keep it: languages, threads, attachments, oddities.
+    /// Realistic mail: languages, threads, attachments, unusual messages.
     Varied,
-    /// About 300 bytes each, as many as possible.
+    /// Files of about 300 bytes, as many as possible.
     Small,
 }
 
-/// Makes the Maildir and says what can be found in it.
+/// Generates the Maildir and prints which queries find what in it.
 ///
 /// # Errors
-/// Disk errors; a Maildir that is there already.
+/// Disk errors; if the Maildir exists already.
 pub fn generate_mail(arguments: &GenerateArguments) -> Result<()> {
     let mut options = match arguments.profile {
         Profile::Varied => CorpusOptions::varied(arguments.messages, arguments.seed),

@@ -1,4 +1,4 @@
-//! Chores of the project, as functions: what `cargo xtask` does.
+//! The chores of the project as functions: what `cargo xtask` does.
 //!
 //! Input: the workspace. Output: generated mail and docs, findings, an exit. Does not know how pneu works: it
 //! runs cargo and the built program.

@@ -19,15 +19,15 @@ enum Chore {
     Ci,
     /// Check what clippy cannot: files, dependencies, waivers, words.
     Tidy,
-    /// Write generated docs, the output of sessions, the picture and the figures anew.
+    /// Write generated docs, the output of sessions, the picture and the figures.
     Docs,
-    /// Measure beside other programs: install them, build, run, write tables and plots.
+    /// Measure and compare with other programs: install them, build, run, write tables and plots.
     Bench(bench::BenchArguments),
-    /// Attack the program for long: damaged files, kills, a system that refuses.
+    /// Attack the program for a long time: damaged files, kills, a system that refuses.
     Damage(damage::DamageArguments),
     /// Build the fuzz targets and run each for some time.
     Fuzz(fuzz::FuzzArguments),
-    /// Make generated mail, index it and find something.
+    /// Generate mail, index it and run some searches.
     Demo,
     /// Build the packages: a static tarball, a .deb, a wheel, and their checksums.
     Dist(dist::DistArguments),
@@ -35,9 +35,9 @@ enum Chore {
     TestDist,
     /// Build the release programs and check their sizes.
     Size,
-    /// Check licences, sources and known flaws of the libraries that are shipped.
+    /// Check licences, sources and known vulnerabilities of the libraries that are shipped.
     Deny,
-    /// Make a Maildir, always the same one for the same options.
+    /// Generate a Maildir. The same options give the same mail.
     GenerateMail(generate::GenerateArguments),
 }
 

@@ -1,6 +1,6 @@
-//! Runs other programs and speaks to the person in front.
+//! Runs other programs and prints for the user.
 //!
-//! Input: commands. Output: what they print, and how long they took. Does not know what they are for.
+//! Input: commands. Output: what they print, and how long they took. Does not depend on their purpose.
 
 use anyhow::{Context, Result, bail};
 use std::env;
@@ -27,7 +27,7 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns the command as it is typed.
+/// Returns the command as a user would type it.
 pub fn typed(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args());
@@ -39,7 +39,7 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
 }
 
-/// Runs `command` to its end; what it prints is seen.
+/// Runs `command` to its end, with its output shown.
 ///
 /// # Errors
 /// A sentence, if it cannot be started or fails.
@@ -55,7 +55,7 @@ pub fn run(command: &mut Command) -> Result<()> {
 /// Runs `command` to its end and returns what it prints.
 ///
 /// # Errors
-/// A sentence with what it complained of, if it cannot be started or fails.
+/// A sentence with its error output, if it cannot be started or fails.
 pub fn output(command: &mut Command) -> Result<Vec<u8>> {
     let line = typed(command);
     let done = command.output().with_context(|| format!("cannot start \"{line}\""))?;
@@ -65,13 +65,13 @@ pub fn output(command: &mut Command) -> Result<Vec<u8>> {
     Ok(done.stdout)
 }
 
-/// Prints a line for the person in front.
+/// Prints a line for the user.
 #[expect(clippy::print_stdout, reason = "xtask is a program, and this is its voice")]
 pub fn say(line: &str) {
     println!("{line}");
 }
 
-/// Prints a line for the person in front, beside the output.
+/// Prints a line for the user on standard error.
 #[expect(clippy::print_stderr, reason = "xtask is a program, and this is its voice")]
 pub fn complain(line: &str) {
     eprintln!("{line}");

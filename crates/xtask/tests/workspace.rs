@@ -1,4 +1,4 @@
-//! Whether the project's own files are in order, so that `cargo test` says so too.
+//! Checks the project's own files, so that `cargo test` reports findings, too.
 
 use std::path::Path;
 

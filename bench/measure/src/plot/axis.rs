@@ -1,20 +1,20 @@
-//! A logarithmic axis: where values lie on it, and which values are marked.
+//! A logarithmic axis: the position of values on it, and the marked values.
 //!
-//! Input: the values that have to fit. Output: places. Does not know what is drawn.
+//! Input: the values that must fit. Output: positions. Does not know what is drawn.
 
-/// Values from the least to the most, laid out from one place to another.
+/// Values from the minimum to the maximum, mapped to a range of positions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
     least: f64,
     most: f64,
-    /// Where the least lies.
+    /// The position of the minimum.
     pub(super) from: f64,
-    /// Where the most lies.
+    /// The position of the maximum.
     pub(super) to: f64,
 }
 
 impl Axis {
-    /// Returns the axis on which all values fit that are above zero, or none if no value is.
+    /// Returns the axis on which all values above zero fit, or `None` if there are none.
     pub(super) fn over(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Option<Axis> {
         let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
         for value in values.filter(|value| value.is_finite() && *value > 0.0) {
@@ -23,17 +23,17 @@ impl Axis {
         if most == 0.0 {
             return None;
         }
-        // Some air on both sides, and an axis for a single value too.
+        // Some room on both sides, so that an axis for a single value works, too.
         Some(Axis { least: least / 1.25, most: most * 1.25, from, to })
     }
 
-    /// Returns where a value lies; what does not fit lies at the end.
+    /// Returns the position of a value. A value that does not fit is at the end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let share = (value.max(self.least).min(self.most) / self.least).ln() / (self.most / self.least).ln();
         self.from + share * (self.to - self.from)
     }
 
-    /// Returns places and values of what is marked: powers of ten, and 2 and 5 of each if there is room.
+    /// Returns positions and values of the marks: powers of ten, and 2 and 5 of each if there is room.
     pub(super) fn marks(&self) -> Vec<(f64, f64)> {
         let decades = (self.most / self.least).log10();
         let steps: &[f64] = if decades > 4.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -48,7 +48,7 @@ impl Axis {
     }
 }
 
-/// Returns a whole number with commas: 1,370,000.
+/// Returns an integer with commas: 1,370,000.
 pub(super) fn thousands(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut text = String::new();

@@ -1,10 +1,10 @@
-//! Plots of a table: for each unit a line of dots for each row, and how work grows with its size. Both have
-//! logarithmic axes, because what is compared differs by orders of magnitude.
+//! Plots of a table: for each unit one line of dots for each row, and the growth of work with its size. Both
+//! have logarithmic axes, because the values differ by orders of magnitude.
 //!
 //! Input: a table and its report. Output: SVG. Does not know how anything was measured.
 //!
-//! The SVG is written by hand: it is circles, lines and texts. A library for plots would bring its own fonts'
-//! metrics, bitmaps or a dozen crates for that.
+//! The SVG is written by hand: it consists of circles, lines and texts. A library for plots would add its own
+//! font metrics, bitmaps or a dozen crates for that.
 
 mod axis;
 
@@ -17,7 +17,7 @@ use std::fmt::Write;
 /// A file with a plot.
 #[derive(Debug)]
 pub struct Plot {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Its name in the directory of the run.
     pub file_name: String,
@@ -25,8 +25,8 @@ pub struct Plot {
     pub svg: String,
 }
 
-/// Ours, then others; dark enough on white, and told apart by those who see few colours, since shapes differ
-/// too.
+/// Ours first. The colours are dark enough on white. Shapes differ, too, for readers who cannot distinguish
+/// colours.
 const COLOURS: [&str; 8] =
     ["#c2410c", "#1d4ed8", "#047857", "#7e22ce", "#a16207", "#0e7490", "#be185d", "#374151"];
 const WIDTH: f64 = 960.0;
@@ -36,11 +36,11 @@ const NAMES: f64 = 430.0;
 const ROW_HEIGHT: f64 = 24.0;
 /// Title, legend, and the axis' numbers.
 const HEAD: f64 = 80.0;
-/// Letters of a row's name that fit.
+/// The most characters of a row's name.
 const NAME_LETTERS_MAX: usize = 58;
 const GROWTH_HEIGHT: f64 = 420.0;
 
-/// Returns all plots of a table: those for which there are figures.
+/// Returns all plots of a table that have figures.
 pub fn plots(table: &Table, report: &Report) -> Vec<Plot> {
     let units = [
         (Unit::Seconds, "seconds", "time"),
@@ -62,8 +62,8 @@ pub fn plots(table: &Table, report: &Report) -> Vec<Plot> {
     of_units.chain(growths).collect()
 }
 
-/// Draws a line of dots for each plotted row of a unit: a dot for each program, from least to most, and a
-/// mark for the floor.
+/// Draws a line of dots for each plotted row of a unit: a dot for each program, from minimum to maximum, and
+/// a mark for the floor.
 fn dots(table: &Table, unit: Unit, title: &str, report: &Report) -> Option<String> {
     let is_shown = |row: &&Row| {
         row.is_plotted
@@ -185,7 +185,7 @@ fn begin(height: f64, title: &str) -> String {
     svg
 }
 
-/// Draws what stands for which program, and returns where there is room behind them.
+/// Draws the legend, and returns where there is room after it.
 fn legend(svg: &mut String, columns: &[&str]) -> f64 {
     let mut x = MARGIN + 8.0;
     for (place, column) in columns.iter().enumerate() {
@@ -235,7 +235,7 @@ fn put(svg: &mut String, element: &str) {
     writeln!(svg, "{element}").expect("writing to a string");
 }
 
-/// Returns the name of a row: its work, and what of it, unless that is what most rows of the plot show.
+/// Returns the label of a row: its work, and its quantity, unless most rows of the plot show that quantity.
 fn named(row: &Row) -> String {
     match row.quantity {
         Quantity::Wall | Quantity::WallOfEach(_) | Quantity::PeakOfEach(_) => row.work.clone(),
@@ -243,7 +243,7 @@ fn named(row: &Row) -> String {
     }
 }
 
-/// Returns a round value as people read it.
+/// Returns a round value as text.
 fn mark(unit: Unit, value: f64) -> String {
     let text = unit.text(value);
     let [number, name] = text.split(' ').collect::<Vec<_>>()[..] else { return text };

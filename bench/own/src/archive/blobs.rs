@@ -8,11 +8,11 @@ use std::path::Path;
 use std::sync::Arc;
 use testkit::Random;
 
-/// What opens the repository.
+/// The password of the repository.
 pub const PASSWORD: &str = "bench";
-/// Blobs of a pack: with their lengths about 16 MiB, as restic fills packs.
+/// Blobs of a pack. With their lengths that is about 16 MiB, as in packs of restic.
 pub(super) const PACK_BLOBS: u64 = 2500;
-/// One in this many packs holds trees.
+/// One in this many packs has trees.
 const TREE_PACKS_EVERY: u64 = 20;
 
 /// Returns the name of a blob.
@@ -40,7 +40,7 @@ pub(super) fn storage(directory: &Path) -> Arc<dyn Storage> {
     Arc::new(LocalStorage::new(Arc::new(RealDisk), directory.join("repository")))
 }
 
-/// Returns how many bytes a blob has in its pack; it has twice as many before.
+/// Returns how many bytes a blob has in its pack. Its content is twice as long.
 pub(super) fn packed_length(number: u64) -> u32 {
     u32::try_from(Random::of(1, 3, number).between(600, 12_600)).unwrap_or(600)
 }

@@ -1,5 +1,5 @@
-//! The index file that restic's own benchmark decodes, on one core: read through, and made into an index that
-//! answers, as restic's does.
+//! The index file that restic's own benchmark decodes, on one core: only read, and turned into an index that
+//! answers, as in restic.
 //!
 //! Input: its JSON. Output: lines. Does not know who measures.
 
@@ -14,18 +14,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use work::Silent;
 
-/// Name of the first line: the least work of any decoding.
+/// Name of the first line: the least work of any decoder.
 pub const BYTES_TOUCHED: &str = "archive: all bytes of the index file of BenchmarkDecodeIndex, added up";
 /// Name of the second line.
 pub const SCANNED: &str = "archive: scan of the index file of BenchmarkDecodeIndex, nothing kept";
-/// And at last.
+/// Name of the third line.
 pub const DECODED: &str =
     "archive: decode of the index file of BenchmarkDecodeIndex into an index that answers";
 
-/// Entries of that file, about: what restic's generator makes of 200,000 packs.
+/// The approximate number of entries of that file: restic's generator makes 200,000 packs.
 pub const DECODED_COUNT: u64 = 1_730_000;
 
-/// The only index file there is, in memory; it is given away once.
+/// The only index file, in memory. It is handed out once.
 #[derive(Debug)]
 struct OneFile(Mutex<Option<Vec<u8>>>);
 
@@ -42,7 +42,7 @@ impl IndexFiles for OneFile {
     }
 }
 
-/// Adds up the bytes of the file, scans it, then makes an index of it, and says what each took.
+/// Adds up the bytes of the file, scans it, then makes an index of it, and prints the time of each.
 pub(super) fn decode(path: &Path, about: u64) -> Result<()> {
     let json = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let megabytes = json.len() as f64 / 1e6;

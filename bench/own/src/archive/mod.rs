@@ -29,15 +29,15 @@ use std::process::Command;
 pub enum Job {
     /// Makes a repository.
     Make,
-    /// Opens its index without a cache there yet, and leaves one.
+    /// Opens its index without a cache, and leaves one.
     OpenCold,
-    /// Opens it by the cache.
+    /// Opens it with the cache.
     OpenCached,
     /// Opens it without a place for a cache.
     OpenInMemory,
-    /// Looks ids up, by the cache.
+    /// Looks ids up, with the cache.
     Lookups,
-    /// Opens it and looks up one id that is not there, as a command would.
+    /// Opens it and looks up one unknown id, as a command would.
     Look,
     /// Scans an index file, and makes an index of it.
     Decode,
@@ -45,7 +45,7 @@ pub enum Job {
     Load,
 }
 
-/// How a job is called.
+/// The name of a job.
 #[derive(Args)]
 pub struct ArchiveArguments {
     /// What to do.
@@ -86,7 +86,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
 pub fn open(corpora: &Path, blobs: u64, rounds: usize, report: &mut Report) -> Result<()> {
     call(corpora, Job::Make, blobs, 1)?;
     for round in 0..=rounds {
-        // A process each: memory that was given back is taken again for less.
+        // Separate processes: memory that was released is cheaper to get again.
         for job in [Job::OpenCold, Job::OpenCached, Job::OpenInMemory] {
             let series = told::series(&call(corpora, job, blobs, 1)?)?;
             if round > 0 {

@@ -21,21 +21,21 @@ use work::Silent;
 
 /// Look-ups of one round.
 const LOOKUP_COUNT: u64 = 1_000_000;
-/// So many different ids are asked for again and again.
+/// This many different ids are looked up repeatedly.
 pub const ASKED_COUNT: u64 = 100_000;
-/// The series of what every look-up needs at least.
+/// The series of the least work of every look-up.
 pub const ANY: &str = "any";
-/// How it is asked for.
+/// The job's name.
 pub const TOUCHED: &str = "one cache line touched";
 /// A cache line.
 const LINE_BYTES: usize = 64;
 /// A tag and a row number.
 const SLOT_BYTES: u64 = 6;
-/// Passes over the ids that are asked for again and again.
+/// Passes over the ids that are looked up repeatedly.
 const ASKED_TIMES: usize = 10;
-/// How a series is called that opens without a cache.
+/// The name of the series that opens without a cache.
 pub const COLD: &str = "cold, cache written";
-/// How a series is called that opens with one.
+/// The name of the series that opens with one.
 pub const CACHED: &str = "cached";
 
 /// Returns the name of a series.
@@ -43,8 +43,8 @@ pub fn open_name(blob_count: u64, how: &str) -> String {
     format!("archive: open the index of {blob_count} blobs, {how}")
 }
 
-/// Returns the name of the series in which the same 100,000 ids are asked for again and again, as restic's
-/// benchmarks do.
+/// Returns the name of the series in which the same 100,000 ids are looked up repeatedly, as in restic's
+/// benchmarks.
 pub fn again_name(which: &str, blob_count: u64, how: &str) -> String {
     format!("archive: {which} id of {blob_count}, 100,000 over and over, {how}")
 }
@@ -120,12 +120,12 @@ pub(super) fn open_in_memory(directory: &Path, blob_count: u64) -> Result<()> {
     open(directory, blob_count, "in memory only", "<= 2 s")
 }
 
-/// Looks up ids that are there and ids that are not.
+/// Looks up known and unknown ids.
 pub(super) fn look_up(directory: &Path, blob_count: u64, rounds: usize) -> Result<()> {
     let Repository { files, cache, surroundings } = unlock(directory)?;
     let cached = BlobIndex::load(&files, Some(&cache), &surroundings, &Silent)?;
     let in_memory = BlobIndex::load(&files, None, &surroundings, &Silent)?;
-    // A prime step, so that they are spread over all ids; those that are not there have numbers beyond.
+    // A prime step spreads them over all ids. Unknown ids have numbers beyond the last one.
     let numbers = (0..).map(|number| number * 7919 % blob_count);
     let is_data = |&number: &u64| blobs::blob_kind(number) == BlobKind::Data;
     let known: Vec<Id> =
@@ -197,7 +197,7 @@ fn touch_again(ids: &[Id], blob_count: u64) -> Result<()> {
     for _ in 0..ASKED_TIMES {
         for id in ids {
             let place = u32::from_le_bytes(*id.0.first_chunk().expect("an id has 32 bytes"));
-            // As large a share of all lines as the number is of all numbers.
+            // As large a share of all lines as the number has of all numbers.
             let place = (u64::from(place) * lines.len() as u64) >> u32::BITS;
             sum += u64::from(lines[usize::try_from(place)?][0] & 2);
         }
@@ -207,8 +207,7 @@ fn touch_again(ids: &[Id], blob_count: u64) -> Result<()> {
     tell(&again_name(ANY, blob_count, TOUCHED), "", seconds, ASKED_COUNT, "")
 }
 
-/// Unlocks the repository, opens its index as there is a cache or not, and looks for a blob that is not
-/// there.
+/// Unlocks the repository, opens its index with or without a cache, and looks up an unknown blob.
 pub(super) fn look(directory: &Path, blob_count: u64) -> Result<()> {
     let Repository { files, cache, surroundings } = unlock(directory)?;
     let index = BlobIndex::load(&files, Some(&cache), &surroundings, &Silent)?;

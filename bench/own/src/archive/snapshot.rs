@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Messages of a folder.
 const FOLDER_MESSAGES: usize = 50_000;
-/// When the first message came, in seconds since 1970; each second one more.
+/// The time of the first message, in seconds since 1970. Each message is one second later.
 const FIRST_SECONDS: u64 = 1_300_000_000;
 /// Rights of a file, and of a directory as Go counts them.
 const FILE_MODE: u32 = 0o600;
@@ -114,7 +114,7 @@ fn node(name: String, kind: NodeKind, time: Time) -> Node<'static> {
     }
 }
 
-/// Saves a directory that has one more in it.
+/// Saves a directory that contains one directory.
 fn save_directory(saver: &Saver<'_>, name: &str, tree: Id) -> Result<Id> {
     let mut writer = TreeWriter::new();
     writer.append(&subdirectory(name, tree))?;

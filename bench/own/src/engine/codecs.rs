@@ -1,4 +1,4 @@
-//! Header records at each codec: writing them, reading all of them, reading some here and there, and their
+//! Header records with each codec: writing them, reading all of them, reading a few scattered ones, and their
 //! size.
 //!
 //! Input: generated mail. Output: lines. Does not know who measures.
@@ -16,7 +16,7 @@ use testkit::Random;
 
 /// Records.
 const RECORD_COUNT: u32 = 200_000;
-/// Records that are read here and there.
+/// Scattered records to read.
 const SCATTERED_COUNT: u64 = 10_000;
 
 /// Header fields that a record holds.

@@ -73,7 +73,7 @@ pub(super) fn rows(schema: &Arc<Schema>, numbers: std::ops::Range<u64>) -> Resul
     rows_in(schema, numbers, &|number| number >> 9)
 }
 
-/// Returns the same, each in the pack that `pack` says.
+/// Returns the same, each in the pack that `pack` returns.
 pub(super) fn rows_in(
     schema: &Arc<Schema>,
     numbers: std::ops::Range<u64>,

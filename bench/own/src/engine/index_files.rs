@@ -10,7 +10,7 @@ use std::io::Write;
 use std::time::Instant;
 use testkit::Random;
 
-/// Index files, so that they fit into no cache of the processor.
+/// Enough index files to exceed all caches of the processor.
 const FILE_COUNT: u64 = 20;
 /// Blobs of a pack.
 const PACK_BLOBS: usize = 100;

@@ -1,5 +1,4 @@
-//! Look-ups of ids that are there and ids that are not: in the store, and by two other ways that were
-//! candidates for its index.
+//! Look-ups of known and unknown ids: in the store, and in two other ways that were candidates for its index.
 //!
 //! Input: how many ids there are. Output: lines. Does not know who measures.
 
@@ -18,7 +17,8 @@ const LOOKUP_COUNT: u64 = 1_000_000;
 /// Rows that are made together.
 const BATCH_ROWS: usize = 500_000;
 
-/// Sorted ids, with the position of the first one for each prefix. Prefixes have so many bits that each has
+/// Sorted ids, with the position of the first one for each prefix. Prefixes have enough bits for about one id
+/// each.
 /// about one id.
 struct FanOut<'a> {
     ids: &'a [[u8; 32]],

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How it is found.
+/// How the program is found.
 pub(crate) const PEER: Peer = Peer {
     name: "Dovecot",
     variable: "PEER_DOVECOT",
@@ -36,11 +36,11 @@ pub(crate) struct Dovecot {
 /// The commands for the server after it has opened the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fetch {
-    /// Nothing more.
+    /// None.
     Nothing,
-    /// The fields of every message that a list shows.
+    /// The fields of all messages that a list shows.
     All,
-    /// The same of the messages from this number on.
+    /// The same for the messages from this number on.
     From(u64),
 }
 
@@ -57,7 +57,7 @@ impl Dovecot {
         Ok(Dovecot { imap, folder: folder.to_owned(), place: place.to_owned() })
     }
 
-    /// Returns the command that opens the folder, fetches, and leaves.
+    /// Returns the command that opens the folder, fetches, and quits.
     ///
     /// # Errors
     /// If its settings cannot be written.

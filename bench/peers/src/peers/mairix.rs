@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How it is found.
+/// How the program is found.
 pub(crate) const PEER: Peer = Peer {
     name: "mairix",
     variable: "PEER_MAIRIX",
@@ -35,8 +35,8 @@ impl Mairix {
         &self.home
     }
 
-    /// Writes the configuration for a Maildir, which is given by its parent, so that its own `cur` and `new`
-    /// count too.
+    /// Writes the configuration for a Maildir. The configuration names the parent directory, so that the
+    /// Maildir's own `cur` and `new` count, too.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -59,7 +59,7 @@ impl Mairix {
         command
     }
 
-    /// Returns the command that prints the paths of the messages that every expression fits.
+    /// Returns the command that prints the paths of the messages that match all expressions.
     pub(crate) fn paths(&self, expressions: &[&str]) -> Command {
         let mut command = self.command();
         command.arg("-r").args(expressions);

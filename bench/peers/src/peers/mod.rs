@@ -1,5 +1,5 @@
-//! The programs that pneu is measured beside, each in its file: how it is found, and its commands. Nothing is
-//! measured here.
+//! The programs that pneu is compared with, each in its own file: how it is found, and its commands. Nothing
+//! is measured here.
 
 pub(crate) mod dovecot;
 pub(crate) mod mairix;
@@ -13,7 +13,7 @@ pub(crate) mod terminal;
 
 use crate::peer::Peer;
 
-/// All of them.
+/// All programs.
 pub(crate) const ALL: [Peer; 8] = [
     mu::PEER,
     notmuch::PEER,

@@ -6,7 +6,7 @@ use crate::peer::{Installed, Peer};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How it is found.
+/// How the program is found.
 pub(crate) const PEER: Peer = Peer {
     name: "mu",
     variable: "PEER_MU",
@@ -16,7 +16,7 @@ pub(crate) const PEER: Peer = Peer {
     module: None,
 };
 
-/// Since this version a cleanup goes through the database and not through the directories once more.
+/// Since this version, a cleanup goes through the database instead of the directories.
 const INCREMENTAL_SINCE: (u32, u32) = (1, 14);
 /// With this variable it cleans up in the old way.
 const LEGACY_CLEANUP: &str = "MU_NO_INCREMENTAL_CLEANUP";
@@ -54,8 +54,8 @@ impl Mu {
         command
     }
 
-    /// Returns `mu index` with the cleanup that versions before 1.14 had, or nothing for such a version: its
-    /// only way is the old one.
+    /// Returns `mu index` with the cleanup of versions before 1.14, or `None` for such a version: its only
+    /// cleanup is the old one.
     pub(crate) fn index_with_legacy_cleanup(&self, options: &[&str]) -> Option<Command> {
         if self.version < Some(INCREMENTAL_SINCE) {
             return None;

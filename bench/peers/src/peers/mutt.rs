@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::path::Path;
 use std::process::Command;
 
-/// How it is found.
+/// How the program is found.
 pub(crate) const PEER: Peer = Peer {
     name: "mutt",
     variable: "PEER_MUTT",
@@ -18,7 +18,7 @@ pub(crate) const PEER: Peer = Peer {
     module: None,
 };
 
-/// Returns the command that opens a folder and leaves it. `place` gets the settings and the cache.
+/// Returns the command that opens a folder and quits. `place` gets the settings and the cache.
 ///
 /// # Errors
 /// If the settings cannot be written.

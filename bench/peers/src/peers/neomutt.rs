@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How it is found.
+/// How the program is found.
 pub(crate) const PEER: Peer = Peer {
     name: "neomutt",
     variable: "PEER_NEOMUTT",
@@ -19,22 +19,22 @@ pub(crate) const PEER: Peer = Peer {
     module: None,
 };
 
-/// Every store it ever had.
+/// Every store that any version has.
 pub(crate) const STORES: [&str; 8] =
     ["lmdb", "rocksdb", "tokyocabinet", "kyotocabinet", "gdbm", "qdbm", "bdb", "tdb"];
-/// Every compression that it ever had. The empty text means none.
+/// Every compression that any version has. The empty text means none.
 pub(crate) const COMPRESSIONS: [&str; 4] = ["", "lz4", "zlib", "zstd"];
 
-/// Whether it asks for the times of each file that it has headers of.
+/// Whether it reads the times of each file whose headers are cached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verify {
-    /// As by default.
+    /// The default.
     Times,
-    /// It believes its cache.
+    /// It trusts its cache.
     Nothing,
 }
 
-/// The program, and how it was built.
+/// The program, and its build options.
 pub(crate) struct Neomutt {
     program: PathBuf,
     stores: Vec<&'static str>,
@@ -42,10 +42,10 @@ pub(crate) struct Neomutt {
 }
 
 impl Neomutt {
-    /// Returns the program, and asks which stores and compressions it has.
+    /// Returns the program with its stores and compressions.
     ///
     /// # Errors
-    /// If it does not say.
+    /// If it does not print them.
     pub(crate) fn new(installed: &Installed) -> Result<Neomutt> {
         let about = said(Command::new(&installed.program).arg("-v"))?;
         let has = |kind: &str, name: &str| name.is_empty() || listed(&about, kind).any(|word| word == name);
@@ -65,7 +65,7 @@ impl Neomutt {
         self.stores.iter().flat_map(of).collect()
     }
 
-    /// Returns the command that opens a folder and leaves it. `place` gets the settings and the cache.
+    /// Returns the command that opens a folder and quits. `place` gets the settings and the cache.
     ///
     /// # Errors
     /// If the settings cannot be written.

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How it is found.
+/// How the program is found.
 pub(crate) const PEER: Peer = Peer {
     name: "notmuch",
     variable: "PEER_NOTMUCH",

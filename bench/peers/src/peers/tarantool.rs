@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// How it is found.
+/// How the program is found.
 pub(crate) const PEER: Peer = Peer {
     name: "Tarantool",
     variable: "PEER_TARANTOOL",
@@ -25,12 +25,12 @@ pub(crate) struct Space {
     pub(crate) name: &'static str,
     /// Its indexes, over the first field and over the second.
     pub(crate) indexes: [&'static str; 2],
-    /// What both are.
+    /// The kind of both.
     pub(crate) index_type: &'static str,
 }
 
-/// Returns the command that recovers a directory and says that it is ready when a key was found through each
-/// index.
+/// Returns the command that recovers a directory and reports that it is ready when a key was found through
+/// each index.
 pub(crate) fn load(
     tarantool: &Installed,
     directory: &Path,
@@ -53,7 +53,7 @@ pub(crate) fn load(
     command(tarantool, &directory.with_extension("lua"), &script)
 }
 
-/// Makes a snapshot in `directory` that has the space and its indexes, and no tuple.
+/// Creates a snapshot in `directory` that has the space and its indexes, and no tuple.
 pub(crate) fn define(tarantool: &Installed, directory: &Path, space: Space) -> Result<()> {
     let Space { name, indexes: [first, second], index_type } = space;
     let script = format!(

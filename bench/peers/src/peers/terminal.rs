@@ -17,17 +17,17 @@ pub(crate) fn in_terminal(line: &str) -> Command {
     command
 }
 
-/// Returns a word as the shell takes it for one.
+/// Returns text quoted as one word for the shell.
 pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Prefix of a mail reader's status line. The number of messages follows.
 const OPENED: &str = "OPENED ";
-/// The mail readers' setting that makes it so.
+/// The mail readers' setting with this prefix.
 pub(crate) const STATUS_FORMAT: &str = "set status_format=\"OPENED %m messages\"\n";
 
-/// Returns how many messages a reader with [`STATUS_FORMAT`] says that it has opened.
+/// Returns how many messages a reader with [`STATUS_FORMAT`] reports.
 pub(crate) fn opened(shown: &str) -> Option<u64> {
     let (_, rest) = shown.rsplit_once(OPENED)?;
     rest.split_once(' ')?.0.parse().ok()

@@ -15,7 +15,7 @@ use zstd::bulk::{Compressor, Decompressor};
 const TRAINED_ON_TIMES: usize = 100;
 /// No value is larger.
 const VALUE_BYTES_MAX: usize = 1 << 20;
-/// 128 MiB: all that zstd decodes without being told to.
+/// 128 MiB: the largest window that zstd decodes by default.
 const WINDOW_LOG: u32 = 27;
 /// The name of the dictionary beside the store.
 const DICTIONARY_NAME: &str = "dictionary";
@@ -52,8 +52,8 @@ pub(super) enum Encoder {
 }
 
 impl Encoder {
-    /// Returns an encoder; what readers need beside the values is put into `place`. A dictionary is trained
-    /// on some of the records.
+    /// Returns an encoder. Files that readers need besides the values are written to `place`. A dictionary is
+    /// trained on some of the records.
     pub(super) fn new<R>(codec: Codec, place: &Path, records: impl Fn() -> Result<R>) -> Result<Encoder>
     where
         R: Iterator<Item = Result<Record>>,
@@ -92,7 +92,7 @@ pub(super) fn pack(file: &Path, packed: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Trains a dictionary on records from everywhere.
+/// Trains a dictionary on records from all parts of the file.
 fn train<R>(records: &impl Fn() -> Result<R>) -> Result<Vec<u8>>
 where
     R: Iterator<Item = Result<Record>>,
@@ -106,7 +106,7 @@ where
     let samples: Result<Vec<Vec<u8>>> =
         records()?.step_by(step).map(|record| record.map(|record| record.value)).collect();
     let trained = zstd::dict::from_samples(&samples?, DICTIONARY_BYTES as usize);
-    // Of too few records none can be trained: an empty one does.
+    // Too few records give no dictionary: an empty one is used.
     Ok(trained.unwrap_or_default())
 }
 

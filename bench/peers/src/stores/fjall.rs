@@ -45,7 +45,7 @@ fn hand_out(found: impl Iterator<Item = Guard>, each: &mut Each<'_>) -> Result<(
 impl HeaderStore for Fjall {
     fn fill(&self, place: &Path, records: &mut dyn Iterator<Item = Result<Record>>) -> Result<()> {
         let (database, keyspace) = self.open(place)?;
-        // They come by key: straight into tables, past the journal.
+        // Records come in key order, so they are written directly into tables, without the journal.
         let mut ingestion = keyspace.start_ingestion()?;
         for record in records {
             let record = record?;

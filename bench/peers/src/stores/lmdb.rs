@@ -2,8 +2,8 @@
 //!
 //! Input: records by key. Output: the same. Does not know how they are compressed.
 //!
-//! Through `lmdb-rkv` because it opens an environment without `unsafe`, which belongs to `disk` alone; heed's
-//! way is unsafe.
+//! Through `lmdb-rkv`, because it opens an environment without `unsafe`, which only `disk` may use. heed
+//! needs `unsafe`.
 
 use super::records::Record;
 use super::store::{Each, HeaderStore};
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use lmdb::{Cursor, DatabaseFlags, Environment, EnvironmentFlags, Transaction, WriteFlags};
 use std::path::Path;
 
-/// The map is as large as this, which costs nothing until it is used.
+/// The size of the map. It costs nothing until it is used.
 const MAP_BYTES: usize = 8 << 30;
 /// Cursor operations, as numbered in lmdb.h: go to the last key, go to the one before.
 const LAST: u32 = 6;
@@ -35,7 +35,7 @@ impl HeaderStore for Lmdb {
         let mut transaction = environment.begin_rw_txn()?;
         for record in records {
             let record = record?;
-            // They come by key: pages are filled one after another.
+            // Records come in key order, so pages are filled one after another.
             transaction.put(database, &record.key.to_be_bytes(), &record.value, WriteFlags::APPEND)?;
         }
         transaction.commit()?;

@@ -43,22 +43,22 @@ pub(crate) struct StoresArguments {
 enum Job {
     /// Make a file of the header records of a folder, by key.
     Records { folder: PathBuf, file: PathBuf },
-    /// Read that file: what any store reads at least.
+    /// Read that file: the least work of every store.
     Bytes { file: PathBuf },
-    /// Compress that file as well as can be, in one frame that nobody could read a record of.
+    /// Compress that file as well as possible, in one frame from which no single record can be read.
     Pack { file: PathBuf, packed: PathBuf },
     /// Put all records into a new store.
     Fill { store: Keeper, codec: Codec, file: PathBuf, place: PathBuf },
-    /// Read all records of a store by key.
+    /// Read all records of a store in key order.
     All { store: Keeper, codec: Codec, place: PathBuf },
     /// Read those with the highest keys.
     Newest { store: Keeper, codec: Codec, place: PathBuf, count: usize },
 }
 
-/// What keeps the records.
+/// The stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Keeper {
-    /// The store of this project: blocks but for the dictionary, which is for rows.
+    /// The store of this project, with blocks; with a dictionary, row by row.
     Pneu,
     Lmdb,
     Rocksdb,
@@ -103,10 +103,11 @@ impl Keeper {
         self.open(Codec::None).is_ok()
     }
 
-    /// Returns how the values are compressed before the store gets them, or nothing if it has no such way.
+    /// Returns how the values are compressed before the store gets them, or `None` if the store has no such
+    /// mode.
     pub(crate) fn before(self, codec: Codec) -> Option<Codec> {
         match (self, codec) {
-            // Blocks that are not compressed are the same as the other name's.
+            // Uncompressed blocks would be the same as those of the other name.
             (Keeper::RocksdbBlocks, Codec::None) => None,
             (Keeper::Pneu | Keeper::RocksdbBlocks, _) | (Keeper::FjallBlocks, Codec::Lz4) => {
                 Some(Codec::None)

@@ -13,9 +13,9 @@ use std::path::Path;
 
 /// Header fields that a record holds.
 const FIELDS: [&str; 7] = ["from:", "to:", "cc:", "subject:", "date:", "message-id:", "references:"];
-/// No more of a message's header is read.
+/// At most this much of a message's header is read.
 const HEADER_BYTES_MAX: u64 = 256 << 10;
-/// The low bits of a key are the number of the file among all.
+/// The low bits of a key are the number of the file in the folder.
 const NUMBER_BITS: u32 = 28;
 
 /// One record.
@@ -64,7 +64,7 @@ pub(super) fn write(file: &Path, records: &[Record]) -> Result<()> {
     Ok(())
 }
 
-/// Reads records as they come.
+/// Reads records one by one.
 pub(super) fn read(file: &Path) -> Result<impl Iterator<Item = Result<Record>>> {
     let open = File::open(file).with_context(|| format!("cannot open {}", file.display()))?;
     let mut input = BufReader::with_capacity(256 << 10, open);
@@ -86,7 +86,7 @@ fn next(input: &mut impl BufRead) -> Result<Option<Record>> {
     Ok(Some(Record { key: u64::from_be_bytes(key), value }))
 }
 
-/// Returns the number a file's name begins with: seconds.
+/// Returns the number at the beginning of a file's name: seconds.
 fn seconds(name: &OsStr) -> u64 {
     let digits = name.as_bytes().iter().take_while(|byte| byte.is_ascii_digit()).take(10);
     digits.fold(0, |number, &digit| number * 10 + u64::from(digit - b'0'))

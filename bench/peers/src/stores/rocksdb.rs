@@ -71,8 +71,8 @@ impl HeaderStore for Rocks {
     fn fill(&self, place: &Path, records: &mut dyn Iterator<Item = Result<Record>>) -> Result<()> {
         let options = self.options()?;
         let database = DB::open(&options, place.join("rocksdb"))?;
-        // They come by key: straight into tables, which are synced, past the log and the memory of unsorted
-        // ones.
+        // Records come in key order, so they are written directly into synced tables, without the log and the
+        // memtable.
         let mut tables = Vec::new();
         let mut records = records.peekable();
         while records.peek().is_some() {

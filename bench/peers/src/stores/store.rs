@@ -1,6 +1,6 @@
-//! What all stores have in common: what can be asked of them, and how they compress.
+//! Shared by all stores: their operations, and their compression.
 //!
-//! Does not know any store.
+//! Does not depend on any store.
 
 use super::records::Record;
 use anyhow::Result;
@@ -17,15 +17,15 @@ pub(super) const LEVEL_MAX: i32 = 19;
 
 /// A store with records.
 pub(super) trait HeaderStore {
-    /// Keeps all records, which come by key. They are durable when this returns.
+    /// Stores all records, which come in key order. They are durable when this returns.
     fn fill(&self, place: &Path, records: &mut dyn Iterator<Item = Result<Record>>) -> Result<()>;
 
-    /// Hands out all records by key.
+    /// Passes all records to `each`, in key order.
     fn all(&self, place: &Path, each: &mut Each<'_>) -> Result<()>;
 
     /// Passes this many records with the highest keys to `each`, highest first.
     fn newest(&self, place: &Path, count: usize, each: &mut Each<'_>) -> Result<()>;
 }
 
-/// Takes a key and a value.
+/// Receives a key and a value.
 pub(super) type Each<'a> = dyn FnMut(u64, &[u8]) -> Result<()> + 'a;

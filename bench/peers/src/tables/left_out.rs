@@ -6,7 +6,7 @@
 use measure::{Report, Series, say};
 use std::fmt::Display;
 
-/// Gives up all samples of a series, and notes why.
+/// Discards all samples of a series, and records the reason.
 pub(super) fn leave_out(report: &mut Report, name: &str, error: &dyn Display) {
     say(&format!("  {name} is left out: {error:#}"));
     report.series.retain(|series| series.name != name);

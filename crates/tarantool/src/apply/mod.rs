@@ -19,12 +19,12 @@ use unpack::{Cutter, Ends, OneThread, OtherThread, Piece};
 pub use unpack::{PIECES_AHEAD_MAX, TRANSACTION_ROWS_MAX};
 use work::Progress;
 
-/// A log to carry out.
+/// A log to apply.
 #[derive(Clone, Copy, Debug)]
 pub struct LogFile<'a> {
     /// Its path, for errors.
     pub path: &'a Path,
-    /// All of it.
+    /// The log's bytes.
     pub bytes: &'a [u8],
 }
 
@@ -58,12 +58,13 @@ pub fn apply_log(
     })
 }
 
-/// Carries out pieces and gives them back. Drops both ends when it returns: the other side waits at either.
+/// Applies pieces and returns them for reuse. Closes both channels when it returns, because the other thread
+/// may wait at either.
 fn carry_out(path: &Path, ends: Ends, state: &mut State, progress: &dyn Progress) -> Result<()> {
     let (receive, give_back) = ends;
     for piece in receive {
         carry_out_piece(path, &piece, state, progress)?;
-        // The other side may be done already.
+        // The other thread may have ended already.
         let _ = give_back.send(piece);
     }
     Ok(())
@@ -72,7 +73,7 @@ fn carry_out(path: &Path, ends: Ends, state: &mut State, progress: &dyn Progress
 fn carry_out_piece(path: &Path, piece: &Piece, state: &mut State, progress: &dyn Progress) -> Result<()> {
     let rows = piece.rows.iter().map(|row| Ok(row.row(&piece.bytes)));
     state.apply_rows(rows.chain(piece.damage.map(Err))).map_err(|trouble| error(trouble, path))?;
-    // A block counts with its last piece.
+    // A block counts as done with its last piece.
     progress.add(u64::from(piece.stored_bytes > 0), piece.stored_bytes as u64);
     Ok(progress.check()?)
 }

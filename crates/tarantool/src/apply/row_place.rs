@@ -1,6 +1,6 @@
 //! The position of a row in a buffer, which can be sent to another thread together with the buffer.
 //!
-//! Made of a row that borrows from a payload; gives the same row back, borrowing from a copy. Does not know
+//! Made from a row that borrows from a payload. Returns the same row, borrowing from a copy. Does not know
 //! what rows do.
 
 use crate::file::row::{Body, Row, RowKind};
@@ -31,7 +31,7 @@ struct Span {
 }
 
 impl RowPlace {
-    /// Notes a row of `payload`, which was copied to `begin` of its piece.
+    /// Records a row of `payload`, which was copied to `begin` of its piece.
     pub(super) fn new(row: &Row, payload: &[u8], begin: usize) -> RowPlace {
         let span = |part: Option<&[u8]>| Span::new(part.unwrap_or_default(), payload, begin);
         let Row { kind, replica, lsn, tsn, is_commit, flags, body, .. } = *row;

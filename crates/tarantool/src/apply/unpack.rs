@@ -41,7 +41,7 @@ pub(super) struct Piece {
     pub(super) damage: Option<Damage>,
 }
 
-/// Receives full pieces and returns used ones. A receiver that takes no more drops both ends.
+/// Receives full pieces and returns used ones. To stop, a receiver drops both ends of its channels.
 pub(super) type Ends = (Receiver<Piece>, Sender<Piece>);
 
 /// Takes full pieces.
@@ -160,8 +160,8 @@ impl<S: Sink> Cutter<S> {
 }
 
 impl Piece {
-    /// Adds rows from the beginning of `payload`: all of them, or as many as fill the piece and end a
-    /// transaction. Returns how many bytes they take.
+    /// Adds rows from the beginning of `payload`, until they end or until the piece is full and a transaction
+    /// ends. Returns how many bytes they take.
     fn push(&mut self, payload: &[u8], open_row_count: &mut usize) -> Result<usize, Damage> {
         let begin = self.bytes.len();
         let mut rows = rows(payload);
@@ -186,7 +186,7 @@ impl Piece {
         end.map(|()| taken)
     }
 
-    /// Returns whether it is to be handed over, with `more` bytes of its rows still to be copied.
+    /// Returns whether the piece must be handed over if it gets `more` bytes.
     fn is_full(&self, more: usize) -> bool {
         self.bytes.len() + more >= PIECE_BYTES || self.rows.len() >= PIECE_ROWS
     }
@@ -214,7 +214,7 @@ mod tests {
 
     /// A row that does nothing: the shortest there is.
     const SHORT: [u8; 3] = [0x81, 0x00, 0x0c];
-    /// A row of transaction 0 that does not end it, and one that does.
+    /// A row of transaction 0 that is not its last, and one that is.
     const OPEN: [u8; 5] = [0x82, 0x00, 0x0c, 0x08, 0x00];
     const LAST: [u8; 7] = [0x83, 0x00, 0x0c, 0x08, 0x00, 0x09, 0x01];
 
@@ -227,7 +227,7 @@ mod tests {
         (Cutter::new(sink), ends)
     }
 
-    /// Cuts a block again and again; gives each piece to `each`, and back.
+    /// Cuts a block repeatedly, and passes each piece to `each` and back.
     fn cut(cutter: (Cutter<OtherThread>, Ends), payload: &[u8], times: usize, mut each: impl FnMut(&Piece)) {
         let (cutter, (receive, give_back)) = cutter;
         thread::scope(|scope| {
@@ -301,7 +301,7 @@ mod tests {
         drop(give_back);
         cutter.unpack_all(&payload, std::iter::repeat_n(place(&payload), PIECES_AHEAD_MAX - 1));
         assert_eq!(receive.iter().count(), 4);
-        // If all pieces are returned, all are made.
+        // All pieces are made if all are returned.
         let mut count = 0;
         cut(new(), &payload, PIECES_AHEAD_MAX - 1, |piece| count += piece.rows.len());
         assert_eq!(count, PIECES_AHEAD_MAX - 1);

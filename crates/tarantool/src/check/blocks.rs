@@ -27,7 +27,7 @@ use work::Progress;
 pub(crate) struct BlockRows {
     /// How many there are.
     pub(crate) count: u64,
-    /// The replicas that they are of.
+    /// The replicas that wrote the rows.
     pub(crate) replicas: Vec<Reach>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Reach {
     pub(crate) replica: u32,
     /// The number of the first row.
     pub(crate) first: i64,
-    /// One more than the greatest number.
+    /// The greatest number plus one.
     pub(crate) next: i64,
 }
 
@@ -151,7 +151,7 @@ impl UncheckedFile {
     }
 }
 
-/// Returns the blocks from `at` on, as far as they follow on each other.
+/// Returns the consecutive blocks from `at` on.
 fn blocks(bytes: &[u8], mut at: usize) -> Vec<BlockPlace> {
     let mut blocks = Vec::new();
     while let Ok(Step::Block(place)) = read_head(bytes, at) {
@@ -189,7 +189,7 @@ impl BlockRows {
         };
         let next = row.lsn.saturating_add(1);
         match self.replicas.iter_mut().find(|reach| reach.replica == replica) {
-            // Rows that come again, or late, take nothing back.
+            // Repeated and late rows do not lower the end.
             Some(reach) => reach.next = reach.next.max(next),
             None => self.replicas.push(Reach { replica, first: row.lsn, next }),
         }

@@ -74,7 +74,7 @@ impl Loss {
     }
 }
 
-/// Returns a number of rows as a sentence has it.
+/// Returns a number of rows in words.
 pub(crate) fn counted_rows(count: u64) -> String {
     if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }
 }

@@ -36,8 +36,8 @@ pub(crate) struct Hole {
     pub(crate) what: &'static str,
     /// How a hole at the end of a file ends.
     pub(crate) behind: HoleEnd,
-    /// Of each replica the number that its first row in the hole would have; of a snapshot, whose rows are
-    /// counted, under 0.
+    /// For each replica, the number that its first row in the hole would have. Rows of a snapshot are counted
+    /// under replica 0.
     pub(crate) expected: BTreeMap<u32, i64>,
     /// For each replica the number of its first row after the hole.
     pub(crate) next: BTreeMap<u32, i64>,
@@ -124,7 +124,7 @@ struct Scanner<'a> {
     bytes: &'a [u8],
     input: ScanInput<'a>,
     unpacker: Unpacker,
-    /// How much may still be searched in vain, by all searches together.
+    /// How much all searches together may still examine in vain.
     budget: SearchBudget,
     scan: FileScan,
     last: Option<BlockPlace>,
@@ -179,8 +179,7 @@ impl Scanner<'_> {
         next
     }
 
-    /// Takes up a hole at `at`, and returns where the next whole block begins. One at `likely` is taken
-    /// before any other.
+    /// Records a hole at `at`, and returns where the next sound block begins. Prefers a block at `likely`.
     fn hole(&mut self, at: usize, likely: usize, what: &'static str) -> Option<usize> {
         let (behind, end) = match next_block(self.bytes, at.saturating_add(1), likely, &mut self.budget) {
             Found::Block(next) => (HoleEnd::Block, next),
@@ -199,8 +198,8 @@ impl Scanner<'_> {
         (behind == HoleEnd::Block).then_some(end)
     }
 
-    /// Counts the last hole with the one before it if there are very many. It is not the file's end, because
-    /// another one follows.
+    /// If there are very many holes, counts the last one with the one before it. It is not at the file's end,
+    /// because another hole follows.
     fn make_room(&mut self) {
         if self.scan.holes.len() < HOLES_MAX {
             return;
@@ -218,7 +217,7 @@ impl Scanner<'_> {
         };
     }
 
-    /// Reads the rows of the last block, where no others are read: how far a file reaches.
+    /// Reads the rows of the last block, if no other rows were read, to learn how far the file reaches.
     fn read_last(&mut self) {
         let (Depth::Checksums, Some(place)) = (self.input.depth, self.last.take()) else { return };
         let Ok(payload) = self.unpacker.unpack(self.bytes, &place) else { return };
@@ -248,7 +247,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Takes up the rows of a whole block.
+    /// Records the rows of a sound block.
     fn take(&mut self, rows: &BlockRows) {
         self.scan.row_count = self.scan.row_count.saturating_add(rows.count);
         for reach in &rows.replicas {

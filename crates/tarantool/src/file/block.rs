@@ -23,13 +23,12 @@ pub const COMPRESSED: [u8; 4] = [0xd5, 0xba, 0x0b, 0xba];
 pub const END: [u8; 4] = [0xd5, 0x10, 0xad, 0xed];
 /// Bytes of a block's payload, as stored and when decompressed.
 pub const PAYLOAD_BYTES_MAX: usize = 1 << 31;
-/// Bytes of a block of a snapshot. Tarantool closes one with 128 KiB, so that a longer one holds a row longer
-/// than any that a store takes.
+/// Bytes of a snapshot's block. Tarantool closes a block at 128 KiB, so a block longer than this contains a
+/// row that is too long for a store.
 pub const SNAPSHOT_PAYLOAD_BYTES_MAX: usize = 128 << 20;
-/// How many times its stored bytes a block can have when decompressed: nothing in zstd's format makes more
-/// than 128 KiB of 4 bytes.
+/// The greatest ratio of decompressed to stored bytes. The format of zstd makes at most 128 KiB from 4 bytes.
 const RATIO_MAX: usize = (128 << 10) / 4;
-/// Decompressed size of a usual block: 128 KiB and a row.
+/// Decompressed size of a usual block: 128 KiB and one row.
 const PAYLOAD_BYTES_USUAL: usize = 256 << 10;
 /// Most memory for a decompressed block that is kept for the next one.
 const PAYLOAD_BYTES_KEPT_MAX: usize = 16 << 20;
@@ -124,7 +123,8 @@ impl Default for Unpacker {
 }
 
 impl Unpacker {
-    /// Unpacks blocks of such files, up to the largest that they can have.
+    /// Returns an unpacker for this kind of file, with the limit of the largest block that such a file can
+    /// have.
     pub fn for_file(kind: FileKind) -> Unpacker {
         let bytes_max = match kind {
             FileKind::Snapshot => SNAPSHOT_PAYLOAD_BYTES_MAX,
@@ -133,10 +133,11 @@ impl Unpacker {
         Unpacker { zstd: None, out: Vec::new(), bytes_max }
     }
 
-    /// Returns the payload of a block: of `bytes` itself, or decompressed, until the next call.
+    /// Returns the payload of a block: a part of `bytes`, or decompressed bytes that are valid until the next
+    /// call.
     ///
     /// # Errors
-    /// Damage, if the checksum does not fit, or the payload cannot be decompressed.
+    /// Damage, if the checksum is wrong, or the payload cannot be decompressed.
     pub fn unpack<'a>(&'a mut self, bytes: &'a [u8], place: &BlockPlace) -> Result<&'a [u8], Damage> {
         if self.out.capacity() > PAYLOAD_BYTES_KEPT_MAX {
             self.out = Vec::new();
@@ -154,10 +155,9 @@ impl Unpacker {
         }
     }
 
-    /// Decompresses `stored` into the buffer. The frame does not say its size, so that the buffer grows until
-    /// it fits: it begins with what Tarantool fills a block with, and no later block of that size makes it
-    /// grow again, unless it is huge. It grows only when it was filled, and never beyond what zstd can make
-    /// of the bytes that there are.
+    /// Decompresses `stored` into the buffer. The frame does not state its size, so the buffer grows until
+    /// the content fits. It starts at the size of Tarantool's blocks, so that usual blocks never make it
+    /// grow. It grows only after zstd has filled it, and never beyond what zstd can make of `stored`.
     fn decompress(&mut self, stored: &[u8]) -> Result<(), &'static str> {
         let most = stored.len().saturating_mul(RATIO_MAX).min(self.bytes_max);
         let too_large = self.too_large();
@@ -191,7 +191,7 @@ pub(crate) fn check(bytes: &[u8], place: &BlockPlace) -> Result<(), Damage> {
     stored(bytes, place).map(|_| ())
 }
 
-/// Returns a payload as stored, checked.
+/// Checks a payload and returns it as stored.
 fn stored<'a>(bytes: &'a [u8], place: &BlockPlace) -> Result<&'a [u8], Damage> {
     let stored = bytes.get(place.payload.clone());
     let stored = stored.ok_or_else(|| Damage::new(place.offset, "a block is cut off"))?;
@@ -201,7 +201,7 @@ fn stored<'a>(bytes: &'a [u8], place: &BlockPlace) -> Result<&'a [u8], Damage> {
     Ok(stored)
 }
 
-/// What zstd calls a buffer that does not take it all.
+/// The name of zstd's error for a buffer that is too small.
 const TOO_SMALL: &str = "Destination buffer is too small";
 
 #[cfg(test)]
@@ -229,7 +229,7 @@ mod tests {
         assert!(unpack(PAYLOAD_BYTES_KEPT_MAX + 1, true) > PAYLOAD_BYTES_KEPT_MAX);
         assert_eq!(unpack(100, false), 0);
     }
-    /// Few stored bytes stand for few decompressed ones, however often zstd asks for a larger buffer.
+    /// Few stored bytes give few decompressed ones, however often zstd asks for a larger buffer.
     #[test]
     fn memory_is_taken_for_what_is_there() {
         let unpack = |kind: FileKind, stored: &[u8]| {
@@ -244,18 +244,19 @@ mod tests {
             (found, unpacker.out.capacity())
         };
         let squeezed = |length: usize| zstd::bulk::compress(&vec![0; length], 1).expect("there is memory");
-        // As much as zstd can make of so few bytes is taken, and the frame is read to its end.
+        // The largest content that zstd can make of so few bytes is accepted, and the frame is read to its
+        // end.
         let stored = squeezed(100 << 20);
         assert!(stored.len() * RATIO_MAX >= 100 << 20, "{} bytes", stored.len());
         let (found, capacity) = unpack(FileKind::Log, &stored);
         assert!(found == Ok(100 << 20) && capacity <= 128 << 20, "{found:?}, {capacity}");
-        // A truncated frame has decompressed as far as it goes.
+        // A truncated frame decompresses as far as it goes.
         let (found, capacity) = unpack(FileKind::Log, &stored[..stored.len() / 2]);
         assert!(
             found == Err("a block cannot be decompressed") && capacity <= 64 << 20,
             "{found:?}, {capacity}"
         );
-        // Of a snapshot no block is longer than the longest row that a store takes, and its neighbours.
+        // The longest block of a snapshot has the longest row that a store takes, and some more rows.
         let stored = squeezed(SNAPSHOT_PAYLOAD_BYTES_MAX);
         assert_eq!(unpack(FileKind::Snapshot, &stored).0, Ok(SNAPSHOT_PAYLOAD_BYTES_MAX));
         let stored = squeezed(SNAPSHOT_PAYLOAD_BYTES_MAX + 1);

@@ -3,14 +3,14 @@
 use crate::file::block::BlockPlace;
 use std::ops::Range;
 
-/// Stored bytes of the largest chunk: large enough that there are few batches, small enough that all cores
-/// end together.
+/// Stored bytes of the largest chunk: large enough to keep the number of batches low, small enough that all
+/// cores finish at about the same time.
 const CHUNK_BYTES_MAX: usize = 24 << 20;
-/// Stored bytes of the smallest one.
+/// Stored bytes of the smallest chunk.
 const CHUNK_BYTES_MIN: usize = 1 << 20;
 
-/// Cuts blocks into runs of neighbours: long ones first, short ones in the end, so that no core works alone
-/// for long.
+/// Cuts blocks into runs of neighbours. Long runs come first and short ones last, so that no core works alone
+/// for long at the end.
 pub(crate) fn chunks(blocks: &[BlockPlace], thread_count: usize) -> Vec<Range<usize>> {
     let thread_count = thread_count.max(1);
     let mut left: usize = blocks.iter().map(|block| block.payload.len()).sum();

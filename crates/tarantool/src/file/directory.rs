@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// A file by its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Named {
-    /// What its name says of the rows in it or before it.
+    /// The number of rows that its name states.
     pub(crate) signature: i64,
     pub(crate) path: PathBuf,
 }
@@ -28,21 +28,21 @@ pub(crate) struct Opened {
 /// A file whose header cannot be used.
 pub(crate) struct Unopened {
     pub(crate) path: PathBuf,
-    /// What its name says.
+    /// The number of rows that its name states.
     pub(crate) signature: i64,
     pub(crate) length_bytes: usize,
-    /// Whether a crash can have left it so, before anything was in it.
+    /// Whether a crash can have left it like this, before it had any content.
     pub(crate) was_begun: bool,
     /// The offset of the first sound block.
     pub(crate) first_block: Option<usize>,
-    /// The header, if only something else is wrong.
+    /// The header, if it is readable but something else is wrong.
     pub(crate) header: Option<Header>,
     pub(crate) bytes: Map,
     pub(crate) error: Error,
 }
 
-/// Lists the files of a kind, the oldest first. Files with other names are not ours: those that are still
-/// being written, for one.
+/// Lists the files of a kind, the oldest first. Files with other names are ignored, such as those that are
+/// still being written.
 pub(crate) fn list(disk: &dyn Disk, directory: &Path, kind: FileKind) -> Result<Vec<Named>> {
     let names = disk.list(directory)?;
     let mut files: Vec<Named> = names
@@ -70,7 +70,7 @@ pub(crate) fn open(
     let bytes = disk.map(&named.path)?;
     let wrong = |header: Option<Header>, error| {
         let found = next_block(&bytes, 0, 0, &mut SearchBudget::for_bytes(bytes.len()));
-        // Rows of another kind of file mean something else.
+        // Rows have another meaning in another kind of file.
         let is_other = header.as_ref().is_some_and(|header| header.kind != kind);
         let first_block = if let (Found::Block(at), false) = (found, is_other) { Some(at) } else { None };
         Ok(Err(Box::new(Unopened {

@@ -1,14 +1,15 @@
 //! Searches for the next sound block after damage.
 //!
-//! Input: bytes, and where to begin. Output: the offset of a block with the right checksum. Does not know the
-//! contents of blocks.
+//! Input: bytes, and where to begin. Output: the offset of a block with the right checksum. Does not depend
+//! on the contents of blocks.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::file::block::{BlockPlace, END, Step, check, read_head};
 
 /// The bytes that each block begins with.
 const BEGINNING: [u8; 3] = [0xd5, 0xba, 0x0b];
-/// Bytes whose checksum may be computed in vain: this many per byte of the file, and [`WORK_BYTES`] more.
+/// The limit for computing checksums in vain: this many bytes for each byte of the file, and [`WORK_BYTES`]
+/// more.
 const WORK_FACTOR: usize = 8;
 const WORK_BYTES: usize = 16 << 20;
 
@@ -21,7 +22,7 @@ pub(crate) enum Found {
     EndMark(usize),
     /// Neither.
     Nothing,
-    /// Too many beginnings of blocks that were none.
+    /// The limit was reached: too many positions looked like blocks but were not.
     Unknown,
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn next_block(bytes: &[u8], begin: usize, likely: usize, budget: &mut
     }
 }
 
-/// Returns whether a block with a fitting checksum begins at `at`. Takes what that costs from `budget`.
+/// Returns whether a block with a right checksum begins at `at`. Takes the cost from `budget`.
 fn is_whole(bytes: &[u8], at: usize, budget: &mut SearchBudget) -> bool {
     let Ok(Step::Block(place)) = read_head(bytes, at) else { return false };
     budget.charge(&place);

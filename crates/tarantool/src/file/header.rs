@@ -1,6 +1,6 @@
 //! The header of a file: a few lines of text, then an empty line.
 //!
-//! Parses and writes a [`Header`], and says where the first block begins. Does not know what blocks hold.
+//! Parses and writes a [`Header`], and returns where the first block begins. Does not know what blocks hold.
 
 use crate::error::Damage;
 use crate::vclock::VClock;
@@ -30,7 +30,7 @@ impl FileKind {
         }
     }
 
-    /// Returns the end of the names of such files.
+    /// Returns the ending of the names of such files.
     pub fn extension(self) -> &'static str {
         match self {
             FileKind::Snapshot => "snap",
@@ -56,18 +56,18 @@ pub struct Header {
     pub kind: FileKind,
     /// The version of its format.
     pub version: FormatVersion,
-    /// The program that wrote it, in its own words.
+    /// The program that wrote it, as it names itself.
     pub program: String,
-    /// The uuid of the database; zeros if it has none.
+    /// The UUID of the instance; zeros if there is none.
     pub instance: [u8; 16],
     /// For a snapshot, the vector clock of its contents; for a log, the one before its first row.
     pub vclock: VClock,
-    /// The same of the log before this one, if there was one.
+    /// The same of the previous log, if there was one.
     pub previous: Option<VClock>,
 }
 
 impl Header {
-    /// Returns the name that the file has to have.
+    /// Returns the name that the file must have.
     pub fn file_name(&self) -> String {
         format!("{:020}.{}", self.vclock.signature(), self.kind.extension())
     }
@@ -128,7 +128,7 @@ impl Header {
         })
     }
 
-    /// Returns the header of a file that says nothing of itself.
+    /// Returns the header of a file that states nothing about itself.
     pub(crate) fn empty(kind: FileKind, version: FormatVersion) -> Header {
         Header {
             kind,
@@ -140,7 +140,7 @@ impl Header {
         }
     }
 
-    /// Reads one line; returns whether it was the vector clock. Words that are not known are stepped over.
+    /// Reads one line, and returns whether it was the vector clock. Skips lines with unknown names.
     fn read_line(&mut self, line: &[u8]) -> Result<bool, &'static str> {
         let text = std::str::from_utf8(line).map_err(|_| "a line of the header is no text")?;
         let (word, value) = text.split_once(':').ok_or("a line of the header has no colon")?;

@@ -26,11 +26,11 @@ pub enum RowKind {
     Upsert,
     /// Does nothing, but has a number.
     Nop,
-    /// Puts rows by column.
+    /// Inserts rows by column.
     InsertArrow,
     /// Deletes the tuples between two keys.
     DeleteRange,
-    /// Tells a replica's term and vote.
+    /// States a replica's term and vote.
     Raft,
     /// Makes a replica the leader.
     Promote,
@@ -38,9 +38,9 @@ pub enum RowKind {
     Demote,
     /// Confirms synchronous transactions.
     Confirm,
-    /// Takes synchronous transactions back.
+    /// Rolls back synchronous transactions.
     Rollback,
-    /// Any other number. 0 means that there is no type, and is never read.
+    /// Any other number. 0 means that the row has no type; such rows are never returned.
     Other(u64),
 }
 
@@ -65,7 +65,7 @@ impl RowKind {
         }
     }
 
-    /// Returns whether it tells of terms, votes and leaders, and not of tuples.
+    /// Returns whether the kind is about terms, votes and leaders instead of tuples.
     pub fn is_of_election(self) -> bool {
         matches!(self, RowKind::Raft | RowKind::Promote | RowKind::Demote)
     }
@@ -91,18 +91,18 @@ impl RowKind {
     }
 }
 
-/// A row. Whatever its head does not name is zero.
+/// A row. Values that its head does not state are zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row<'a> {
     /// What the row does.
     pub kind: RowKind,
     /// Which replica wrote it.
     pub replica: u32,
-    /// Its number among the rows of that replica; in a snapshot its place in the file.
+    /// Its number among that replica's rows. In a snapshot, its position in the file.
     pub lsn: i64,
     /// When it was written, in seconds since 1970.
     pub timestamp: f64,
-    /// 1 if it is of a space that is not replicated.
+    /// 1 if its space is not replicated.
     pub group: u64,
     /// The number of the first row of its transaction.
     pub tsn: i64,
@@ -126,11 +126,11 @@ pub struct Body<'a> {
     pub index_base: Option<i64>,
     /// The key.
     pub key: Option<&'a [u8]>,
-    /// The tuple; of an update the operations.
+    /// The tuple. For an update, the operations.
     pub tuple: Option<&'a [u8]>,
     /// The operations of an upsert.
     pub ops: Option<&'a [u8]>,
-    /// The body's bytes, whatever its keys.
+    /// All bytes of the body, also those of unknown keys.
     pub bytes: &'a [u8],
 }
 
@@ -152,7 +152,7 @@ const KEY_OPS: u64 = 0x28;
 /// The flag of a transaction's last row.
 const FLAG_COMMIT: u64 = 1;
 
-/// Walks over the rows of a block's payload. After damage there is nothing more.
+/// Iterates over the rows of a block's payload. Ends after damage.
 pub fn rows(payload: &[u8]) -> RowIter<'_> {
     RowIter { reader: Reader::new(payload) }
 }
@@ -206,8 +206,8 @@ fn read_row<'a>(reader: &mut Reader<'a>) -> msgpack::Result<Row<'a>> {
     }
     // A transaction of one row names neither its first row nor its last.
     row.is_commit = tsn_distance.is_none() || row.flags & FLAG_COMMIT != 0;
-    // The first row of a transaction may be of another replica, and its number greater: the distance wraps
-    // around.
+    // The first row of a transaction may be from another replica and have a greater number, so the distance
+    // can wrap around.
     row.tsn = row.lsn.wrapping_sub_unsigned(tsn_distance.unwrap_or(0));
     if row.kind != RowKind::Nop && !reader.is_empty() {
         row.body = read_body(reader)?;
@@ -215,7 +215,7 @@ fn read_row<'a>(reader: &mut Reader<'a>) -> msgpack::Result<Row<'a>> {
     Ok(row)
 }
 
-/// Reads the head into `row`; returns how far the transaction's first row is back, if it says so.
+/// Reads the head into `row`. Returns the distance to the transaction's first row, if the head states it.
 #[inline]
 fn read_head(reader: &mut Reader, row: &mut Row) -> msgpack::Result<Option<u64>> {
     let mut tsn_distance = None;
@@ -299,8 +299,7 @@ fn seconds(reader: &mut Reader) -> msgpack::Result<f64> {
     }
 }
 
-/// Appends `row` as Tarantool writes it to a log: zeros are left out, and everything is as short as it can
-/// be.
+/// Appends `row` as Tarantool writes it to a log: without zeros, and everything in its shortest form.
 pub fn put_row(out: &mut Vec<u8>, row: &Row) {
     let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
     let is_alone = row.is_commit && row.tsn == row.lsn;
@@ -331,7 +330,7 @@ pub fn put_row(out: &mut Vec<u8>, row: &Row) {
     out.extend_from_slice(row.body.bytes);
 }
 
-/// Appends a body with the parts that `body` has; its bytes are not looked at.
+/// Appends a body with the parts that are set. Ignores `body.bytes`.
 pub fn put_body(out: &mut Vec<u8>, body: &Body) {
     let number = |value: Option<u32>| value.map(u64::from);
     let numbers = [

@@ -1,6 +1,6 @@
 //! Writes snapshots and logs as Tarantool does, byte for byte except for what zstd produces.
 //!
-//! Input: a [`Header`] and rows. Output: a snapshot, which is there whole or not at all, or a log, which
+//! Input: a [`Header`] and rows. Output: a snapshot, which exists only when it is complete, or a log, which
 //! grows by whole transactions. Does not know spaces.
 
 use crate::error::{Error, Result};
@@ -13,18 +13,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zstd::zstd_safe::{CCtx, CParameter, get_error_name};
 
-/// Bytes of rows, head included, with which a block is closed.
+/// A block is closed when it has this many bytes of rows, head included.
 const BLOCK_BYTES: usize = 128 << 10;
-/// Bytes of rows, head included, from which on a block is compressed.
+/// A block is compressed if it has at least this many bytes of rows, head included.
 const COMPRESSED_BYTES_MIN: usize = 2 << 10;
-/// How hard blocks are compressed.
+/// The compression level of blocks.
 const LEVEL: i32 = 3;
-/// The end of the name of a file that is being written.
+/// The ending of the name of a file that is being written.
 const IN_PROGRESS: &str = "inprogress";
-/// The program that our files name.
+/// The program name in the headers of our files.
 pub const PROGRAM: &str = concat!("pneu ", env!("CARGO_PKG_VERSION"));
 
-/// Writes a snapshot: it has its name only when all of it is durable.
+/// Writes a snapshot. The file gets its name only when all of it is durable.
 pub struct SnapWriter {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
@@ -57,15 +57,14 @@ impl SnapWriter {
         })
     }
 
-    /// Adds a tuple of a space. The spaces of Tarantool itself come first, and the tuples of a space in the
-    /// order of its first index.
-    /// `group` is 1 for a space that is not replicated.
+    /// Adds a tuple of a space. The system spaces come first, and the tuples of a space in the order of its
+    /// first index. `group` is 1 for a space that is not replicated.
     ///
     /// # Errors
     /// Disk errors.
     pub fn insert(&mut self, space: u32, group: u64, tuple: &[u8]) -> Result<()> {
-        // The head and the body as fixed bytes: most of the time here would go into deciding what never
-        // changes.
+        // The head and the body are fixed bytes, because encoding them anew for each row would take most of
+        // the time.
         let out = &mut self.blocks.payload;
         let count = 2 + u8::from(self.lsn != 0) + u8::from(group != 0);
         out.extend_from_slice(&[0x80 | count, 0x00, 0x02]);
@@ -87,7 +86,7 @@ impl SnapWriter {
         self.blocks.close_if_full()
     }
 
-    /// Adds any other row. Its number and time are given here.
+    /// Adds any other row. This function sets its number and time.
     ///
     /// # Errors
     /// Disk errors.
@@ -106,7 +105,7 @@ impl SnapWriter {
     /// Ends the snapshot and makes it durable; returns its path.
     ///
     /// # Errors
-    /// Disk errors; the snapshot then is not there, or not known to be durable.
+    /// Disk errors. Then the snapshot does not exist or may not be durable.
     pub fn finish(mut self) -> Result<PathBuf> {
         self.blocks.end()?;
         let path = self.directory.join(&self.name);
@@ -116,7 +115,7 @@ impl SnapWriter {
     }
 }
 
-/// Writes a log: it has its name from the beginning, and grows by blocks of whole transactions.
+/// Writes a log. The file has its name from the beginning, and grows by blocks of whole transactions.
 pub struct LogWriter {
     path: PathBuf,
     blocks: Blocks,
@@ -152,7 +151,7 @@ impl LogWriter {
         if row.is_commit { self.blocks.close_if_full() } else { Ok(()) }
     }
 
-    /// Closes the present block, however small, and makes all blocks durable. Call it between transactions.
+    /// Closes the current block, however small, and makes all blocks durable. Call it between transactions.
     ///
     /// # Errors
     /// Disk errors.
@@ -185,7 +184,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Creates the file, in place of one that an interrupted call left, and writes the header.
+    /// Creates the file and writes the header. Replaces a file that an interrupted call left.
     fn create(disk: &dyn Disk, path: PathBuf, header: &Header) -> Result<Blocks> {
         disk.remove(&path)?;
         let mut file = disk.create(&path)?;
@@ -235,7 +234,7 @@ impl Blocks {
     }
 }
 
-/// Appends a block: its head, filled up to its fixed length, and the stored bytes.
+/// Appends a block: its head, padded to its fixed length, and the stored bytes.
 fn put_block(out: &mut Vec<u8>, magic: [u8; 4], stored: &[u8]) {
     let begin = out.len();
     out.extend_from_slice(&magic);

@@ -1,5 +1,5 @@
-//! Turns values into normalised bytes, by the type of their key part. The forms are listed in the page of
-//! `key`.
+//! Turns values into normalised bytes, by the type of their key part. The documentation of `key` lists the
+//! forms.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::number::put_number;
@@ -59,14 +59,14 @@ pub(super) const NIL: u8 = 0;
 pub(super) const VALUE: u8 = 1;
 
 impl PartKind {
-    /// Says that values are plain numbers, which a store keeps as such. All others it keeps as normalised
-    /// bytes.
+    /// Returns whether values are plain numbers, which the store keeps as numbers. It keeps all other values
+    /// as normalised bytes.
     #[inline]
     pub fn is_plain_unsigned(self) -> bool {
         self == PartKind { part_type: PartType::Unsigned, is_nullable: false }
     }
 
-    /// Says that the normalised bytes are the value's own bytes.
+    /// Returns whether the normalised bytes equal the value's own bytes.
     #[inline]
     pub fn is_plain_string(self) -> bool {
         self == PartKind { part_type: PartType::String, is_nullable: false }
@@ -74,8 +74,8 @@ impl PartKind {
 }
 
 impl PartType {
-    /// Returns the type with this name, in any case and in old spellings too; none if values of the type have
-    /// no order here.
+    /// Returns the type with this name. Case does not matter, and old names are accepted. `None` if values of
+    /// the type have no order here.
     pub fn named(name: &[u8]) -> Option<PartType> {
         let name = name.to_ascii_lowercase();
         Some(match name.as_slice() {
@@ -97,7 +97,7 @@ impl PartType {
     }
 }
 
-/// Reads a value and appends its normalised bytes to `out`. After an error `out` may hold some of them.
+/// Reads a value and appends its normalised bytes to `out`. After an error, `out` may have some of them.
 ///
 /// # Errors
 /// If the value is not of the type, or cut off.
@@ -113,10 +113,10 @@ pub fn normalise_part(reader: &mut Reader, kind: PartKind, out: &mut Vec<u8>) ->
     normalise_value(reader, kind.part_type, out)
 }
 
-/// Appends the normalised bytes of a value that is not there: of a nil.
+/// Appends the normalised bytes of a missing value, which counts as nil.
 ///
 /// # Errors
-/// If the part may not be nil; `reader` says where the value is missed.
+/// If the part may not be nil. The error's position is that of `reader`.
 pub fn normalise_missing(reader: &Reader, kind: PartKind, out: &mut Vec<u8>) -> Result<()> {
     if !kind.is_nullable {
         return Err(reader.damage("a tuple lacks a field of a key"));

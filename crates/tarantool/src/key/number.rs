@@ -12,7 +12,7 @@ use crate::decimal::{self, Decimal};
 use crate::msgpack::Number;
 use std::cmp::Ordering;
 
-/// The bit that tells quiet NaNs from signalling ones, which come before them.
+/// The bit that distinguishes quiet NaNs from signalling ones, which come before them.
 const QUIET_BIT: u64 = 1 << 51;
 
 /// Appends the normalised bytes of a number.
@@ -35,7 +35,7 @@ pub(crate) fn put_decimal(decimal: &Decimal, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a whole number of at most 64 bits and a sign.
+/// Appends an integer of at most 64 bits and a sign.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a whole number of 65 bits fits back when it was rounded"
@@ -55,7 +55,7 @@ fn put_double(number: f64, out: &mut Vec<u8>) {
     let bits = if number.is_nan() {
         u64::from(number.to_bits() & QUIET_BIT != 0)
     } else {
-        // Adding 0 makes 0 of -0.
+        // Adding 0 turns -0 into 0.
         let bits = (number + 0.0).to_bits();
         if bits >> 63 == 0 { bits ^ (1 << 63) } else { !bits }
     };

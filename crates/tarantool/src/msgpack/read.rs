@@ -1,6 +1,6 @@
 //! Reads msgpack values one after the other.
 //!
-//! The [`Reader`] is described in the page of `msgpack`.
+//! See the documentation of `msgpack`.
 
 use super::skip::{self, CUT_OFF};
 use crate::error::Damage;
@@ -11,7 +11,7 @@ pub type Result<T> = std::result::Result<T, Damage>;
 /// The kind of the next value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Nothing.
+    /// Nil.
     Nil,
     /// True or false.
     Boolean,
@@ -19,9 +19,9 @@ pub enum Class {
     Unsigned,
     /// A whole number written with a sign, from -2^63 to 2^63 - 1.
     Signed,
-    /// A number of 32 bits with a point.
+    /// A floating-point number of 32 bits.
     Float,
-    /// A number of 64 bits with a point.
+    /// A floating-point number of 64 bits.
     Double,
     /// Text, not verified to be UTF-8.
     String,
@@ -31,9 +31,9 @@ pub enum Class {
     Array,
     /// A length, then that many pairs of values.
     Map,
-    /// Bytes with a number for their type.
+    /// An extension: a type number and bytes.
     Extension,
-    /// The byte that no value begins with.
+    /// A byte with which no value begins.
     Never,
 }
 
@@ -44,9 +44,9 @@ pub enum Number {
     Unsigned(u64),
     /// A whole number written with a sign.
     Signed(i64),
-    /// A number of 32 bits with a point.
+    /// A floating-point number of 32 bits.
     Float(f32),
-    /// A number of 64 bits with a point.
+    /// A floating-point number of 64 bits.
     Double(f64),
 }
 
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    /// Returns damage at the present place.
+    /// Returns damage at the current position.
     #[cold]
     pub fn damage(&self, what: &'static str) -> Damage {
         Damage::new(self.offset(), what)
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
     /// Reads the length of an array, whose values follow.
     ///
     /// # Errors
-    /// If anything else follows, or nothing.
+    /// If the next value is of another kind, or missing.
     #[inline]
     pub fn array_len(&mut self) -> Result<u32> {
         match self.rest.first() {
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
     /// Reads the length of a map, whose keys and values follow.
     ///
     /// # Errors
-    /// If anything else follows, or nothing.
+    /// If the next value is of another kind, or missing.
     #[inline]
     pub fn map_len(&mut self) -> Result<u32> {
         match self.rest.first() {
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
     /// Reads a whole number that is written without a sign.
     ///
     /// # Errors
-    /// If anything else follows, or nothing.
+    /// If the next value is of another kind, or missing.
     #[inline]
     pub fn uint(&mut self) -> Result<u64> {
         match self.rest.first() {
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
     /// Reads a whole number, with or without a sign. 128 bits hold both kinds.
     ///
     /// # Errors
-    /// If anything else follows, or nothing.
+    /// If the next value is of another kind, or missing.
     #[inline]
     pub fn int(&mut self) -> Result<i128> {
         match self.number_of_whole()? {
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
     /// Reads a number of any kind.
     ///
     /// # Errors
-    /// If anything else follows, or nothing.
+    /// If the next value is of another kind, or missing.
     #[inline]
     pub fn number(&mut self) -> Result<Number> {
         match self.rest.first() {
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
     /// Reads text as bytes, which are not verified to be UTF-8.
     ///
     /// # Errors
-    /// If anything else follows, or nothing.
+    /// If the next value is of another kind, or missing.
     #[inline]
     pub fn str(&mut self) -> Result<&'a [u8]> {
         let mut ahead = *self;
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
     /// Reads bytes.
     ///
     /// # Errors
-    /// If anything else follows, or nothing.
+    /// If the next value is of another kind, or missing.
     #[inline]
     pub fn bin(&mut self) -> Result<&'a [u8]> {
         let mut ahead = *self;
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
     /// Reads an extension: the number of its type, and its bytes.
     ///
     /// # Errors
-    /// If anything else follows, or nothing.
+    /// If the next value is of another kind, or missing.
     #[inline]
     pub fn ext(&mut self) -> Result<(i8, &'a [u8])> {
         let mut ahead = *self;
@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
     /// Reads true or false.
     ///
     /// # Errors
-    /// If anything else follows, or nothing.
+    /// If the next value is of another kind, or missing.
     #[inline]
     pub fn boolean(&mut self) -> Result<bool> {
         match self.rest.first() {
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
     /// Reads nil.
     ///
     /// # Errors
-    /// If anything else follows, or nothing.
+    /// If the next value is of another kind, or missing.
     #[inline]
     pub fn nil(&mut self) -> Result<()> {
         match self.rest.first() {
@@ -266,16 +266,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Steps over the next value, with all that is in it, and returns its bytes.
+    /// Skips the next value with everything nested in it, and returns its bytes.
     ///
     /// # Errors
-    /// If it is cut off, or a byte is in it that no value begins with.
+    /// If the value is cut off, or contains a byte with which no value begins.
     #[inline]
     pub fn skip(&mut self) -> Result<&'a [u8]> {
         self.skip_many(1)
     }
 
-    /// Steps over `count` values and returns their bytes.
+    /// Skips `count` values and returns their bytes.
     ///
     /// # Errors
     /// Same as [`skip`](Reader::skip).
@@ -291,7 +291,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a value that is its first byte alone.
+    /// Reads a value of a single byte.
     #[inline]
     fn single<T>(&mut self, value: T) -> Result<T> {
         self.rest = self.rest.get(1..).unwrap_or_default();
@@ -307,7 +307,7 @@ impl<'a> Reader<'a> {
         Ok(*bytes)
     }
 
-    /// Goes to `ahead` and reads `length` bytes there.
+    /// Reads `length` bytes at `ahead`.
     #[inline]
     fn jump(&mut self, ahead: Reader<'a>, length: u32) -> Result<&'a [u8]> {
         let Some((bytes, rest)) = ahead.rest.split_at_checked(length as usize) else {

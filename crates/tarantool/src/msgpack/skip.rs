@@ -4,15 +4,15 @@
 
 use crate::error::Damage;
 
-/// What is wrong with a value whose bytes end too early.
+/// The error for a value whose bytes end too early.
 pub(super) const CUT_OFF: &str = "a value is cut off";
 
-/// The shape of a value by its first byte: the bytes before its nested values, and how many of these there
-/// are.
+/// The shape of a value by its first byte: how many bytes come before its nested values, and how many nested
+/// values there are.
 #[derive(Clone, Copy)]
 struct Shape {
     bytes: u8,
-    /// Values within; [`LENGTH_FOLLOWS`] or [`NEVER`] if the first byte alone does not say.
+    /// Nested values; [`LENGTH_FOLLOWS`] or [`NEVER`] if the first byte alone does not state it.
     values: u8,
 }
 
@@ -21,7 +21,7 @@ const LENGTH_FOLLOWS: u8 = 0xfe;
 /// No value begins with this byte.
 const NEVER: u8 = 0xff;
 
-/// What each first byte says: one look instead of a chain of comparisons.
+/// The shape for each first byte: a look-up instead of a chain of comparisons.
 static SHAPES: [Shape; 256] = shapes();
 
 const fn shapes() -> [Shape; 256] {

@@ -1,7 +1,7 @@
 //! Writes msgpack, each number and length in its shortest form. Appends to the bytes that are there.
 #![expect(clippy::cast_possible_truncation, reason = "each arm of each match holds only numbers that fit")]
 
-/// The most bytes or values that a length can say.
+/// The greatest length that can be encoded, in bytes or values.
 const LENGTH_MAX: &str = "no text, bytes, array or map has 2^32 parts: rows are limited to less";
 
 /// Appends a whole number from 0.
@@ -16,7 +16,7 @@ pub fn put_uint(out: &mut Vec<u8>, number: u64) {
     }
 }
 
-/// Appends a whole number; one from 0 is written without a sign.
+/// Appends an integer. Integers from 0 on are written without a sign.
 pub fn put_int(out: &mut Vec<u8>, number: i64) {
     match number {
         0.. => put_uint(out, number.unsigned_abs()),
@@ -28,12 +28,12 @@ pub fn put_int(out: &mut Vec<u8>, number: i64) {
     }
 }
 
-/// Appends a number of 32 bits with a point.
+/// Appends a floating-point number of 32 bits.
 pub fn put_float(out: &mut Vec<u8>, number: f32) {
     tagged(out, 0xca, number.to_be_bytes());
 }
 
-/// Appends a number of 64 bits with a point.
+/// Appends a floating-point number of 64 bits.
 #[inline]
 pub fn put_double(out: &mut Vec<u8>, number: f64) {
     tagged(out, 0xcb, number.to_be_bytes());
@@ -87,7 +87,7 @@ pub fn put_ext(out: &mut Vec<u8>, number: i8, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Appends the length of an array, whose values are to follow.
+/// Appends the length of an array. The caller appends the values.
 #[inline]
 pub fn put_array_len(out: &mut Vec<u8>, length: u32) {
     match length {
@@ -96,7 +96,7 @@ pub fn put_array_len(out: &mut Vec<u8>, length: u32) {
     }
 }
 
-/// Appends the length of a map, whose keys and values are to follow.
+/// Appends the length of a map. The caller appends the keys and values.
 #[inline]
 pub fn put_map_len(out: &mut Vec<u8>, length: u32) {
     match length {
@@ -105,7 +105,8 @@ pub fn put_map_len(out: &mut Vec<u8>, length: u32) {
     }
 }
 
-/// Appends a length of 8, 16 or 32 bits, each with its own first byte; not all values have the shortest.
+/// Appends a length of 8, 16 or 32 bits, each with its own first byte. Some kinds of values lack the 8-bit
+/// form.
 fn put_length(out: &mut Vec<u8>, markers: [Option<u8>; 3], length: usize) {
     let length = u32::try_from(length).expect(LENGTH_MAX);
     match (markers, length) {

@@ -1,4 +1,4 @@
-//! Chooses the snapshot of a plan: the newest sound one, and the newest one of which anything can be used.
+//! Chooses the snapshot of a plan: the newest sound one, and the newest one that has any usable part.
 //!
 //! Input: all snapshots, and all logs. Output: [`Chosen`]. Does not know which logs follow.
 //!
@@ -84,7 +84,7 @@ pub(super) fn choose(
 }
 
 impl Chosen {
-    /// Notes a snapshot of which anything can be used, with the losses of newer ones that cannot be opened.
+    /// Records a snapshot that has any usable part, with the losses of newer ones that cannot be opened.
     fn offer(&mut self, scanned: &ScannedSnapshot, unopened: &mut Vec<Loss>) {
         self.newest.get_or_insert_with(|| ScannedSnapshot {
             lost: std::mem::take(unopened).into_iter().chain(scanned.lost.clone()).collect(),

@@ -1,6 +1,6 @@
 //! Primary keys that occur twice in a snapshot.
 //!
-//! Input: the rows of a space in a snapshot. Output: the same rows, of which only the last one of each key
+//! Input: the rows of a space in a snapshot. Output: the same rows, where only the last row of each key
 //! counts, and the positions of the others in the file. Does not know logs.
 //!
 //! Tarantool never writes such a file, and refuses it. All later work relies on unique keys: deleting a row
@@ -121,7 +121,7 @@ fn locate(source: SnapshotSource, space: u32, loaded: &Loaded, wanted: &[RowRef]
     places
 }
 
-/// Returns the numbers of rows, neighbours together.
+/// Returns the numbers of rows as text, with ranges for consecutive ones.
 fn numbers(places: &[RowLocation]) -> Vec<RowNumbers> {
     let mut numbers: Vec<RowNumbers> = Vec::new();
     for place in places {

@@ -34,13 +34,14 @@ use work::Progress;
 /// The result of a recovery.
 #[derive(Debug)]
 pub struct Recovered {
-    /// One table for each space whose rows last (not temporary, and of a known engine), by number.
+    /// One table for each space with durable rows, by number. Temporary spaces and those of unknown engines
+    /// have none.
     pub tables: Vec<RecoveredTable>,
     /// How far the rows reach.
     pub vclock: VClock,
     /// What could not be represented or is not understood, one line each.
     pub remarks: Vec<String>,
-    /// What the tables lack compared with the rows that Tarantool had, one line each.
+    /// The rows that Tarantool had and the tables lack, one line each.
     pub left_out: Vec<String>,
     /// Rows of logs that did not fit the rows before them and were left out.
     pub rejected: Vec<RejectedRow>,
@@ -244,7 +245,7 @@ fn vinyl_lines(spaces: &Spaces, path: &Path) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Returns a table for each space that has rows that last.
+/// Returns a table for each space with durable rows.
 fn tables_of(spaces: &Spaces, path: &Path) -> Result<Vec<SpaceTable>> {
     let mut tables = Vec::new();
     for id in spaces.ids() {
@@ -277,7 +278,7 @@ impl Recovered {
     }
 
     /// Looks up the last row of each table through each of its indexes, and returns how many look-ups found
-    /// it. When this returns, everything that a look-up needs is built.
+    /// it. Afterwards everything that a look-up needs is built.
     ///
     /// # Errors
     /// If a look-up does not find the row, which is a bug in this program.

@@ -17,11 +17,11 @@ pub struct Space {
     pub engine: Engine,
     /// Whether its rows are never replicated.
     pub is_local: bool,
-    /// Whether its rows disappear on a restart.
+    /// Whether its rows are lost on a restart.
     pub is_temporary: bool,
     /// Whether its transactions wait for replicas.
     pub is_synchronous: bool,
-    /// What is known of its fields, starting with the first one.
+    /// The known properties of its fields, starting with the first field.
     pub fields: Vec<Field>,
     /// Its indexes, by number.
     pub indexes: Vec<SpaceIndex>,
@@ -62,11 +62,11 @@ pub struct SpaceIndex {
     pub is_unique: bool,
     /// Its parts; none if it cannot be represented.
     pub parts: Vec<Part>,
-    /// Why it cannot be represented, or what is different about it.
+    /// Why it cannot be represented, or in what it differs.
     pub problem: Option<IndexProblem>,
 }
 
-/// What is wrong with an index.
+/// The defect of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexProblem {
     /// It is left out, for this reason.
@@ -121,7 +121,7 @@ impl Space {
         remarks
     }
 
-    /// Returns whether snapshots and logs hold rows that last.
+    /// Returns whether the space has durable rows.
     pub fn has_rows(&self) -> bool {
         !matches!(self.engine, Engine::Other(_)) && !self.is_temporary
     }

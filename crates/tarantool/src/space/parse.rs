@@ -7,12 +7,12 @@ use crate::json_path::{self, PathStep, Understood};
 use crate::key::{PartKind, PartType};
 use crate::msgpack::{Class, Reader, Result};
 
-/// Numbers of the collations that compare bytes: none, binary.
+/// Numbers of the collations that compare bytes: none and binary.
 const COLLATIONS_OF_BYTES: [u64; 2] = [0, 3];
-/// The collation of a part that has none.
+/// The collation of a part without one.
 const COLLATION_NONE: u64 = u32::MAX as u64;
 
-/// Reads the field number `field` of a tuple as a number of 32 bits.
+/// Reads field `field` of a tuple as a number of 32 bits.
 pub(super) fn number(tuple: &[u8], field: u64) -> Result<u32> {
     let mut reader = Reader::new(tuple);
     if u64::from(reader.array_len()?) <= field {
@@ -27,7 +27,7 @@ fn small(reader: &mut Reader) -> Result<u32> {
     u32::try_from(reader.uint()?).map_err(|_| damage)
 }
 
-/// `[id, owner, name, engine, field_count, flags, format]`; old ones end early.
+/// `[id, owner, name, engine, field_count, flags, format]`. Old tuples end early.
 pub(super) fn space(tuple: &[u8]) -> Result<Space> {
     let mut reader = Reader::new(tuple);
     let count = reader.array_len()?;
@@ -111,7 +111,7 @@ fn fields(reader: &mut Reader) -> Result<Vec<Field>> {
 /// `[space, iid, name, type, options, parts]`, or
 /// `[space, iid, name, type, is_unique, part_count, field, type, field, type, ..]`.
 ///
-/// What cannot be read is an index that is left out.
+/// An index that cannot be read is left out.
 pub(super) fn index(tuple: &[u8], iid: u32, fields: &[Field]) -> SpaceIndex {
     let mut index = SpaceIndex {
         iid,
@@ -188,7 +188,7 @@ fn read_options(reader: &mut Reader, index: &mut SpaceIndex) -> Result<()> {
     Ok(())
 }
 
-/// What may be said of a part beside its field and type.
+/// Properties of a part besides its field and type.
 #[derive(Default)]
 struct Modifiers {
     is_nullable: bool,
@@ -275,7 +275,7 @@ fn is_true(value: &mut Reader) -> Result<bool> {
     Ok(value.peek()? == Class::Boolean && value.boolean()?)
 }
 
-/// Shows each pair of a map to `take`, with a reader of its own for the value.
+/// Passes each pair of a map to `take`, with a reader of its own for the value.
 fn each_option<'a>(
     reader: &mut Reader<'a>,
     mut take: impl FnMut(&'a [u8], &mut Reader<'a>) -> std::result::Result<(), Damage>,

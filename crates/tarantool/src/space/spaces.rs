@@ -57,24 +57,24 @@ impl Spaces {
         Ok(id)
     }
 
-    /// Takes a tuple of `_index`, and returns the number of its space.
+    /// Adds a tuple of `_index`, and returns the number of its space.
     ///
     /// # Errors
-    /// If there are no numbers in it.
+    /// If the tuple lacks the numbers.
     pub fn set_index(&mut self, tuple: &[u8]) -> Result<u32, Damage> {
         let (id, iid) = (parse::number(tuple, 0)?, parse::number(tuple, 1)?);
         self.definitions.entry(id).or_default().indexes.insert(iid, tuple.to_vec());
         Ok(id)
     }
 
-    /// Forgets a space. Its indexes are forgotten one by one, as logs do it.
+    /// Removes a space, but not its indexes: logs delete those one by one.
     pub fn remove_space(&mut self, id: u32) {
         if let Some(definition) = self.definitions.get_mut(&id) {
             definition.space = None;
         }
     }
 
-    /// Forgets an index.
+    /// Removes an index.
     pub fn remove_index(&mut self, id: u32, iid: u32) {
         if let Some(definition) = self.definitions.get_mut(&id) {
             definition.indexes.remove(&iid);

@@ -1,6 +1,6 @@
 //! The definitions of the system spaces that must be known before anything is read.
 //!
-//! A snapshot defines them too, but only after rows of some of them. Their primary keys never changed.
+//! A snapshot defines them too, but only after some of their rows. Their primary keys never changed.
 
 use crate::msgpack::{put_array_len, put_boolean, put_map_len, put_str, put_uint};
 

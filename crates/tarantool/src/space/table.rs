@@ -21,7 +21,7 @@ use store::{Column, Index, IndexKind, Kind, Schema, Value};
 pub const TUPLE: &str = "tuple";
 /// The name of the column with the number of arrival.
 pub const ARRIVAL: &str = "arrival";
-/// Key columns of a table; the store's limit, less the two that are no key.
+/// The most key columns of a table: the store's limit, less the two columns that are not keys.
 const KEYS_MAX: usize = COLUMNS_MAX - 2;
 
 /// A space as a table of the store.
@@ -33,7 +33,7 @@ pub struct SpaceTable {
     pub schema: Arc<Schema>,
     /// How a tuple becomes a row.
     pub shape: TupleShape,
-    /// The indexes that are there, the primary key first.
+    /// The usable indexes, the primary key first.
     pub indexes: Vec<TableIndex>,
     /// What could not be represented, one line each.
     pub remarks: Vec<String>,
@@ -57,7 +57,7 @@ pub struct TableIndex {
 pub struct TupleShape {
     /// The key columns, in the order of the tuple's fields.
     columns: Vec<Part>,
-    /// The same, if they are all plain numbers and text of fields of their own.
+    /// The same columns, if all of them are plain numbers and text in separate fields.
     plain: Option<Vec<PlainStep>>,
     has_arrival: bool,
 }
@@ -65,7 +65,7 @@ pub struct TupleShape {
 /// One step of the walk over a tuple with plain columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PlainStep {
-    /// Fields between the last column's and this one.
+    /// The number of fields between the previous column's field and this one.
     skipped: u32,
     is_string: bool,
 }
@@ -81,7 +81,7 @@ pub fn space_of_table(name: &str) -> Option<u32> {
 }
 
 impl SpaceTable {
-    /// Makes a table of a space. Whatever cannot be represented is in the remarks.
+    /// Makes a table for a space. The remarks list what cannot be represented.
     pub fn new(space: &Space) -> SpaceTable {
         let mut remarks = space.remarks();
         let usable = usable_indexes(space, &mut remarks);
@@ -107,14 +107,14 @@ impl SpaceTable {
         self.indexes.iter().find(|index| index.name == name)
     }
 
-    /// Returns the primary key, unless rows are kept in the order they came in.
+    /// Returns the primary key, unless rows are kept in order of arrival.
     pub fn primary(&self) -> Option<&TableIndex> {
         self.indexes.first().filter(|index| index.iid == 0)
     }
 }
 
-/// Returns the indexes that can be represented, by number, and says of those that cannot only because of the
-/// store's limits.
+/// Returns the indexes that can be represented, by number. Adds a remark for each index that only the store's
+/// limits exclude.
 fn usable_indexes<'a>(space: &'a Space, remarks: &mut Vec<String>) -> Vec<&'a SpaceIndex> {
     let mut usable: Vec<&SpaceIndex> = Vec::new();
     let mut columns = BTreeSet::new();
@@ -147,7 +147,7 @@ fn add_index(schema: &mut Schema, index: &SpaceIndex, shape: &TupleShape) -> Tab
         schema.primary.clone_from(&columns);
     }
     if index.iid != 0 || index.is_hash {
-        // Rows with nil in a part may share a key, however unique the index is.
+        // Rows with nil in a part may share a key, even if the index is unique.
         let unique = index.is_unique && !index.parts.iter().any(|part| part.kind.is_nullable);
         let kind = if index.is_hash { IndexKind::Hash } else { IndexKind::Ordered };
         schema.indexes.push(Index { name: name.clone(), kind, unique, columns });
@@ -156,7 +156,7 @@ fn add_index(schema: &mut Schema, index: &SpaceIndex, shape: &TupleShape) -> Tab
     TableIndex { iid: index.iid, name: index.name.clone(), store_name, parts: index.parts.clone() }
 }
 
-/// Returns a name that the store takes and that no index has yet: its own if possible.
+/// Returns a name that the store accepts and that no other index has: the index's own name if possible.
 fn store_name(schema: &Schema, index: &SpaceIndex) -> String {
     let is_good =
         (1..=NAME_BYTES_MAX).contains(&index.name.len()) && !index.name.chars().any(char::is_control);
@@ -178,8 +178,8 @@ impl TupleShape {
         self.columns.len()
     }
 
-    /// Returns the number of the column with the number of arrival, if there is one: the row needs a value
-    /// there that counts up.
+    /// Returns the number of the column with the number of arrival, if there is one. The caller has to fill
+    /// it with increasing numbers.
     pub fn arrival_column(&self) -> Option<usize> {
         self.has_arrival.then_some(self.columns.len())
     }
@@ -279,7 +279,7 @@ fn plain_steps(columns: &[Part]) -> Option<Vec<PlainStep>> {
     Some(steps)
 }
 
-/// The walk that nearly all tuples of nearly all spaces take.
+/// The walk for nearly all tuples of nearly all spaces.
 #[inline]
 fn take_plain(
     steps: &[PlainStep],

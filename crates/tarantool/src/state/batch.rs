@@ -1,7 +1,7 @@
-//! The rows that logs put into a space, by column, while more arrive.
+//! The rows that logs put into a space, by column. More rows can be added at any time.
 //!
-//! Input: tuples, as msgpack. Output: values by row number, and at the end [`Rows`]. Does not know which of
-//! them still count.
+//! Input: tuples, as msgpack. Output: values by row number, and finally [`Rows`]. Does not know which rows
+//! still count.
 
 use crate::error::Damage;
 use crate::msgpack::Reader;
@@ -9,22 +9,22 @@ use crate::space::table::SpaceTable;
 use std::sync::Arc;
 use store::{Kind, Rows, Schema, Value, Values};
 
-/// Rows of one batch, as a power of two: a row's number is its batch's and its place in it.
+/// Rows of one batch, as a power of two. A row's number consists of its batch and its place in the batch.
 const BATCH_BITS: u32 = 18;
-/// Batches of a space: more rows no table takes.
+/// Batches of a space. No table can have more rows.
 const BATCHES_MAX: usize = 1 << (31 - BATCH_BITS);
-/// Bytes of a column with which a batch is closed early: one tuple more still has its place in 32 bits.
+/// A batch is closed early if a column has this many bytes: offsets of one more tuple still fit 32 bits.
 const BATCH_BYTES: usize = 1 << 30;
 /// Approximate bytes per row besides its tuple: its keys, and an entry in each column.
 const ROW_BYTES: usize = 32;
 
-/// Rows by number. Numbers go up, and not all of them are used.
+/// Rows by number. Numbers increase and may have gaps.
 pub(super) struct Batches {
     batches: Vec<Batch>,
-    /// For one key at a time.
+    /// Buffer for one key at a time.
     buffer: Vec<u8>,
     arrived: u64,
-    /// What all rows take.
+    /// Bytes of all rows.
     bytes: usize,
 }
 
@@ -43,7 +43,7 @@ impl Batches {
     /// Appends a tuple and returns its row's number.
     ///
     /// # Errors
-    /// If it is not a tuple, or lacks a key: nothing is appended then.
+    /// If it is not a tuple, or lacks a key. Then nothing is appended.
     #[inline]
     pub(super) fn push(&mut self, table: &SpaceTable, tuple: &[u8]) -> Result<u32, Damage> {
         let is_full = |batch: &Batch| {
@@ -97,13 +97,13 @@ impl Batches {
         }
     }
 
-    /// Returns how many bytes all rows take, about.
+    /// Returns approximately how many bytes all rows take.
     #[inline]
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns how many of these bytes a row takes.
+    /// Returns how many of these bytes one row takes.
     pub(super) fn bytes_of(&self, row: u32) -> usize {
         self.tuple(row).len() + ROW_BYTES
     }
@@ -126,8 +126,8 @@ impl Batches {
 }
 
 impl Batch {
-    /// Makes room for as many rows as the batch before has: nothing is copied when it fills up, and large
-    /// pages are faulted in.
+    /// Reserves room for as many rows as the previous batch has, so that nothing is copied as it fills, and
+    /// memory is faulted in by large pages.
     fn new(schema: &Schema, before: Option<&Batch>) -> Batch {
         let columns = schema.columns.iter().enumerate().map(|(number, column)| {
             let before = before.map(|before| &before.columns[number]);

@@ -4,9 +4,9 @@
 //! bits of a key's hash select its first slot, so growing reads and writes sequentially and needs no key. A
 //! slot can be prefetched: with four million keys in random order nearly every access is a cache miss.
 
-/// Slots of a table with anything in it, as a power of two.
+/// Slots of the smallest non-empty table, as a power of two.
 const BITS_MIN: u32 = 10;
-/// An empty slot. Row numbers are kept one greater.
+/// An empty slot. Row numbers are stored plus one.
 const EMPTY: u64 = 0;
 
 /// Rows by the hashes of their keys.
@@ -22,7 +22,7 @@ pub(super) struct KeyTable {
 pub(super) struct Slot(usize);
 
 impl KeyTable {
-    /// Asks for the slot of a key that is looked for soon.
+    /// Prefetches the slot of a key that will be looked up soon.
     #[inline]
     pub(super) fn prefetch(&self, hash: u32) {
         if !self.slots.is_empty() {
@@ -30,7 +30,7 @@ impl KeyTable {
         }
     }
 
-    /// Returns where the row is that `is_same` says yes to; it is asked only about rows with this hash.
+    /// Returns the slot of the row for which `is_same` returns true. Calls it only for rows with this hash.
     #[inline]
     pub(super) fn find(&self, hash: u32, mut is_same: impl FnMut(u32) -> bool) -> Option<Slot> {
         if self.slots.is_empty() {
@@ -49,17 +49,17 @@ impl KeyTable {
         }
     }
 
-    /// Returns the row at a place.
+    /// Returns the row in a slot.
     pub(super) fn row(&self, slot: Slot) -> u32 {
         row_of(self.slots[slot.0])
     }
 
-    /// Puts another row at a place, with the same key.
+    /// Replaces the row in a slot by another row with the same key.
     pub(super) fn replace(&mut self, slot: Slot, row: u32) {
         self.slots[slot.0] = pack(hash_of(self.slots[slot.0]), row);
     }
 
-    /// Adds a row whose key is not there.
+    /// Adds a row whose key is not in the table.
     #[inline]
     pub(super) fn insert(&mut self, hash: u32, row: u32) {
         if self.count * 2 >= self.slots.len() {
@@ -137,11 +137,11 @@ mod tests {
 
     #[test]
     fn a_table_has_what_a_map_has() {
-        // Few different hashes, most of them at the end, so that slots are shared and runs go around.
+        // Few different hashes, mostly near the end, so that slots collide and runs wrap around.
         let hash = |key: u32| (key / 3) | 0xffff_ff00;
         let mut random = Random::new(26);
         let (mut table, mut twin) = (KeyTable::default(), BTreeMap::new());
-        // Rows are numbered as they come; a key is the remainder.
+        // Rows are numbered in order of arrival. A key is the remainder.
         let key_of = |row: u32| row % 600;
         for step in 0..60_000_u32 {
             let row = step * 600 + u32::try_from(random.below(600)).unwrap();

@@ -7,7 +7,7 @@ use crate::file::row::{Body, Row, RowKind};
 use crate::msgpack::{Class, Reader, Result as Read};
 use std::collections::VecDeque;
 
-/// Flag of a transaction that waits, either for an answer or for another transaction before it.
+/// The flag of a transaction that waits, either for an answer or for another transaction.
 pub(super) const FLAG_WAIT_SYNC: u64 = 2;
 /// The flag of a transaction that waits for an answer.
 pub(super) const FLAG_WAIT_ACK: u64 = 4;
@@ -17,7 +17,7 @@ pub(super) const FLAG_WAIT_ACK: u64 = 4;
 pub(super) enum WaitsFor {
     /// A verdict.
     Answer,
-    /// Those before it.
+    /// The transactions before it.
     Turn,
 }
 
@@ -47,7 +47,7 @@ impl OwnedRow {
         }
     }
 
-    /// Returns how many bytes of memory it takes, about.
+    /// Returns approximately how many bytes of memory it takes.
     pub(super) fn memory_bytes(&self) -> usize {
         let parts = [&self.key, &self.tuple, &self.ops];
         let parts: usize = parts.into_iter().flatten().map(Vec::len).sum();
@@ -74,14 +74,14 @@ impl OwnedRow {
     }
 }
 
-/// What became of transactions that waited.
+/// A verdict on waiting transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Those of a replica up to this number count.
+    /// Transactions of a replica up to this number count.
     Confirm { replica: u32, lsn: i64 },
-    /// Those of a replica from this number on do not.
+    /// Transactions of a replica from this number on do not count.
     Rollback { replica: u32, lsn: i64 },
-    /// Those up to this number count, all others do not: another replica leads now.
+    /// Transactions up to this number count and all others do not, because another replica leads now.
     Promote { replica: u32, lsn: i64 },
 }
 
@@ -90,7 +90,7 @@ impl Verdict {
         matches!(kind, RowKind::Confirm | RowKind::Rollback | RowKind::Promote | RowKind::Demote)
     }
 
-    /// Reads the verdict that a row is, if it is one. Its body is `{2: replica, 3: lsn}`.
+    /// Parses a row as a verdict, if it is one. Its body is `{2: replica, 3: lsn}`.
     pub(super) fn of(row: &Row) -> Option<Verdict> {
         if !Verdict::is_one(row.kind) {
             return None;
@@ -135,7 +135,7 @@ impl Limbo {
         self.waiting.is_empty()
     }
 
-    /// Returns how many bytes of memory all that waits takes, about.
+    /// Returns approximately how many bytes of memory all waiting transactions take.
     pub(super) fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
@@ -146,7 +146,7 @@ impl Limbo {
         self.waiting.push_back((waits_for, rows));
     }
 
-    /// Returns the transactions that count by a verdict, in order, and forgets those that do not.
+    /// Returns the transactions that count by a verdict, in order, and removes those that do not.
     pub(super) fn decide(&mut self, verdict: Verdict) -> Vec<Vec<OwnedRow>> {
         match verdict {
             Verdict::Confirm { replica, lsn } => self.confirm(replica, lsn),

@@ -29,7 +29,8 @@ use tables::{Existing, Tables};
 pub use rejected_rows::{ApplyError, OnRejectedRow, REJECTED_ROWS_MAX, RejectedRow};
 pub use space_rows::FinishedSpace;
 
-/// Bytes of memory of rows that wait: for the end of their transaction in a later block, or for a verdict.
+/// Bytes of memory for waiting rows, which wait for a later block with the end of their transaction, or for a
+/// verdict.
 pub const WAITING_BYTES_MAX: usize = 1 << 30;
 
 /// The contents of all spaces at some time.
@@ -42,14 +43,14 @@ pub struct State {
     /// [`WAITING_BYTES_MAX`]; less in tests.
     waiting_bytes_max: usize,
     rejected: RejectedRows,
-    /// How many rows told of terms, votes and leaders.
+    /// How many rows were about terms, votes and leaders.
     election_count: u64,
 }
 
-/// What there is when all logs are read.
+/// The state after all logs were read.
 #[derive(Debug)]
 pub struct Finished {
-    /// Every space that has rows that last, by number.
+    /// Every space with durable rows, by number.
     pub spaces: Vec<FinishedSpace>,
     /// How far the rows reach.
     pub vclock: VClock,
@@ -75,7 +76,7 @@ impl State {
         }
     }
 
-    /// Sets the snapshot's rows of a space. They were made for its table.
+    /// Sets the snapshot's rows of a space. The rows must have been made for its table.
     ///
     /// # Errors
     /// If there is no such space, or it has a different table.
@@ -83,7 +84,7 @@ impl State {
         self.tables.set_base(id, base)
     }
 
-    /// Returns the spaces as they are defined now.
+    /// Returns the current spaces.
     pub fn spaces(&self) -> &Spaces {
         self.tables.spaces()
     }
@@ -93,7 +94,7 @@ impl State {
         &self.vclock
     }
 
-    /// Carries out the rows of a block. A transaction that does not end in it waits for the next block.
+    /// Applies the rows of a block. A transaction that does not end in it waits for the next block.
     ///
     /// # Errors
     /// Damage; a row that does not fit, unless such rows are left out.
@@ -101,10 +102,10 @@ impl State {
         self.apply_rows(rows(payload))
     }
 
-    /// Carries out rows, as [`apply`](State::apply) does.
+    /// Applies rows, like [`apply`](State::apply).
     ///
     /// # Errors
-    /// As there.
+    /// Same as [`apply`](State::apply).
     pub fn apply_rows<'r>(
         &mut self,
         rows: impl Iterator<Item = Result<Row<'r>, Damage>>,
@@ -152,7 +153,7 @@ impl State {
         self.check_waiting()
     }
 
-    /// Refuses more rows that wait than any replica has let wait.
+    /// Refuses rows beyond the limit of waiting rows.
     fn check_waiting(&self) -> Result<(), ApplyError> {
         if self.open.memory_bytes() + self.limbo.memory_bytes() <= self.waiting_bytes_max {
             return Ok(());
@@ -161,7 +162,7 @@ impl State {
             .into())
     }
 
-    /// Leaves out the rows of transactions without an end.
+    /// Drops the rows of transactions without an end.
     fn drop_open(&mut self) -> Result<(), RejectedRow> {
         let without_end = self.open.take_all();
         self.drop_rows(&without_end)
@@ -175,7 +176,7 @@ impl State {
         Ok(())
     }
 
-    /// Carries out the last rows of a transaction, and those before them if they were in blocks before.
+    /// Applies the last rows of a transaction, together with its rows in earlier blocks.
     fn finish_transaction(&mut self, last: &[Row]) -> Result<(), RejectedRow> {
         if self.open.is_empty() {
             return self.transaction(last);
@@ -185,9 +186,9 @@ impl State {
         self.transaction(&rows)
     }
 
-    /// Carries out a whole transaction, or lets it wait.
+    /// Applies a whole transaction, or lets it wait.
     fn transaction(&mut self, rows: &[Row]) -> Result<(), RejectedRow> {
-        // Of a transaction that the snapshot has, it has all rows.
+        // The snapshot has all rows of a transaction or none.
         let mut is_new = false;
         for row in rows {
             is_new |= self.vclock.follow(row.replica, row.lsn);
@@ -211,8 +212,8 @@ impl State {
         self.carry_out(rows)
     }
 
-    /// Returns what a transaction waits for: according to its flags, in old logs its spaces, or because other
-    /// transactions before it wait.
+    /// Returns what a transaction waits for: by its flags, in old logs by its spaces, or because earlier
+    /// transactions wait.
     fn waits_for(&self, rows: &[Row]) -> Option<WaitsFor> {
         let is_of_synchronous = |row: &Row| row.body.space.is_some_and(|id| self.tables.is_synchronous(id));
         let has_flag = |flag| rows.iter().any(|row| row.flags & flag != 0);
@@ -230,8 +231,8 @@ impl State {
         Ok(())
     }
 
-    /// Carries out a transaction that counts: all of its rows, or none if one does not fit. A transaction
-    /// that changes definitions is applied row by row, because the effects of definitions cannot be undone.
+    /// Applies a transaction that counts: all of its rows, or none if one cannot be applied. A transaction
+    /// that changes definitions is applied row by row, because changes of definitions cannot be undone.
     fn carry_out(&mut self, rows: &[Row]) -> Result<(), RejectedRow> {
         let is_of_system = |row: &Row| row.body.space.is_some_and(|id| id <= SPACE_SYSTEM_MAX);
         let can_be_undone = !self.rejected.are_refused() && rows.len() > 1 && !rows.iter().any(is_of_system);
@@ -253,7 +254,7 @@ impl State {
         Ok(())
     }
 
-    /// Lists all rows of a transaction as left out, the one at `place` with what is wrong with it.
+    /// Lists all rows of a transaction as left out. The reason belongs to the row at `place`.
     fn leave_out(&mut self, rows: &[Row], place: usize, what: &str) -> Result<(), RejectedRow> {
         for (number, row) in rows.iter().enumerate() {
             let what = if number == place { what } else { "another row of its transaction does not fit" };
@@ -288,7 +289,7 @@ impl State {
     }
 }
 
-/// Returns the remark about rows with terms, votes and leaders.
+/// Returns the remark about rows on terms, votes and leaders.
 pub(crate) fn elections_line(count: u64) -> Option<String> {
     (count > 0).then(|| {
         format!(
@@ -305,7 +306,7 @@ mod tests {
     use super::*;
     use crate::file::row::{Body, RowKind, put_row};
 
-    /// A row of replica 1 that waits with these flags, or for the end of its transaction.
+    /// A row of replica 1 that waits, with these flags or for the end of its transaction.
     fn row(lsn: i64, flags: u64, is_commit: bool) -> Vec<u8> {
         let body = [&[0x82, 0x10, 0xcd, 0x02, 0x00, 0x21, 0xc5, 0x03, 0xe8][..], &[7; 1000]].concat();
         let mut out = Vec::new();
@@ -324,7 +325,7 @@ mod tests {
         out
     }
 
-    /// Returns after how many rows, each a block, no more are taken.
+    /// Returns after how many rows, one in each block, no more are accepted.
     fn taken(flags: u64, is_commit: bool) -> (i64, ApplyError) {
         let mut state = State::new(Spaces::new(), VClock::default(), OnRejectedRow::LeaveOut);
         state.waiting_bytes_max = 100_000;

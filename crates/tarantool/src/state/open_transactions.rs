@@ -1,4 +1,4 @@
-//! Transactions whose end was not read yet, and whether one is whole.
+//! Transactions whose end was not read yet, and the check whether one is complete.
 //!
 //! Input: rows, in the order of a log. Output: the rows of a transaction, when its last one arrives. Does not
 //! know what rows do.
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// to.
 const GROUP_LOCAL: u64 = 1;
 
-/// Rows that wait for the last one of their transaction, by replica.
+/// Rows that wait for the last row of their transaction, by replica.
 #[derive(Debug, Default)]
 pub(super) struct OpenTransactions {
     rows: BTreeMap<u32, Vec<OwnedRow>>,
@@ -27,17 +27,17 @@ impl OpenTransactions {
         self.rows.is_empty()
     }
 
-    /// Returns how many bytes of memory all that waits takes, about.
+    /// Returns approximately how many bytes of memory all waiting rows take.
     pub(super) fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
 
-    /// Returns the number of a transaction that is open, if any is.
+    /// Returns the number of an open transaction, if there is one.
     pub(super) fn tsn(&self) -> Option<i64> {
         self.rows.values().flatten().next().map(OwnedRow::tsn)
     }
 
-    /// Adds a row to the others of its transaction.
+    /// Adds a row to its transaction.
     pub(super) fn push(&mut self, row: &Row) {
         let replica = self.replica_of(row);
         let row = OwnedRow::new(row);
@@ -45,7 +45,7 @@ impl OpenTransactions {
         self.rows.entry(replica).or_default().push(row);
     }
 
-    /// Returns the rows that wait of the transaction that this row belongs to.
+    /// Removes and returns the waiting rows of this row's transaction.
     pub(super) fn take(&mut self, row: &Row) -> Vec<OwnedRow> {
         self.remove(self.replica_of(row))
     }
@@ -64,13 +64,14 @@ impl OpenTransactions {
         rows
     }
 
-    /// Returns all rows that wait.
+    /// Removes and returns all waiting rows.
     pub(super) fn take_all(&mut self) -> Vec<OwnedRow> {
         self.memory_bytes = 0;
         std::mem::take(&mut self.rows).into_values().flatten().collect()
     }
 
-    /// Says whose transaction a row belongs to. One without a replica is part of the one with its number.
+    /// Returns the replica of a row's transaction. A row without a replica belongs to the transaction with
+    /// its number.
     fn replica_of(&self, row: &Row) -> u32 {
         if row.replica != 0 {
             return row.replica;
@@ -81,11 +82,11 @@ impl OpenTransactions {
     }
 }
 
-/// Checks that the rows of a transaction are all it had, as far as their numbers tell: the first has the
-/// transaction's number, and each the next one. Rows that are not replicated are numbered on their own.
+/// Checks by their numbers that the rows of a transaction are complete: the first row has the transaction's
+/// number, and the numbers are consecutive. Rows that are not replicated have numbers of their own.
 ///
 /// # Errors
-/// What is wrong.
+/// What is missing.
 pub(super) fn check_whole(rows: &[Row]) -> Result<(), &'static str> {
     let mut next = None;
     for row in rows.iter().filter(|row| row.group != GROUP_LOCAL) {

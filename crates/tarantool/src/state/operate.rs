@@ -10,7 +10,7 @@ use store::OwnedValue;
 
 type Put = Result<Option<Vec<u8>>, String>;
 
-/// Changes the tuple with a key. If there is none, does nothing.
+/// Changes the tuple with a key. Does nothing if there is none.
 pub(super) fn update(
     rows: &mut SpaceRows,
     key: &[OwnedValue],
@@ -26,7 +26,7 @@ pub(super) fn update(
     Ok(Some(new))
 }
 
-/// Changes the tuple with the key of `tuple`, or puts `tuple`.
+/// Changes the tuple with the key of `tuple`, or inserts `tuple`.
 pub(super) fn upsert(rows: &mut SpaceRows, tuple: &[u8], operations: &[u8], index_base: Option<i64>) -> Put {
     let key = rows.key_of_tuple(tuple).map_err(what)?;
     let Some(found) = rows.find(&key) else {
@@ -34,7 +34,7 @@ pub(super) fn upsert(rows: &mut SpaceRows, tuple: &[u8], operations: &[u8], inde
         return Ok(Some(tuple.to_vec()));
     };
     let new = update::upsert(rows.tuple(found), operations, &context(rows, index_base))?;
-    // The client was told long ago that this was done. Tarantool leaves it out too.
+    // Tarantool acknowledged this long ago, and skips it, too.
     if !rows.has_key(&new, &key) {
         return Ok(None);
     }

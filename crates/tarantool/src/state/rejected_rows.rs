@@ -1,16 +1,16 @@
-//! Rows that do not fit the rows before them: refused, or collected in a list of limited length.
+//! Rows that cannot be applied to the rows before them: refused, or collected in a list of limited length.
 
 use crate::error::Damage;
 
-/// At most this many rows that do not fit are named. Further ones are only counted.
+/// At most this many rows that cannot be applied are named. Further ones are only counted.
 pub const REJECTED_ROWS_MAX: usize = 1000;
 
-/// What to do with a row that does not fit those before it.
+/// What to do with a row that cannot be applied to those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnRejectedRow {
     /// Stop.
     Refuse,
-    /// Leave it out, and report it.
+    /// Leave the row out, and report it.
     LeaveOut,
 }
 
@@ -28,7 +28,7 @@ pub struct RejectedRow {
 pub enum ApplyError {
     /// Its bytes are damaged.
     Damage(Damage),
-    /// A row does not fit those before it.
+    /// A row cannot be applied to those before it.
     Rejected(RejectedRow),
 }
 
@@ -44,7 +44,7 @@ impl From<RejectedRow> for ApplyError {
     }
 }
 
-/// Rows that did not fit so far.
+/// The rows so far that could not be applied.
 pub(super) struct RejectedRows {
     on_rejected_row: OnRejectedRow,
     /// The first of them.
@@ -62,7 +62,7 @@ impl RejectedRows {
         self.on_rejected_row == OnRejectedRow::Refuse
     }
 
-    /// Takes up a row that does not fit.
+    /// Records a row that cannot be applied.
     ///
     /// # Errors
     /// The row, if none may be left out.
@@ -77,7 +77,7 @@ impl RejectedRows {
         Ok(())
     }
 
-    /// Returns a message about those that are not named.
+    /// Returns a message about rows beyond the limit.
     pub(super) fn unnamed_line(&self) -> Option<String> {
         let unnamed = self.count - self.named.len() as u64;
         (unnamed > 0).then(|| format!("{unnamed} more rows of the logs that do not fit those before them"))

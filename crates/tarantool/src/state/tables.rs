@@ -17,26 +17,26 @@ use store::{Loaded, OwnedValue};
 pub(super) struct Tables {
     spaces: Spaces,
     rows: BTreeMap<u32, SpaceRows>,
-    /// Spaces whose definition changed since they were used.
+    /// Spaces whose definitions changed since they were last used.
     stale: BTreeSet<u32>,
-    /// A space that is known not to be stale: the one of the row before.
+    /// The space of the previous row, which is known to be up to date.
     fresh: Option<u32>,
-    /// Spaces whose transactions wait for replicas. Old logs say so nowhere else.
+    /// Spaces whose transactions wait for replicas. Old logs state this nowhere else.
     synchronous: BTreeSet<u32>,
-    /// How many changes of rows without a usable key were left out, by space.
+    /// How many changes to rows without a usable key were left out, by space.
     unkeyed: BTreeMap<u32, u64>,
 }
 
-/// Whether the key of a row that is inserted may have a row already.
+/// Whether an inserted row's key may already have a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Existing {
-    /// It may: rows are missing, and the one that deletes the old row may be among them.
+    /// It may: rows are missing, and one of them may have deleted the old row.
     Possible,
     /// It cannot.
     Impossible,
 }
 
-/// The tuple that a key had, if it had one.
+/// The tuple that a key had before, if any.
 pub(super) struct Undo {
     space: u32,
     key: Vec<OwnedValue>,
@@ -57,7 +57,7 @@ impl Tables {
         }
     }
 
-    /// Sets the snapshot's rows of a space. They were made for its table.
+    /// Sets the snapshot's rows of a space. The rows must have been made for its table.
     ///
     /// # Errors
     /// If there is no such space, or it has a different table.
@@ -73,7 +73,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns the spaces as they are defined now.
+    /// Returns the current spaces.
     pub(super) fn spaces(&self) -> &Spaces {
         &self.spaces
     }
@@ -83,10 +83,10 @@ impl Tables {
         self.synchronous.contains(&id)
     }
 
-    /// Carries out a row. `existing` says whether a row may exist already that the snapshot or a log inserts.
+    /// Applies a row. `existing` states whether an inserted key may already have a row.
     ///
     /// # Errors
-    /// Why the row does not fit those before it.
+    /// Why the row cannot be applied.
     pub(super) fn change(&mut self, row: &Row, existing: Existing) -> Result<(), String> {
         let id = match (row.kind, row.body.space) {
             (
@@ -150,7 +150,7 @@ impl Tables {
         }
     }
 
-    /// Sees to it that a space's rows have the keys of its newest definition.
+    /// Updates a space's rows to the keys of its newest definition.
     fn freshen(&mut self, id: u32) -> Result<(), String> {
         if self.stale.is_empty() || !self.stale.remove(&id) {
             return Ok(());
@@ -209,7 +209,7 @@ impl Tables {
             self.rows.remove(&space);
         } else {
             self.spaces.remove_index(space, index);
-            // Without its first index a space has no rows: another first one begins empty.
+            // Without its first index a space has no rows. A new first index starts empty.
             if index == 0 {
                 self.rows.get_mut(&space).into_iter().for_each(SpaceRows::truncate);
             }
@@ -277,7 +277,7 @@ impl Tables {
     }
 }
 
-/// Reads the first two numbers of an array; 0 for one that is not there.
+/// Reads the first two numbers of an array. A missing number is 0.
 fn numbers(array: &[u8]) -> Result<[u32; 2], Damage> {
     let mut reader = Reader::new(array);
     let mut numbers = [0; 2];

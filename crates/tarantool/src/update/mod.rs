@@ -38,7 +38,7 @@ pub fn upsert(tuple: &[u8], operations: &[u8], context: &Context) -> Result<Vec<
     let operations = read_operations(operations, context)?;
     let mut root = Root::new(tuple).map_err(|damage| damage.what.to_owned())?;
     for operation in &operations {
-        // An operation that does not fit is left out: the client was told long ago that it was done.
+        // An operation that does not fit is skipped, because Tarantool acknowledged it long ago.
         let _ = root.apply(operation);
     }
     Ok(root.bytes(context.double_fields))

@@ -33,7 +33,7 @@ impl Arithmetic {
         })
     }
 
-    /// Returns the number with its sign turned.
+    /// Returns the negated number.
     fn negated(&self) -> Arithmetic {
         match self {
             Arithmetic::Whole(number) => Arithmetic::Whole(number.saturating_neg()),
@@ -43,7 +43,7 @@ impl Arithmetic {
         }
     }
 
-    /// Carries out `code`, which is + or -.
+    /// Computes the sum or difference; `code` is + or -.
     pub(super) fn combine(&self, code: u8, other: &Arithmetic) -> Result<Arithmetic, &'static str> {
         if code == b'-' { self.add(&other.negated()) } else { self.add(other) }
     }
@@ -77,8 +77,8 @@ impl Arithmetic {
         }
     }
 
-    /// Returns the number as a decimal: of one with a point 15 digits, because the others are mostly not
-    /// meant.
+    /// Returns the number as a decimal. A floating-point number gives 15 digits, because further ones are
+    /// mostly noise.
     fn as_decimal(&self) -> Option<Decimal> {
         let number = match self {
             Arithmetic::Decimal(decimal) => return Some(decimal.clone()),
@@ -94,7 +94,7 @@ impl Arithmetic {
         Decimal::of_text(&text).filter(Decimal::fits)
     }
 
-    /// Appends the number as msgpack. One of 32 bits with a point becomes one of 64 where a field has only
+    /// Appends the number as msgpack. A number of 32 bits is widened to 64 bits if its field holds only
     /// those.
     pub(super) fn put(&self, is_double_field: IsDoubleField, out: &mut Vec<u8>) {
         match self {
@@ -116,14 +116,14 @@ impl Arithmetic {
     }
 }
 
-/// Whether a field holds only numbers with a point of 64 bits.
+/// Whether a field holds only floating-point numbers of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IsDoubleField {
     Yes,
     No,
 }
 
-/// Keeps a sum in 32 bits if it is the same there.
+/// Keeps a sum in 32 bits if that loses nothing.
 #[expect(clippy::cast_possible_truncation, reason = "what is lost is looked for")]
 fn shortest(sum: f64) -> Arithmetic {
     let short = sum as f32;

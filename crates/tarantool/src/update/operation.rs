@@ -1,4 +1,4 @@
-//! Parses operations as a log has them.
+//! Parses operations in the form of a log.
 //!
 //! Input: a list of operations, and the fields of the space. Does not know the tuples they change.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
@@ -8,17 +8,17 @@ use crate::json_path::{self, PathStep, Understood};
 use crate::msgpack::{Class, Reader, Result as Read};
 use crate::space::Field;
 
-/// Operations of one update.
+/// The most operations of one update.
 const OPERATIONS_MAX: u32 = 4000;
 
-/// What must be known of a space to change its tuples.
+/// What an update needs to know about a space.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The number of the first field in the operations.
     pub index_base: i64,
-    /// The fields' names, from the first one on.
+    /// The fields' names, starting with the first field.
     pub fields: &'a [Field],
-    /// The numbers of the fields that hold numbers with a point of 64 bits and nothing else.
+    /// The numbers of the fields that hold only floating-point numbers of 64 bits.
     pub double_fields: &'a [u32],
 }
 
@@ -47,7 +47,7 @@ pub(super) enum Argument<'a> {
 /// Reads a list of operations.
 ///
 /// # Errors
-/// What is wrong with them.
+/// Which operation is malformed.
 pub(super) fn read_operations<'a>(
     operations: &'a [u8],
     context: &Context,
@@ -84,7 +84,7 @@ fn read_code(reader: &mut Reader) -> Read<(u32, u8)> {
     }
 }
 
-/// The number of a field, where in the field, and how much of the path was understood.
+/// The number of a field, the path within it, and how much of the path was understood.
 type Target = (i64, Vec<PathStep>, Understood);
 
 /// A target is a number, a name, or a path that begins with either.

@@ -1,10 +1,10 @@
-//! A tuple that is being changed: a tree where operations went, unparsed bytes elsewhere.
+//! A tuple that is being changed: a tree along the paths of operations, unparsed bytes elsewhere.
 //!
 //! Input: a tuple, then operations. Output: its new bytes. Does not know how operations are written.
 //!
-//! Each place may be changed once, as in Tarantool. Tarantool keeps a single operation as one path and not as
-//! a tree, and refuses another one for the same place; only when a second operation comes by another way does
-//! it parse the place, and then allows `=` again. [`Touched`] tracks that.
+//! Each place may be changed once, as in Tarantool. Tarantool stores a single operation as a path instead of
+//! a tree, and refuses another operation on the same place. Only when a second operation takes another path
+//! does it parse the value, and then it allows `=` again. [`Touched`] tracks that.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::number::{Arithmetic, IsDoubleField};
@@ -32,7 +32,7 @@ enum Node<'a> {
     Set(&'a [u8]),
     Number(Arithmetic),
     Made(Vec<u8>),
-    /// Taken apart.
+    /// Parsed into its parts.
     Array(Vec<Node<'a>>, Touched),
     Map(Vec<Pair<'a>>, Touched),
 }
@@ -59,7 +59,7 @@ impl<'a> Root<'a> {
     pub(super) fn new(tuple: &'a [u8]) -> Read<Root<'a>> {
         let mut reader = Reader::new(tuple);
         let count = reader.array_len()?;
-        // Every field takes at least a byte, whatever the count says. One more, because fields may be
+        // Every field takes at least one byte, whatever the count claims. One more, because fields may be
         // inserted.
         let room = tuple.len().min(count as usize).saturating_add(1);
         let mut fields = Vec::with_capacity(room);
@@ -85,7 +85,7 @@ impl<'a> Root<'a> {
     }
 
     pub(super) fn bytes(&self, double_fields: &[u32]) -> Vec<u8> {
-        // Most tuples stay about as long as they were.
+        // Most tuples keep about the same length.
         let mut out = Vec::with_capacity(self.length_bytes.saturating_add(16));
         msgpack::put_array_len(&mut out, length(self.fields.len()));
         for (number, field) in (0..).zip(&self.fields) {
@@ -96,7 +96,7 @@ impl<'a> Root<'a> {
     }
 }
 
-/// Goes along a path that is not empty, unless it could not be read.
+/// Follows a path. The path is empty only if it could not be parsed.
 fn descend<'a>(node: &mut Node<'a>, path: &[PathStep], operation: &Operation<'a>) -> Applied {
     let Some((step, rest)) = path.split_first() else { return Err("a path cannot be read") };
     let way = match (rest.is_empty(), operation.understood) {
@@ -192,7 +192,7 @@ fn change_map<'a>(
         (b'=' | b'!', Argument::Value(value), None) => {
             let mut name = Vec::new();
             msgpack::put_str(&mut name, key);
-            // New pairs come first, as with Tarantool.
+            // New pairs come first, as in Tarantool.
             pairs.insert(0, (Cow::Owned(name), Node::Bytes(value)));
         }
         (b'!', _, Some(_)) => return Err("the key is there already"),

@@ -1,6 +1,6 @@
-//! Bodies: one part or many, in every structure that mail has.
+//! Bodies with one part or many, in every structure that occurs in mail.
 //!
-//! Input: what was written, and the structure. Output: MIME. Does not know who wrote it.
+//! Input: the text, and the structure. Output: MIME. Does not know who wrote it.
 
 use super::encode::{base64_lines, charset as encoded, fitting, header_text, quoted_printable};
 use super::facts::ATTACHMENT_NAME;
@@ -9,12 +9,12 @@ use super::text;
 use super::words::vocabulary;
 use crate::random::Random;
 
-/// An attached file is at least this long; most are not much longer.
+/// The shortest attached file. Most are not much longer.
 const ATTACHMENT_BYTES_MIN: u64 = 600;
 /// The longest attached file.
 const ATTACHMENT_BYTES_MAX: u64 = 900_000;
 
-/// What files people attach: ending and type.
+/// The kinds of files that people attach: ending and type.
 const FILE_KINDS: [(&str, &str); 6] = [
     ("pdf", "application/pdf"),
     ("jpg", "image/jpeg"),
@@ -24,11 +24,11 @@ const FILE_KINDS: [(&str, &str); 6] = [
     ("csv", "text/csv"),
 ];
 
-/// A text on its way into parts.
+/// A text that becomes parts.
 struct Written<'a> {
     text: &'a str,
     charset: &'static str,
-    /// What the header says of the charset, which is not always true.
+    /// The charset that the header states, which is not always true.
     label: &'static str,
 }
 
@@ -164,7 +164,7 @@ fn attachment(shape: &Shape, place: usize, random: &mut Random, out: &mut Vec<u8
     base64_lines(&bytes, out);
 }
 
-/// Every doubling of the size is about as likely as the one before, with fewer at the end.
+/// Each doubling of the size is about equally likely. Large sizes are rarer at the end.
 fn attachment_bytes(random: &mut Random) -> usize {
     let doublings = random.below(9).min(random.below(10));
     let bytes = random.between(ATTACHMENT_BYTES_MIN, ATTACHMENT_BYTES_MIN * 2) << doublings;

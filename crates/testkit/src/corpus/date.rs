@@ -1,6 +1,6 @@
-//! Dates as mail headers write them.
+//! Dates in the form of mail headers.
 //!
-//! Input: seconds since 1970. Output: text. Does not know what happens at them.
+//! Input: seconds since 1970. Output: text. Does not depend on what the dates are for.
 
 /// Days from Thursday, 1 January 1970.
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];

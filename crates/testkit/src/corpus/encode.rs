@@ -1,6 +1,6 @@
-//! The clothes that text wears in mail: charsets, base64, quoted-printable, encoded words.
+//! Encodings of text in mail: charsets, base64, quoted-printable, encoded words.
 //!
-//! Input: text or bytes. Output: bytes fit for a header or a body. Does not know what the text says.
+//! Input: text or bytes. Output: bytes for a header or a body. Does not depend on the content of the text.
 
 use encoding_rs::Encoding;
 
@@ -10,11 +10,11 @@ const HEX: &[u8; 16] = b"0123456789ABCDEF";
 /// Groups of three bytes in a line of base64: 76 characters.
 const BASE64_LINE_GROUPS: usize = 19;
 
-/// Bytes of text in one encoded word: with a charset's name and base64 it stays within the 75 characters
-/// allowed.
+/// Bytes of text in one encoded word. With the charset's name and base64 it stays within the 75 allowed
+/// characters.
 const ENCODED_WORD_BYTES_MAX: usize = 30;
 
-/// Returns the charset `label`, or utf-8 where `text` cannot be written in it.
+/// Returns the charset `label`, or utf-8 if `text` cannot be written in it.
 pub(super) fn fitting(text: &str, label: &'static str) -> &'static str {
     let fits = match label {
         "utf-8" => true,
@@ -61,7 +61,7 @@ pub(super) fn quoted_printable(bytes: &[u8], out: &mut Vec<u8>) {
     let mut column = 0;
     for &byte in bytes {
         if byte == b'\n' {
-            // A space before a line end would be lost on the way.
+            // Servers may remove a space before a line end.
             if out.last() == Some(&b' ') {
                 out.pop();
                 out.extend_from_slice(b"=20");
@@ -84,8 +84,8 @@ pub(super) fn quoted_printable(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `text` for a header: as it is if it is ASCII, else in encoded words of the charset `label` if it
-/// fits in that.
+/// Appends `text` for a header: unchanged if it is ASCII, otherwise in encoded words of the charset `label`
+/// if it can be written in that.
 pub(super) fn header_text(text: &str, label: &'static str, out: &mut Vec<u8>) {
     if text.is_ascii() {
         out.extend_from_slice(text.as_bytes());
@@ -107,8 +107,8 @@ pub(super) fn header_text(text: &str, label: &'static str, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends one encoded word. Scripts with few ASCII letters take base64, the others the Q form, as mail
-/// programs do.
+/// Appends one encoded word. Like in mail programs, scripts with few ASCII letters use base64, others the Q
+/// form.
 fn encoded_word(bytes: &[u8], label: &str, out: &mut Vec<u8>) {
     let plain = bytes.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
     let quoted = plain * 2 > bytes.len() && !label.starts_with("iso-2022");

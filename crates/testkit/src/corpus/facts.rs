@@ -1,14 +1,13 @@
-//! What is known of a generated corpus without reading it: words and addresses that stand in exactly so many
-//! messages.
+//! Known facts about a generated corpus: words and addresses that occur in an exact number of messages.
 //!
-//! Input: how many messages there are. Output: queries with their number of hits, and for each message which
-//! of the known words it carries. Does not know how a message is put together.
+//! Input: the number of messages. Output: queries with their number of hits, and the known words of each
+//! message. Does not know how a message is put together.
 
 use super::{CorpusOptions, Profile};
 
 /// A word in 17 messages.
 pub const RARE_WORD: &str = "quirlyphon";
-/// How many messages carry [`RARE_WORD`], if there are as many.
+/// How many messages have [`RARE_WORD`], if there are as many.
 pub const RARE_COUNT: u32 = 17;
 /// A phrase in every 20th message of a varied corpus (10,000 of 200,000) and every 137th of a small one
 /// (10,000 of 1,370,000).
@@ -21,12 +20,13 @@ pub const AUTHOR_NAME: &str = "Ottilie Rohrpost";
 pub const AUTHOR_ADDRESS: &str = "ottilie@rohrpost.example";
 /// The name of a file attached to every 2,000th message of a varied corpus.
 pub const ATTACHMENT_NAME: &str = "dampfkessel-plan.pdf";
-/// A word with diacritics in every 4,000th message of a varied corpus, and how it is asked for without them.
+/// A word with diacritics in every 4,000th message of a varied corpus, and the same word without them for
+/// queries.
 pub const ACCENTED_WORD: &str = "zÿgòmètre";
 /// [`ACCENTED_WORD`] folded.
 pub const FOLDED_WORD: &str = "zygometre";
 
-/// Every how many messages something stands, for varied mail.
+/// How often known words occur in varied mail: once in this many messages.
 const PHRASE_PERIOD: u32 = 20;
 const PHRASE_PERIOD_SMALL: u32 = 137;
 const SUBJECT_PERIOD: u32 = 500;
@@ -43,7 +43,7 @@ pub struct Fact {
     pub messages: u32,
 }
 
-/// Returns what is known of the corpus that `options` describe.
+/// Returns the known facts about the corpus of `options`.
 pub fn facts(options: &CorpusOptions) -> Vec<Fact> {
     let count = |holds: fn(&Marks) -> bool| {
         let numbers = 0..options.messages;
@@ -63,7 +63,7 @@ pub fn facts(options: &CorpusOptions) -> Vec<Fact> {
     facts
 }
 
-/// The known things that one message carries.
+/// The known words of one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) rare: bool,
@@ -75,13 +75,13 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Returns whether the message carries anything; such a message is plain, whole and alone.
+    /// Returns whether the message has any known word. Such a message is plain, complete and without copies.
     pub(super) fn any(self) -> bool {
         self.rare || self.phrase || self.subject || self.author || self.attachment || self.accented
     }
 }
 
-/// Returns what message `number` carries.
+/// Returns the known words of message `number`.
 pub(super) fn marks(options: &CorpusOptions, number: u32) -> Marks {
     let varied = options.profile == Profile::Varied;
     let every = |period: u32, place: u32| varied && number % period == place;

@@ -1,7 +1,7 @@
-//! The folders of a generated Maildir: their names, layouts and habits.
+//! The folders of a generated Maildir: their names, their layouts and how programs name files in them.
 //!
-//! Input: how many are wanted. Output: their paths, as bytes, and how programs name files there. Does not
-//! know what lies in them, and touches no disk.
+//! Input: the number of folders. Output: their paths, as bytes, and the programs that keep them. Does not
+//! depend on their content, and uses no disk.
 
 use super::words::{Language, vocabulary};
 use crate::random::Random;
@@ -15,7 +15,7 @@ pub(super) struct Folder {
     pub(super) habit: Habit,
 }
 
-/// What a folder is for.
+/// The purpose of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Inbox,
@@ -35,12 +35,12 @@ pub(super) enum Habit {
     Dovecot,
     /// mbsync: `,U=<uid>` before the flags.
     Mbsync,
-    /// As Dovecot, and the file is compressed with zstd.
+    /// Like Dovecot, and the file is compressed with zstd.
     Compressed,
 }
 
-/// The first folders of every Maildir: all layouts, all habits, and names that are not ASCII or not even
-/// UTF-8.
+/// The first folders of every Maildir: all layouts, all ways to name files, and names that are not ASCII or
+/// not even UTF-8.
 const FIRST: [(&[u8], Role, Habit); 16] = [
     (b"", Role::Inbox, Habit::Plain),
     (b"Sent", Role::Sent, Habit::Mbsync),

@@ -1,6 +1,6 @@
 //! Puts a message together: headers, then the body of its structure.
 //!
-//! Input: a [`Shape`]. Output: the bytes of a message file. Does not know where the file will lie.
+//! Input: a [`Shape`]. Output: the bytes of a message file. Does not know where the file will be.
 
 use super::body;
 use super::date;
@@ -13,11 +13,11 @@ use super::words::vocabulary;
 use super::{CorpusOptions, facts::SUBJECT_WORD};
 use crate::random::Random;
 
-/// Purposes of random streams.
+/// Numbers of random streams.
 const STREAM_IDENTITY: u64 = 0x6d69;
 const STREAM_HEADERS: u64 = 0x6865;
 
-/// A message on its way to paper.
+/// A message that is being written.
 struct Letter<'a> {
     seed: u64,
     shape: &'a Shape,
@@ -46,8 +46,8 @@ pub(super) fn compose(options: &CorpusOptions, folders: &[Folder], shape: &Shape
     if shape.crlf { with_crlf(&out) } else { out }
 }
 
-/// Returns the bytes of the same message as another program fetched it: other headers of transport before the
-/// same rest.
+/// Returns the bytes of the same message as another program fetched it: with other transport headers before
+/// the same rest.
 pub(super) fn travelled(message: &[u8], shape: &Shape) -> Vec<u8> {
     let end = if shape.crlf { "\r\n" } else { "\n" };
     let number = shape.number;
@@ -76,7 +76,7 @@ fn message_id(seed: u64, number: u32) -> String {
     }
 }
 
-/// What servers leave: who passed it on, when, and their signatures.
+/// Headers that servers add: who passed it on, when, and their signatures.
 fn transport(letter: &Letter<'_>, random: &mut Random, out: &mut Vec<u8>) {
     put(out, &format!("Return-Path: <{}>", letter.author.address));
     put(out, "Delivered-To: robin@tube.example");
@@ -126,7 +126,7 @@ fn transport(letter: &Letter<'_>, random: &mut Random, out: &mut Vec<u8>) {
     }
 }
 
-/// What a spam filter leaves.
+/// Headers that a spam filter adds.
 fn verdict(random: &mut Random, out: &mut Vec<u8>) {
     const TESTS: [&str; 8] = [
         "BAYES_00",
@@ -217,7 +217,7 @@ fn subject(letter: &Letter<'_>, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Date, Message-ID and what it answers.
+/// Date, Message-ID and the messages that it answers.
 fn origin(letter: &Letter<'_>, random: &mut Random, out: &mut Vec<u8>) {
     let (seed, shape) = (letter.seed, letter.shape);
     if shape.oddity != Some(Oddity::NoDate) {
@@ -242,7 +242,7 @@ fn origin(letter: &Letter<'_>, random: &mut Random, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the name of the list whose mail goes to the folder `path`.
+/// Returns the name of the list whose mail is delivered to the folder `path`.
 fn list_name(path: &[u8]) -> String {
     let last = path.rsplit(|&byte| byte == b'/' || byte == b'.').next().unwrap_or_default();
     String::from_utf8_lossy(last).into_owned()

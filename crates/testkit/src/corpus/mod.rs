@@ -1,7 +1,7 @@
-//! Makes Maildirs: as many messages as wanted, the same ones for the same options, on every machine.
+//! Generates Maildirs of any size. The same options give the same messages on every machine.
 //!
-//! Input: [`CorpusOptions`]. Output: files below a directory, and [`facts`] that are known about them without
-//! reading them. Does not depend on the programs that read the mail.
+//! Input: [`CorpusOptions`]. Output: files below a directory, and [`facts`] about them. Does not depend on
+//! the programs that read the mail.
 
 mod body;
 mod date;
@@ -27,11 +27,11 @@ pub use options::{Corpus, CorpusOptions, FolderCount, Profile};
 use std::io;
 use std::path::Path;
 
-/// Makes the Maildir that `options` describe in `root`, which is created if it is not there.
+/// Generates the Maildir of `options` in `root`, which is created if it does not exist.
 ///
 /// # Errors
-/// Disk errors. A Maildir that is already there is an error: mixing two corpora would make the known
-/// facts untrue.
+/// Disk errors. An existing Maildir is an error, because the known facts would not hold for a mixture of two
+/// corpora.
 pub fn generate(root: &Path, options: &CorpusOptions) -> io::Result<Corpus> {
     if root.join("cur").exists() {
         let sentence = format!("{} holds a Maildir already; remove it or name another place", root.display());

@@ -1,4 +1,4 @@
-//! What to make, and what was made.
+//! What to generate, and what was generated.
 //!
 //! Plain values. Does not depend on how mail is made.
 
@@ -7,24 +7,25 @@ use std::thread;
 /// What kind of mail is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// Mail as people keep it: languages, threads, lists, attachments, oddities; 8.5 KiB on average.
+    /// Realistic mail: languages, threads, lists, attachments, unusual messages; 8.5 KiB on average.
     Varied,
-    /// As many small files as fast as possible, about 300 bytes each: for walking.
+    /// As many small files as fast as possible, about 300 bytes each: for walks over directories.
     Small,
 }
 
-/// What to make.
+/// What to generate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CorpusOptions {
     /// What kind of mail.
     pub profile: Profile,
-    /// How many messages. Varied mail has about four files more for each hundred: copies in a second folder.
+    /// How many messages. Varied mail has about four more files for each hundred messages: copies in a second
+    /// folder.
     pub messages: u32,
-    /// All random choices follow from it.
+    /// The seed of all random choices.
     pub seed: u64,
     /// How many folders, the root included.
     pub folders: usize,
-    /// How many threads write. The files do not depend on it.
+    /// How many threads write. The result does not depend on it.
     pub threads: usize,
 }
 
@@ -35,13 +36,13 @@ impl CorpusOptions {
         CorpusOptions { profile: Profile::Varied, messages, seed, folders: 40, threads }
     }
 
-    /// Returns options for `messages` small messages in 600 folders; 36 of 137 of them lie in the root.
+    /// Returns options for `messages` small messages in 600 folders, with 36 of 137 messages in the root.
     pub fn small(messages: u32, seed: u64) -> CorpusOptions {
         CorpusOptions { profile: Profile::Small, folders: 600, ..CorpusOptions::varied(messages, seed) }
     }
 }
 
-/// What was made.
+/// What was generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corpus {
     /// Files written.
@@ -52,7 +53,7 @@ pub struct Corpus {
     pub folders: Vec<FolderCount>,
 }
 
-/// A folder that was made.
+/// A generated folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderCount {
     /// The path below the root, empty for the root itself. Not always UTF-8.

@@ -1,4 +1,4 @@
-//! The people who write: names in their own scripts, addresses in ASCII.
+//! People who write mail: names in their own scripts, addresses in ASCII.
 //!
 //! Input: a person's number. Output: the person. Does not know what they write.
 
@@ -9,18 +9,18 @@ use crate::random::Random;
 
 /// How many mail domains there are.
 const DOMAIN_COUNT: u64 = 400;
-/// Purposes of random streams.
+/// Numbers of random streams.
 const STREAM_PERSON: u64 = 0x7065;
 const STREAM_DOMAIN: u64 = 0x646f;
 
-/// Somebody with an address.
+/// A person with an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Person {
     pub(super) name: String,
     pub(super) address: String,
 }
 
-/// Returns person `number`; [`OWNER`] is the one whose mail it is.
+/// Returns person `number`. [`OWNER`] is the owner of the mail.
 pub(super) fn person(seed: u64, number: u64) -> Person {
     if number == OWNER {
         return Person { name: "Robin Tube".to_owned(), address: "robin@tube.example".to_owned() };
@@ -36,12 +36,12 @@ pub(super) fn person(seed: u64, number: u64) -> Person {
     Person { name, address }
 }
 
-/// Returns the author whom [`super::facts`] knows.
+/// Returns the author in [`super::facts`].
 pub(super) fn known_author() -> Person {
     Person { name: AUTHOR_NAME.to_owned(), address: AUTHOR_ADDRESS.to_owned() }
 }
 
-/// Returns a domain of those that are reserved for examples.
+/// Returns one of the domains that are reserved for examples.
 pub(super) fn domain(number: u64) -> String {
     let random = &mut Random::of(0, STREAM_DOMAIN, number);
     format!("{}.example", vocabulary(Language::English).rare_word(random))

@@ -1,8 +1,8 @@
-//! Decides what each message of a varied corpus is, before a byte of it is written.
+//! Decides the properties of each message of a varied corpus before it is written.
 //!
 //! Input: the options and a message's number. Output: its [`Shape`]: parents, date, people, folder,
-//! structure, oddities. Pure: the same for the same seed, whatever else is made. Does not know how it is
-//! written, and touches no disk.
+//! structure, oddities. Pure: the same seed gives the same shape, whatever else is generated. Does not know
+//! how it is written, and uses no disk.
 
 use super::CorpusOptions;
 use super::facts::{Marks, marks};
@@ -16,16 +16,16 @@ const FIRST_SECONDS: i64 = 1_425_168_000;
 const SPAN_SECONDS: i64 = 315_619_200;
 /// How many people write; a few of them write most.
 const PERSON_COUNT: u64 = 4000;
-/// How far back the parent of a reply lies, at most.
+/// The greatest distance between a reply and its parent, in messages.
 const PARENT_DISTANCE_MAX: u32 = 60;
-/// Message-IDs that References names, at most: the root and the latest.
+/// The most Message-IDs that References names: the root and the latest.
 const REFERENCE_COUNT_MAX: usize = 12;
-/// Purposes of random streams.
+/// Numbers of random streams.
 const STREAM_REPLY: u64 = 1;
 const STREAM_THREAD: u64 = 2;
 const STREAM_MESSAGE: u64 = 3;
 
-/// What a message is.
+/// The properties of a message.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
     pub(super) number: u32,
@@ -34,13 +34,13 @@ pub(super) struct Shape {
     /// The messages it refers to, oldest first; the last is the one it answers.
     pub(super) ancestors: Vec<u32>,
     pub(super) date_seconds: i64,
-    /// What its author writes.
+    /// The language of its author.
     pub(super) language: Language,
-    /// What the thread's subject is written in.
+    /// The language of the thread's subject.
     pub(super) thread_language: Language,
-    /// A number of a person, or [`OWNER`].
+    /// The number of a person, or [`OWNER`].
     pub(super) author: u64,
-    /// The number of the folder that the list's mail goes to, which stands for the list.
+    /// The number of the folder for the list's mail, which stands for the list.
     pub(super) list: Option<usize>,
     pub(super) folder: usize,
     pub(super) copy: Option<SecondFile>,
@@ -63,7 +63,7 @@ pub(super) struct SecondFile {
     pub(super) travelled: bool,
 }
 
-/// What a message's body is made of.
+/// The structure of a message's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Structure {
     Plain,
@@ -81,23 +81,23 @@ pub(super) enum Structure {
     Invitation,
 }
 
-/// What is wrong with a message.
+/// A defect of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Oddity {
     NoMessageId,
     NoDate,
-    /// Bytes of a charset in a header as they are.
+    /// A header with raw bytes of a charset.
     RawHeader,
     /// The closing boundary is missing.
     OpenBoundary,
     Nul,
     UnknownCharset,
-    /// No recipient but a group.
+    /// No recipient except a group.
     Group,
     EmptyBody,
 }
 
-/// Returns what message `number` is. `folders` are those of the options.
+/// Returns the properties of message `number`. `folders` are those of the options.
 pub(super) fn shape(options: &CorpusOptions, folders: &[Folder], number: u32) -> Shape {
     let ancestors = ancestors(options.seed, number);
     let root = ancestors.first().copied().unwrap_or(number);
@@ -135,8 +135,8 @@ pub(super) fn shape(options: &CorpusOptions, folders: &[Folder], number: u32) ->
     }
 }
 
-/// Returns the numbers of all messages from the thread's root to the parent of `number`; of a long thread,
-/// the root and the latest.
+/// Returns the numbers of all messages from the thread's root to the parent of `number`. For a long thread,
+/// returns only the root and the latest.
 fn ancestors(seed: u64, number: u32) -> Vec<u32> {
     let mut line = Vec::new();
     let mut at = number;
@@ -157,18 +157,18 @@ fn parent(seed: u64, number: u32) -> Option<u32> {
     if reach == 0 || !random.per_mille(580) {
         return None;
     }
-    // The lower of two draws: most answer to something recent.
+    // The lower of two draws, because most people answer something recent.
     let distance = random.below(reach.into()).min(random.below(reach.into()));
     Some(number - 1 - u32::try_from(distance).expect("below 60"))
 }
 
-/// Dates rise with the numbers, with a day or two of disorder.
+/// Dates rise with the numbers, with one or two days of disorder.
 fn date(options: &CorpusOptions, number: u32, random: &mut Random) -> i64 {
     let part = i64::from(number) * SPAN_SECONDS / i64::from(options.messages.max(1));
     FIRST_SECONDS + part + i64::try_from(random.below(150_000)).expect("below two days")
 }
 
-/// Draws the folder of a thread: a third is the inbox, of the others the earlier ones get more.
+/// Draws the folder of a thread: a third go to the inbox; among the others, earlier folders get more.
 fn draw_folder(folders: &[Folder], random: &mut Random) -> usize {
     if folders.len() == 1 || random.per_mille(330) {
         return 0;
@@ -177,8 +177,8 @@ fn draw_folder(folders: &[Folder], random: &mut Random) -> usize {
     1 + random.index(others).min(random.index(others))
 }
 
-/// Returns where one message of a thread lies: what the owner wrote is in the sent folder, some mail of lists
-/// in the inbox.
+/// Returns the folder of one message of a thread. Messages by the owner are in the sent folder, some messages
+/// of lists in the inbox.
 fn place(folders: &[Folder], home: usize, author: u64, random: &mut Random) -> usize {
     let sent = folders.iter().position(|folder| folder.role == Role::Sent);
     match sent {
@@ -188,7 +188,7 @@ fn place(folders: &[Folder], home: usize, author: u64, random: &mut Random) -> u
     }
 }
 
-/// Draws somebody: a few people write most.
+/// Draws a person. A few people write most of the mail.
 pub(super) fn draw_person(random: &mut Random) -> u64 {
     let bound = random.between(1, PERSON_COUNT);
     random.below(bound)
@@ -221,7 +221,8 @@ fn draw_oddity(random: &mut Random) -> Option<Oddity> {
     }
 }
 
-/// Three in a hundred have a second file with the same bytes, one in a hundred one that came another way.
+/// Three in a hundred have a second file with the same bytes, and one in a hundred has one that arrived by
+/// another way.
 fn draw_copy(folders: &[Folder], folder: usize, random: &mut Random) -> Option<SecondFile> {
     let draw = random.below(100);
     let other = random.index(folders.len());

@@ -1,4 +1,4 @@
-//! Small messages, very many, very fast: for walks over directories.
+//! Very many small messages, generated very fast: for walks over directories.
 //!
 //! Input: the options. Output: a Maildir. Does not depend on varied mail.
 
@@ -12,14 +12,14 @@ use crate::random::Random;
 use std::io;
 use std::path::Path;
 
-/// The root's part of all messages: 360,000 of 1,370,000.
+/// The root's share of all messages: 360,000 of 1,370,000.
 const ROOT_PART: (u64, u64) = (36, 137);
 /// 1 March 2015, and ten years.
 const FIRST_SECONDS: u64 = 1_425_168_000;
 const SPAN_SECONDS: u64 = 315_619_200;
 /// How many people write.
 const PERSON_COUNT: u64 = 500;
-/// Purpose of a random stream.
+/// The number of a random stream.
 const STREAM_SMALL: u64 = 0x736d;
 
 /// Makes the Maildir.
@@ -39,7 +39,7 @@ pub(super) fn generate(root: &Path, options: &CorpusOptions) -> io::Result<Corpu
     })
 }
 
-/// Returns the folders: the root, some beside each other, some nested.
+/// Returns the folders: the root, some next to each other, some nested.
 fn folders(count: usize) -> Vec<Folder> {
     let path = |number: usize| match number {
         0 => String::new(),
@@ -55,9 +55,9 @@ fn folders(count: usize) -> Vec<Folder> {
         .collect()
 }
 
-/// Returns for each folder the number after its last message. The root has its part; of the others each has
-/// less than the one before, as folders do: of 599 the first gets a fortieth of the rest, the last one in
-/// 2,500.
+/// Returns for each folder the number after its last message. The root has its share. Of the others, each has
+/// fewer messages than the one before, as in real mail: of 599 folders the first gets a fortieth of the rest,
+/// the last one in 2,500.
 fn ends(messages: u32, folders: usize) -> Vec<u32> {
     let in_root =
         if folders == 1 { u64::from(messages) } else { u64::from(messages) * ROOT_PART.0 / ROOT_PART.1 };

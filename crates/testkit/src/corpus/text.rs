@@ -1,4 +1,4 @@
-//! What messages say: subjects, paragraphs, quotes, blocks of code.
+//! The text of messages: subjects, paragraphs, quotes, blocks of code.
 //!
 //! Input: shapes and random streams. Output: text as a person typed it, in UTF-8 with `\n`. Does not depend
 //! on headers, charsets and MIME.
@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// Where lines of plain text are broken.
 const LINE_COLUMNS: usize = 74;
-/// Purposes of random streams.
+/// Numbers of random streams.
 const STREAM_SUBJECT: u64 = 0x7375;
 const STREAM_OPENING: u64 = 0x6f70;
 const STREAM_BODY: u64 = 0x626f;
@@ -33,7 +33,7 @@ pub(super) fn subject(seed: u64, root: u32, language: Language) -> String {
     subject
 }
 
-/// Returns everything `author` wrote in the message of this shape, with the quote it answers to.
+/// Returns everything that `author` wrote in the message of this shape, with the quote that it answers.
 pub(super) fn body(seed: u64, shape: &Shape, author: &Person) -> String {
     let random = &mut Random::of(seed, STREAM_BODY, shape.number.into());
     let words = vocabulary(shape.language);
@@ -65,7 +65,7 @@ fn opening(seed: u64, number: u32, language: Language) -> String {
     text
 }
 
-/// Most messages are short, some long, few very long.
+/// Most messages are short, some are long, few are very long.
 fn paragraph_count(random: &mut Random) -> u64 {
     match random.below(1000) {
         0..600 => random.between(0, 4),
@@ -76,7 +76,7 @@ fn paragraph_count(random: &mut Random) -> u64 {
     }
 }
 
-/// Appends a sentence with the known words that this message carries.
+/// Appends a sentence with the known words of this message.
 fn marks(shape: &Shape, body: &mut String) {
     let marks = shape.marks;
     for (carried, words) in
@@ -100,7 +100,7 @@ fn paragraph(words: &Vocabulary, random: &mut Random, out: &mut String) {
             } else {
                 words.word(random)
             };
-            // A line without gaps is broken between words too, as Chinese and Japanese mail is.
+            // Lines without spaces are broken between words too, as in Chinese and Japanese mail.
             if column + word.len() >= LINE_COLUMNS {
                 out.push('\n');
                 column = 0;
@@ -120,7 +120,7 @@ fn paragraph(words: &Vocabulary, random: &mut Random, out: &mut String) {
     out.push_str("\n\n");
 }
 
-/// Returns what no dictionary has: numbers, hashes, paths, links, names of functions.
+/// Returns text that no dictionary has: numbers, hashes, paths, links, names of functions.
 fn unique_word(random: &mut Random) -> String {
     let latin = vocabulary(Language::English);
     match random.below(8) {
@@ -134,7 +134,7 @@ fn unique_word(random: &mut Random) -> String {
     }
 }
 
-/// Appends a patch or a log, as lists carry them.
+/// Appends a patch or a log, as in mail of lists.
 fn code(words: &Vocabulary, random: &mut Random, out: &mut String) {
     for _ in 0..random.between(6, 24) {
         let sign = *random.pick(&[' ', ' ', '+', '-']);
@@ -154,7 +154,7 @@ fn quote(text: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// Returns `text` as HTML, with the style noise that mail programs add.
+/// Returns `text` as HTML, with the superfluous styles that mail programs add.
 pub(super) fn html(text: &str) -> String {
     let mut html = String::with_capacity(text.len() * 2);
     html.push_str(concat!(

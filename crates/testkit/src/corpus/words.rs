@@ -1,14 +1,14 @@
-//! The words of ten languages, drawn as often as people use them: few words very often, most hardly ever
+//! The words of ten languages, drawn with realistic frequencies: few words very often, most hardly ever
 //! (Zipf).
 //!
-//! Input: a language and a [`Random`]. Output: words. The first of each list are real words, the others are
-//! built from the language's syllables: a few thousand each, always the same. Does not depend on mail.
+//! Input: a language and a [`Random`]. Output: words. Each list begins with real words; the others are built
+//! from the language's syllables: a few thousand each, always the same. Does not depend on mail.
 
 use crate::random::Random;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// A language that people in the generated mail write.
+/// A language of the generated mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     English,
@@ -25,12 +25,12 @@ pub(super) enum Language {
 
 /// How many words a language has.
 const WORD_COUNT: usize = 6000;
-/// How finely the frequencies are kept. The rarest word of a list gets about one slot.
+/// The resolution of the frequencies. The rarest word of a list gets about one slot.
 const SLOT_COUNT: usize = 1 << 16;
-/// The seed of the built words. It is no option: the words are the same in all corpora.
+/// The seed of the built words. It is not an option, so the words are the same in all corpora.
 const WORD_SEED: u64 = 0x006f_6c64_6d61_696c;
 
-/// What a language is made of.
+/// The material of a language.
 struct Source {
     /// Real words, most frequent first, with spaces between.
     words: &'static str,
@@ -39,9 +39,9 @@ struct Source {
     /// Beginnings and ends of syllables.
     onsets: &'static str,
     rhymes: &'static str,
-    /// Charsets its people use, from usual to rare.
+    /// The charsets of its mail, from usual to rare.
     charsets: &'static [&'static str],
-    /// What stands between two words.
+    /// The separator of words.
     gap: &'static str,
 }
 
@@ -51,19 +51,19 @@ pub(super) struct Vocabulary {
     slots: Vec<u16>,
     /// Given names.
     pub(super) given: Vec<&'static str>,
-    /// Charsets its people use, from usual to rare.
+    /// The charsets of its mail, from usual to rare.
     pub(super) charsets: &'static [&'static str],
-    /// What stands between two words: nothing in Chinese and Japanese.
+    /// The separator of words: empty in Chinese and Japanese.
     pub(super) gap: &'static str,
 }
 
 impl Vocabulary {
-    /// Returns a word, drawn by its frequency.
+    /// Returns a word. Frequent words come more often.
     pub(super) fn word(&self, random: &mut Random) -> &str {
         &self.words[usize::from(self.slots[random.index(SLOT_COUNT)])]
     }
 
-    /// Returns one of the built words, all equally often: good for names.
+    /// Returns one of the built words, all with the same probability: good for names.
     pub(super) fn rare_word(&self, random: &mut Random) -> &str {
         &self.words[1000 + random.index(WORD_COUNT - 1000)]
     }
@@ -112,7 +112,7 @@ fn build(source: &Source, number: u64) -> Vocabulary {
     Vocabulary { slots: zipf_slots(), words, given, charsets: source.charsets, gap: source.gap }
 }
 
-/// Returns word numbers, each as often as Zipf and Mandelbrot say: as `1 / (rank + 2.7)`.
+/// Returns word numbers with the frequencies of Zipf and Mandelbrot: `1 / (rank + 2.7)`.
 fn zipf_slots() -> Vec<u16> {
     let weight = |rank: u16| 1.0 / (f64::from(rank) + 2.7);
     let last = u16::try_from(WORD_COUNT - 1).expect("a word number fits in 16 bits");

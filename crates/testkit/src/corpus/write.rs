@@ -1,7 +1,7 @@
 //! Writes the files of a corpus on several threads.
 //!
-//! Input: folders, and a function that puts the files of one message. Output: files and their count. Does not
-//! know what is in them.
+//! Input: folders, and a function that writes the files of one message. Output: files and their count. Does
+//! not depend on their content.
 
 use super::folders::Folder;
 use super::{Corpus, FolderCount};
@@ -18,7 +18,7 @@ use std::time::{Duration, UNIX_EPOCH};
 /// How many messages a thread takes at a time.
 const CHUNK: u32 = 256;
 
-/// Takes the files that one thread writes.
+/// Receives the files that one thread writes.
 pub(super) struct Sink<'a> {
     /// `cur` and `new` of each folder.
     directories: &'a [[PathBuf; 2]],
@@ -88,8 +88,8 @@ pub(super) fn write_all(
     Ok(corpus)
 }
 
-/// Takes the next chunk: every other worker from the end, so that two of them seldom create names in one
-/// directory, where they would wait for each other.
+/// Takes the next chunk. Every other worker starts from the end, so that two workers seldom create names in
+/// one directory, where they would wait for each other.
 fn take(left: &Mutex<Range<u32>>, worker: usize) -> Option<Range<u32>> {
     let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
     let count = CHUNK.min(left.end - left.start);

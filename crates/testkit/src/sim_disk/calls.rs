@@ -1,6 +1,6 @@
-//! What a program may ask of the disk: [`Disk`], operation by operation.
+//! The operations of a disk: [`Disk`], one by one.
 //!
-//! Input: calls. Output: what [`SimDisk`] makes of them. Does not depend on faults.
+//! Input: calls. Output: how [`SimDisk`] executes them. Does not depend on faults.
 
 use super::file::SimFile;
 use super::operation::Operation;

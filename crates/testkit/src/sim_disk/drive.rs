@@ -1,7 +1,7 @@
-//! Runs a piece of work with a fault at every operation, and has every outcome checked.
+//! Runs a piece of work with a fault at every operation, and checks every outcome.
 //!
-//! Input: a disk to start from, the work, and a check of what may be found. Output: a panic that says at
-//! which operation and how the check failed, or how much was tried. Does not know what the work is.
+//! Input: a disk to start from, the work, and a check of the resulting disks. Output: how much was tried, or
+//! a panic that names the operation and the failed check. Does not know what the work is.
 
 use super::{Refusal, SimDisk};
 use std::fmt::{Debug, Write};
@@ -12,7 +12,7 @@ use std::thread::{self, ThreadId};
 /// How many of the last operations the message of a failed check shows.
 const SHOWN_COUNT: usize = 40;
 
-/// How much a driver tried, for a test to make sure that it was enough.
+/// How much a driver tried, so that a test can make sure that it was enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Runs {
     /// Operations of the work when nothing goes wrong.
@@ -21,23 +21,23 @@ pub struct Runs {
     pub checked_count: usize,
 }
 
-/// What the work was told is done, and what it has begun: the model that the check compares a disk with. A
-/// clone is the same one.
+/// What the work has acknowledged, and what it has begun: the model with which the check compares a disk.
+/// Clones share the same model.
 #[derive(Debug)]
 pub struct Acknowledged<A> {
     model: Arc<Mutex<A>>,
-    /// Who is just recording.
+    /// The thread that is recording.
     recorder: Arc<Mutex<Option<ThreadId>>>,
 }
 
 impl<A> Acknowledged<A> {
-    /// Returns a model to be recorded in.
+    /// Returns a new model.
     pub fn new(model: A) -> Acknowledged<A> {
         Acknowledged { model: Arc::new(Mutex::new(model)), recorder: Arc::default() }
     }
 
-    /// Lets `change` record something. It must not use the disk: a crash could not see a model that is just
-    /// being changed.
+    /// Lets `change` record something. It must not use the disk: a crash could not see a model that is being
+    /// changed.
     pub fn record<T>(&self, change: impl FnOnce(&mut A) -> T) -> T {
         let mut model = locked(&self.model);
         *locked(&self.recorder) = Some(thread::current().id());
@@ -46,8 +46,9 @@ impl<A> Acknowledged<A> {
         value
     }
 
-    /// Calls `look` with the model as it is, while nobody can record. What a disk is compared with it must be
-    /// read within: a moment earlier, another thread might go on and record what that disk cannot have.
+    /// Calls `look` with the current model, while nobody can record. Read the disk that is compared with the
+    /// model inside `look`: otherwise another thread might continue and record something that this disk
+    /// cannot have.
     fn hold<T>(&self, look: impl FnOnce(&A) -> T) -> T {
         let is_recording = *locked(&self.recorder) == Some(thread::current().id());
         assert!(!is_recording, "record() uses the disk");
@@ -61,23 +62,23 @@ impl<A> Clone for Acknowledged<A> {
     }
 }
 
-/// A check that failed must not hide its message behind that of a poisoned lock.
+/// A failed check must not hide its message behind that of a poisoned lock.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Crashes `work` in the middle of each of its operations and after the last one, and calls `check` with
-/// every disk that may be found then and with the model as it was then.
+/// Crashes `work` in the middle of each of its operations and after the last one. Calls `check` with every
+/// disk that may be found then, and with the model of that moment.
 ///
-/// The work runs once, on a fork of `start`, and is stopped at each operation that changes anything: what it
-/// did after a crash could not change the disk, so that running it anew for every crash would show the same
-/// at the square of the cost. It records in the model what it is about to do before it does, and what is
-/// acknowledged after that; `check` opens the disk it gets, which is its own, and panics if something
-/// acknowledged is missing, or something is there by half or was never begun. To crash what `check` does in
-/// its turn, call this function in it with its disk as `start`.
+/// The work runs once, on a fork of `start`, and is interrupted at each operation that changes anything.
+/// Nothing that it does after a crash can change the disk of that crash, so running it again for every crash
+/// would show the same, at the square of the cost. The work records in the model what it is about to do
+/// before it does it, and what is acknowledged after that. `check` opens the disk that it gets, which nobody
+/// else uses. It panics if something acknowledged is missing, or if something is incomplete or was never
+/// begun. To crash the work of `check` as well, call this function in it with its disk as `start`.
 ///
 /// # Panics
-/// If a check panics or the work fails; says then where, on standard error.
+/// If a check panics or the work fails. The place is printed on standard error.
 pub fn crash_at_every_operation<A, E>(
     start: &SimDisk,
     acknowledged: A,
@@ -111,15 +112,15 @@ where
     Runs { operation_count, checked_count: checked_count.load(Ordering::Relaxed) }
 }
 
-/// Runs `work` anew for each of its operations with that operation refused: alone, it and all later ones, and
+/// Runs `work` again for each of its operations with that operation refused: alone, with all later ones, and
 /// on a disk that is full from then on. Then the disk works again, and `check` is called with every disk that
-/// may be found if the machine crashes right then; one of them is the disk just as it was left.
+/// may be found if the machine crashes right then. One of them is the disk as it is.
 ///
-/// The model is as for [`crash_at_every_operation`]; each run begins with a clone of it. Work that meets an
-/// error may go on or give up.
+/// The model is as for [`crash_at_every_operation`]. Each run begins with a clone of it. After an error the
+/// work may continue or give up.
 ///
 /// # Panics
-/// If a check panics or the work fails although nothing was refused; says then where, on standard error.
+/// If a check panics, or the work fails although nothing was refused. The place is printed on standard error.
 pub fn fail_at_every_operation<A, E>(
     start: &SimDisk,
     acknowledged: A,
@@ -150,7 +151,7 @@ where
             let lasting = if is_lasting { " and all later ones" } else { "" };
             let what = format!("after operation {number}{lasting} was refused ({refusal:?})");
             let in_work = Explained(|| explain(&disk, &format!("{what}, in the work itself")));
-            // An error is what is expected; what it left is checked.
+            // An error is expected. The disk that it left is checked.
             let _ = work(&disk, &model);
             drop(in_work);
             checked_count += check_images(&disk, &model, &check, |lost| {
@@ -161,12 +162,12 @@ where
     Runs { operation_count: trace.len(), checked_count }
 }
 
-/// Runs `work` anew for each of its operations, reading ones too, with `other` run right before that
-/// operation, as by another process. `work` checks its own outcome: it is a reader beside a writer, or a
+/// Runs `work` again for each of its operations, including reads, and runs `other` right before that
+/// operation, as another process might. `work` checks its own outcome: it is a reader beside a writer, or a
 /// writer beside a merge.
 ///
 /// # Panics
-/// If the work or the other panics; says then where, on standard error.
+/// If `work` or `other` panics. The place is printed on standard error.
 pub fn interrupt_at_every_operation(
     start: &SimDisk,
     work: impl Fn(&SimDisk),
@@ -205,7 +206,7 @@ fn check_images<A>(
     })
 }
 
-/// Says something if its scope is left by a panic.
+/// Prints a message if a panic leaves its scope.
 struct Explained<F: Fn() -> String>(F);
 
 impl<F: Fn() -> String> Drop for Explained<F> {

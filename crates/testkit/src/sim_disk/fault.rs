@@ -1,20 +1,21 @@
-//! What goes wrong, and when.
+//! Faults, and when they happen.
 //!
-//! Input: orders of a test. Output: the error an operation meets. Does not know what the operations do.
+//! Input: faults that a test requests. Output: the error of an operation. Does not depend on what the
+//! operations do.
 
 use super::operation::Operation;
 use std::fmt;
 use std::io;
 use std::ops::Range;
 
-/// A reason to refuse an operation, and thereby which ones.
+/// A reason to refuse an operation. It determines which operations are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// EIO: any operation.
     Broken,
-    /// ENOSPC: what needs space.
+    /// ENOSPC: operations that need space.
     Full,
-    /// EROFS: what changes anything, and locking, which writes who holds the lock.
+    /// EROFS: operations that change anything, and locking, because it writes who holds the lock.
     ReadOnly,
 }
 
@@ -40,7 +41,7 @@ impl Refusal {
 /// What happens right before an operation.
 pub(super) type Interrupt = Box<dyn FnOnce() + Send>;
 
-/// The faults ordered.
+/// The requested faults.
 #[derive(Default)]
 pub(super) struct Faults {
     pub(super) crash_at: Option<usize>,
@@ -50,7 +51,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Returns the error that keeps operation `number` from happening, if there is one.
+    /// Returns the error that prevents operation `number`, if there is one.
     pub(super) fn error(&self, number: usize, operation: &Operation) -> Option<io::Error> {
         if self.has_crashed {
             return Some(io::Error::other(Crashed));

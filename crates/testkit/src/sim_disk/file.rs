@@ -1,6 +1,6 @@
 //! A file being written on a simulated disk.
 //!
-//! Input: bytes. Output: the same, not durable until synced. Does not know who writes.
+//! Input: bytes. Output: the same bytes, which become durable with a sync. Does not know who writes.
 
 use super::operation::Operation;
 use super::sim::SimDisk;
@@ -9,10 +9,10 @@ use disk::{Error, Result};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Keeps the random numbers of refused writes apart from those of images.
+/// Separates the random numbers of refused writes from those of images.
 const REFUSALS_STREAM: u64 = 2;
 
-/// An open file; after a failure it behaves as the real disk's, see `disk`'s `real.rs`.
+/// An open file. After a failure it behaves like a file of the real disk; see `real.rs` of `disk`.
 pub(super) struct SimFile {
     disk: SimDisk,
     inode: usize,
@@ -33,8 +33,8 @@ impl SimFile {
         Ok(())
     }
 
-    /// Leaves the file as a refused operation may: with a part of `bytes`, and then perhaps cut back to what
-    /// was durable.
+    /// Leaves the file as a refused operation may: with a part of `bytes`, and then perhaps cut back to the
+    /// durable length.
     fn fail(&mut self, bytes: &[u8]) {
         self.has_failed = true;
         let mut inner = self.disk.inner();

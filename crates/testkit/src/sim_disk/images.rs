@@ -1,7 +1,7 @@
-//! Which disks a crash may leave.
+//! The disks that a crash may leave.
 //!
-//! Input: a disk's state, with what is durable and what is not. Output: a dozen disks at most that the rules
-//! allow, the worst ones by plan and some by chance. Does not know what the files mean.
+//! Input: a disk's state, with what is durable and what is not. Output: at most a dozen disks that the rules
+//! allow, the worst ones deliberately and some at random. Does not depend on the meaning of the files.
 
 use super::sim::SimDisk;
 use super::state::{Entry, Inode, Names, State, is_directory};
@@ -11,15 +11,15 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Keeps the random numbers of images apart from those of refused writes.
+/// Separates the random numbers of images from those of refused writes.
 const IMAGES_STREAM: u64 = 1;
-/// What a disk writes at once or not at all.
+/// A disk writes this many bytes together or not at all.
 const SECTOR_BYTES: usize = 512;
 
 /// A disk as it may be found after a crash.
 #[derive(Debug)]
 pub struct Image {
-    /// The disk; all on it is durable.
+    /// The disk. Everything on it is durable.
     pub disk: SimDisk,
     /// What was lost, for the message of a failing test.
     pub description: &'static str,
@@ -40,7 +40,7 @@ enum NamesKept {
 enum Written {
     None,
     All,
-    /// All, but of the last write only the first sectors, where the file ends.
+    /// All, but only the first sectors of the last write; the file ends there.
     Torn,
     /// The same, but the file has its length.
     TornInZeros,
@@ -48,7 +48,7 @@ enum Written {
     ByChance,
 }
 
-/// All images: what to say of it, names, bytes.
+/// For each image: its description, the names, the bytes.
 const RECIPES: [(&str, NamesKept, Written); 12] = [
     ("only what was synced", NamesKept::None, Written::None),
     ("everything, synced or not", NamesKept::All, Written::All),
@@ -72,8 +72,8 @@ const RECIPES: [(&str, NamesKept, Written); 12] = [
 type Found = BTreeMap<PathBuf, Option<Arc<Vec<u8>>>>;
 
 impl SimDisk {
-    /// Returns the disks that may be found after a crash at this moment, 12 at the most, each only once. All
-    /// on them is durable.
+    /// Returns the disks that may be found after a crash at this moment: at most 12, each only once.
+    /// Everything on them is durable.
     pub fn images(&self) -> Vec<Image> {
         let inner = self.inner();
         let mut random = Random::of(inner.seed, IMAGES_STREAM, inner.trace.len() as u64);
@@ -81,7 +81,7 @@ impl SimDisk {
     }
 }
 
-/// Returns what may be found after a crash, each different.
+/// Returns the distinct states that may be found after a crash.
 fn images(seed: u64, state: &State, random: &mut Random) -> Vec<Image> {
     let mut different: Vec<(&'static str, Found)> = Vec::new();
     for (description, kept, written) in RECIPES {
@@ -123,7 +123,7 @@ fn names(state: &State, kept: NamesKept, random: &mut Random) -> Names {
             change.apply(&mut names);
         }
     }
-    // What lies in a lost directory is lost; a directory sorts before what it holds.
+    // The content of a lost directory is lost. A directory sorts before its content.
     let mut reachable = Names::new();
     for (path, entry) in names {
         if path.parent().is_some_and(|directory| is_directory(&reachable, directory)) {
@@ -169,8 +169,8 @@ fn tear(range: &Range<usize>, random: &mut Random) -> usize {
     if boundary_count == 0 { range.start } else { (first + random.index(boundary_count)) * SECTOR_BYTES }
 }
 
-/// Returns the durable bytes with another length, and over them those sectors of the seen bytes that
-/// `is_written` chooses by the offset of their first unsynced byte.
+/// Returns the durable bytes with another length. Sectors for which `is_written` returns true have the seen
+/// bytes; `is_written` gets the offset of a sector's first unsynced byte.
 fn mix(inode: &Inode, length_bytes: usize, mut is_written: impl FnMut(usize) -> bool) -> Arc<Vec<u8>> {
     let mut bytes = inode.durable.to_vec();
     bytes.resize(length_bytes, 0);

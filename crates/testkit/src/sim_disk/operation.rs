@@ -1,7 +1,7 @@
-//! What a disk can be asked for, as a value: for the trace, for faults and for messages.
+//! The operations of a disk as values: for the trace, for faults and for messages.
 //!
-//! Input: the arguments of a call. Output: its class, its error and its sentence. Does not know how it is
-//! carried out.
+//! Input: the arguments of a call. Output: its class, its error and its description. Does not know how it is
+//! executed.
 
 use disk::Error;
 use std::fmt;
@@ -29,7 +29,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Returns whether the disk may be another one afterwards, or what is durable on it.
+    /// Returns whether it may change the disk, or what is durable on it.
     pub fn changes(&self) -> bool {
         use Operation::{List, Map, Read, ReadRange, Size};
         !matches!(self, List(_) | Read(_) | ReadRange { .. } | Size(_) | Map(_))
@@ -40,7 +40,7 @@ impl Operation {
         matches!(self, Operation::Create(_) | Operation::Write { .. } | Operation::CreateDirectory(_))
     }
 
-    /// Returns the error with which it fails because of `source`, worded as the real disk's.
+    /// Returns the error with which it fails because of `source`, with the wording of the real disk.
     pub(super) fn error(&self, source: io::Error) -> Error {
         let (action, path) = self.action();
         Error::io(action, path, source)

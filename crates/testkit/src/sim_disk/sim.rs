@@ -1,7 +1,7 @@
-//! The disk itself: its files, the faults that a test orders, and how each operation happens.
+//! The disk itself: its files, the requested faults, and how each operation happens.
 //!
-//! Input: orders of a test, and operations one by one. Output: the state that an operation leaves, or the
-//! error it meets. Does not depend on what the operations are for.
+//! Input: faults that a test requests, and operations one by one. Output: the state that an operation leaves,
+//! or its error. Does not depend on what the operations are for.
 
 use super::fault::{Crashed, Faults, Refusal};
 use super::operation::Operation;
@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Who looks at the disk in the middle of each operation.
+/// Observes the disk in the middle of each operation.
 type Observer = Arc<dyn Fn(usize, &SimDisk) + Send + Sync>;
 
 /// A disk in memory. A clone is the same disk; [`SimDisk::fork`] makes another one.
@@ -43,7 +43,7 @@ impl SimDisk {
         SimDisk { inner: Arc::new(Mutex::new(inner)) }
     }
 
-    /// Returns another disk with the same files, durable and not: what the next process finds when this one
+    /// Returns another disk with the same files, durable and not: what the next process finds after this one
     /// was killed. It counts from 0, and has no locks and no faults.
     pub fn fork(&self) -> SimDisk {
         let inner = self.inner();
@@ -65,8 +65,8 @@ impl SimDisk {
         self.inner().state.files()
     }
 
-    /// Crashes at operation `number`: it happens, but nothing of it is durable, and it and all later ones
-    /// return an error that [`SimDisk::is_crash`].
+    /// Crashes at operation `number`. The operation happens, but nothing of it is durable. It and all later
+    /// operations return an error for which [`SimDisk::is_crash`] is true.
     pub fn crash_at(&self, number: usize) {
         self.inner().faults.crash_at = Some(number);
     }
@@ -82,34 +82,34 @@ impl SimDisk {
         source.get_ref().and_then(|inner| inner.downcast_ref::<Crashed>()).is_some()
     }
 
-    /// Refuses operation `number`, if it is one that `refusal` concerns, and no other.
+    /// Refuses only operation `number`, if `refusal` applies to it.
     pub fn refuse_at(&self, number: usize, refusal: Refusal) {
         self.inner().faults.refuse = Some((number..number + 1, refusal));
     }
 
-    /// Refuses operation `number` and all later ones that `refusal` concerns.
+    /// Refuses operation `number` and all later ones to which `refusal` applies.
     pub fn refuse_from(&self, number: usize, refusal: Refusal) {
         self.inner().faults.refuse = Some((number..usize::MAX, refusal));
     }
 
-    /// Refuses nothing any more.
+    /// Stops all refusals.
     pub fn allow_all(&self) {
         self.inner().faults.refuse = None;
     }
 
-    /// Runs `action` right before operation `number`, as another process might; it may use this disk.
+    /// Runs `action` right before operation `number`, as another process might. It may use this disk.
     pub fn interrupt_at(&self, number: usize, action: impl FnOnce() + Send + 'static) {
         self.inner().faults.interrupt = Some((number, Box::new(action)));
     }
 
-    /// Calls `observer` in the middle of each operation that changes anything (it has happened, but nothing
-    /// of it is durable), with its number and this disk: to be forked or asked for its images, since what is
-    /// done to it would be observed in its turn.
+    /// Calls `observer` in the middle of each operation that changes anything (the operation has happened,
+    /// but nothing of it is durable), with its number and this disk. The observer may fork the disk or get
+    /// its images. It must not change the disk, because that would be observed, too.
     pub fn observe(&self, observer: impl Fn(usize, &SimDisk) + Send + Sync + 'static) {
         self.inner().observer = Some(Arc::new(observer));
     }
 
-    /// Undoes [`SimDisk::observe`].
+    /// Ends [`SimDisk::observe`].
     pub fn observe_no_more(&self) {
         self.inner().observer = None;
     }
@@ -145,13 +145,13 @@ impl SimDisk {
         inner.state.put(path, &bytes);
     }
 
-    /// Returns what is behind the lock. A test that panicked while it held it must not hide its message
+    /// Returns the content of the lock. A test that panicked while it held the lock must not hide its message
     /// behind another panic.
     pub(super) fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins an operation: counts it, and returns the error it meets if it meets one.
+    /// Begins an operation: counts it, and returns its error, if it has one.
     pub(super) fn begin(&self, operation: Operation) -> Result<Turn<'_>> {
         let mut inner = self.inner();
         let count = inner.trace.len();
@@ -169,7 +169,7 @@ impl SimDisk {
     }
 }
 
-/// An operation under way, alone with the disk.
+/// A running operation, alone with the disk.
 pub(super) struct Turn<'a> {
     disk: &'a SimDisk,
     pub(super) inner: MutexGuard<'a, Inner>,
@@ -178,8 +178,8 @@ pub(super) struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    /// Does what is seen at once and not yet durable; then is the moment for a crash, or for somebody to look
-    /// at the disk.
+    /// Makes the change, which is visible at once but not durable yet. At this moment the disk may crash or
+    /// be observed.
     pub(super) fn happen<T>(
         mut self,
         change: impl FnOnce(&mut State) -> io::Result<T>,

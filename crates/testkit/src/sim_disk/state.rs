@@ -1,7 +1,7 @@
-//! Files and names, each twice: as running programs see them, and as they surely are after a crash.
+//! Files and names, each twice: as running programs see them, and as they certainly are after a crash.
 //!
-//! Input: changes. Output: what is seen. Does not depend on faults; which of the possible disks a crash
-//! leaves is `images.rs`'s to choose.
+//! Input: changes. Output: the visible state. Does not depend on faults; `images.rs` chooses which of the
+//! possible disks a crash leaves.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,10 +10,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Names and what they stand for.
+/// Names and their targets.
 pub(super) type Names = BTreeMap<PathBuf, Entry>;
 
-/// What a name stands for.
+/// The target of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     Directory,
@@ -34,27 +34,26 @@ pub(super) enum Change {
 pub(super) struct Inode {
     pub(super) seen: Arc<Vec<u8>>,
     pub(super) durable: Arc<Vec<u8>>,
-    /// So many bytes at the front are the same in both: a sync costs what was written since the last, not the
-    /// file's length.
+    /// This many bytes at the front are the same in both. So a sync costs as much as was written since the
+    /// last one, not as much as the file's length.
     pub(super) same_bytes: usize,
 }
 
-/// All of a disk.
+/// The whole state of a disk.
 #[derive(Clone, Default)]
 pub(super) struct State {
-    /// Never shorter: a process that has a removed file open can still use it.
+    /// Never shorter, because a process that has a removed file open can still use it.
     pub(super) inodes: Vec<Inode>,
     pub(super) seen: Names,
     pub(super) durable: Names,
-    /// What makes `seen` of `durable`, in the order it was asked for.
+    /// The changes that make `seen` of `durable`, in the order of the requests.
     pub(super) pending: Vec<Change>,
-    /// Where the last write went.
+    /// The range of the last write.
     pub(super) last_write: Option<(usize, Range<usize>)>,
 }
 
 impl Change {
-    /// Makes the change as far as it can be made among `names`, where changes asked for earlier may be
-    /// missing.
+    /// Applies the change to `names`, as far as possible: earlier changes may be missing there.
     pub(super) fn apply(&self, names: &mut Names) {
         match self {
             Change::Add { path, entry } => {
@@ -68,7 +67,7 @@ impl Change {
         }
     }
 
-    /// Returns the directory that must be synced to make it durable.
+    /// Returns the directory whose sync makes it durable.
     fn directory(&self) -> Option<&Path> {
         match self {
             Change::Add { path, .. } | Change::Remove { path, .. } | Change::Rename { to: path, .. } => {
@@ -78,22 +77,22 @@ impl Change {
     }
 }
 
-/// Removes `path` unless it stands for something else: an older file, if what removed or replaced it was
-/// lost.
+/// Removes `path` if it has this target. It may have an older one, if the change that removed or replaced
+/// that was lost.
 fn remove_if_same(names: &mut Names, path: &Path, entry: Entry) {
     if names.get(path) == Some(&entry) {
         names.remove(path);
     }
 }
 
-/// Returns whether `path` is a directory among `names`.
+/// Returns whether `path` is a directory in `names`.
 pub(super) fn is_directory(names: &Names, path: &Path) -> bool {
     let is_root = path.parent().is_none();
     is_root || names.get(path) == Some(&Entry::Directory)
 }
 
 impl State {
-    /// Returns a disk with these names, where all is durable. A name without bytes is a directory.
+    /// Returns a disk with these names, where everything is durable. A name without bytes is a directory.
     pub(super) fn of_durable(files: BTreeMap<PathBuf, Option<Arc<Vec<u8>>>>) -> State {
         let mut state = State::default();
         for (path, bytes) in files {
@@ -127,7 +126,7 @@ impl State {
         range.map(<[u8]>::to_vec).ok_or_else(|| disk::Error::too_short(bytes.len() as u64, needed_bytes))
     }
 
-    /// Returns a file as text, for a lock's holder.
+    /// Returns a file as text, for the holder of a lock.
     pub(super) fn text(&self, path: &Path) -> String {
         self.read(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
     }
@@ -220,7 +219,7 @@ impl State {
         self.settle(|change| change.directory() == Some(directory));
     }
 
-    /// Writes a lock's file: creates or replaces it, with nothing durable.
+    /// Writes a lock's file: creates or replaces it, without making anything durable.
     pub(super) fn replace_unsynced(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let inode = match self.create(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.find(path)?,
@@ -231,7 +230,7 @@ impl State {
         Ok(())
     }
 
-    /// Replaces or creates a file with all durable.
+    /// Creates or replaces a file, all of it durable.
     pub(super) fn put(&mut self, path: &Path, bytes: &[u8]) {
         let directory = path.parent().expect("a file has a directory");
         assert!(is_directory(&self.seen, directory), "{} is not there", directory.display());
@@ -240,7 +239,7 @@ impl State {
         self.sync_directory(directory);
     }
 
-    /// Adds a file without a name, all durable.
+    /// Adds a file without a name, all of it durable.
     fn add_inode(&mut self, bytes: Arc<Vec<u8>>) -> Entry {
         let same_bytes = bytes.len();
         self.inodes.push(Inode { seen: Arc::clone(&bytes), durable: bytes, same_bytes });
@@ -263,7 +262,7 @@ impl State {
         }
     }
 
-    /// Returns the error for a name that is not there.
+    /// Returns the error for a missing name.
     fn absence(&self, path: &Path) -> io::Error {
         let is_file = |path: &Path| matches!(self.seen.get(path), Some(Entry::File(_)));
         if path.ancestors().any(is_file) {
@@ -278,7 +277,7 @@ impl State {
         self.pending.push(change);
     }
 
-    /// Makes those changes of names durable that `is_chosen` chooses.
+    /// Makes those changes of names durable for which `is_chosen` returns true.
     fn settle(&mut self, is_chosen: impl Fn(&Change) -> bool) {
         let durable = &mut self.durable;
         self.pending.retain(|change| {

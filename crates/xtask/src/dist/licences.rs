@@ -14,13 +14,13 @@ use std::path::Path;
 /// The file's name in packages.
 pub(super) const NAME: &str = "LICENSES-LIBRARIES";
 
-/// How the files begin that hold licences, in small letters.
+/// Beginnings of the names of licence files, in lower case.
 const FILES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
 
-/// Directories of C sources in a library that has a licence of its own for them.
+/// Directories of C sources with a licence of their own inside a library.
 const C_SOURCES: [&str; 3] = ["c_src/mimalloc", "c_src/mimalloc2", "third_party/fiat"];
 
-/// What no library of cargo's carries: the standard library, and the C library of static programs.
+/// What is not a crate: the standard library, and the C library of static programs.
 const RUNTIME: &str = include_str!("runtime.txt");
 
 /// A library: its name with its version, the licence that it states, and the texts in its source.
@@ -33,7 +33,7 @@ struct Library {
 /// Returns the licences of all libraries that the programs for `target` contain.
 ///
 /// # Errors
-/// If cargo cannot tell them, or a file cannot be read.
+/// If cargo cannot list them, or a file cannot be read.
 pub(super) fn of_libraries(target: &str) -> Result<String> {
     let mut tree = cargo(&["tree", "--locked", "--edges", "normal", "--prefix", "none", "--target", target]);
     tree.args(["--package", "pneu-cli", "--package", "pneu-tarantool", "--format", "{p}"]);
@@ -46,7 +46,7 @@ pub(super) fn of_libraries(target: &str) -> Result<String> {
     for package in packages {
         let field = |name: &str| package[name].as_str().unwrap_or_default();
         let name = format!("{} {}", field("name"), field("version"));
-        // Crates of the workspace have no source: their licence is a file of its own.
+        // Crates of the workspace have no source; their licence is in a separate file.
         if contained.contains(&name) && !package["source"].is_null() {
             let directory =
                 Path::new(field("manifest_path")).parent().context("a manifest has a directory")?;
@@ -60,7 +60,8 @@ pub(super) fn of_libraries(target: &str) -> Result<String> {
     Ok(page(&libraries))
 }
 
-/// Returns the name and version in a line of `cargo tree`; `None` for a macro, which no program contains.
+/// Returns the name and version in a line of `cargo tree`; `None` for a macro, which is not part of a
+/// program.
 fn name_and_version(line: &str) -> Option<String> {
     let mut words = line.split_whitespace();
     let (name, version) = (words.next()?, words.next()?.strip_prefix('v')?);
@@ -81,7 +82,7 @@ fn texts(directory: &Path) -> Result<Vec<String>> {
     Ok(texts.into_values().collect())
 }
 
-/// Lists the libraries, then each text once under the names of the libraries that carry it.
+/// Lists the libraries, then each text once after the names of the libraries that carry it.
 fn page(libraries: &[Library]) -> String {
     let mut page = String::from("The programs contain these libraries:\n\n");
     let mut carriers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

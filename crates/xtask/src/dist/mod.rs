@@ -28,15 +28,14 @@ pub const CHECKSUMS: &str = "SHA256SUMS";
 /// What to build.
 #[derive(Args)]
 pub struct DistArguments {
-    /// The target; the .deb and the wheel are made for static targets (musl) only [default: this machine's
-    /// with musl].
+    /// The target. Only static targets (musl) get a .deb and a wheel [default: this machine's with musl].
     #[arg(long)]
     target: Option<String>,
 }
 
 /// Packages of one target.
 pub struct Packages {
-    /// Where they are, with their checksums.
+    /// The directory of the packages and their checksums.
     pub place: PathBuf,
     /// Their names.
     pub names: Vec<String>,
@@ -57,7 +56,7 @@ pub fn dist(arguments: &DistArguments) -> Result<()> {
     Ok(())
 }
 
-/// Builds all packages of `target` and returns what they are.
+/// Builds all packages of `target`, and returns their names and directory.
 ///
 /// # Errors
 /// Same as [`dist`].

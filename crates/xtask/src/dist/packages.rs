@@ -16,13 +16,14 @@ use std::process::Command;
 /// The version of all packages: that of the workspace.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Oldest systems that the wheel is for. Its programs are static, so any Linux of the last ten years will do.
+/// The oldest systems that the wheel supports. Its programs are static, so every Linux of the last ten years
+/// is fine.
 const WHEEL_SYSTEMS: [&str; 2] = ["manylinux2014", "musllinux_1_1"];
 
-/// The wheel's description for maturin, which lies beside the files that the wheel carries.
+/// The wheel's description for maturin, beside the files that the wheel contains.
 const WHEEL: &str = include_str!("wheel.toml");
 
-/// Packs one directory with `bin` and `share`, the same bytes for the same commit and compiler.
+/// Packs one directory with `bin` and `share`. The same commit and compiler give the same bytes.
 ///
 /// # Errors
 /// If a file cannot be copied or packed.
@@ -40,7 +41,7 @@ pub(super) fn tarball(programs: &Programs, place: &Path) -> Result<String> {
     Ok(file)
 }
 
-/// Makes the .deb. What it holds stands in the manifest of `pneu-cli`.
+/// Makes the .deb. The manifest of `pneu-cli` lists its files.
 ///
 /// # Errors
 /// If cargo-deb cannot be installed, or fails.
@@ -52,8 +53,8 @@ pub(super) fn deb(programs: &Programs, place: &Path) -> Result<String> {
     only_with_ending(place, ".deb")
 }
 
-/// Makes the wheel: maturin takes one program from its crate, the other and the files from beside its
-/// description.
+/// Makes the wheel. maturin takes one program from its crate, and the other program and the files from beside
+/// the wheel's description.
 ///
 /// # Errors
 /// If maturin cannot be installed, or fails.
@@ -84,7 +85,7 @@ fn copy_programs(programs: &Programs, names: &[&str], to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the name of the one file in `place` that ends so.
+/// Returns the name of the one file in `place` with this ending.
 fn only_with_ending(place: &Path, ending: &str) -> Result<String> {
     let names = fs::read_dir(place)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     names
@@ -93,8 +94,7 @@ fn only_with_ending(place: &Path, ending: &str) -> Result<String> {
         .with_context(|| format!("no file {ending} was made"))
 }
 
-/// Returns the time of the commit, which is that of all files in packages; without git a time that does not
-/// change either.
+/// Returns the time of the commit, which all files in packages get. Without git, it is a fixed time.
 fn commit_seconds() -> String {
     let mut git = Command::new("git");
     let told = output(git.args(["log", "-1", "--format=%ct"]).current_dir(workspace_root()));

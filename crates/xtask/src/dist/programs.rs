@@ -65,7 +65,7 @@ impl Programs {
         }
     }
 
-    /// Tells cargo and the builds of C code which compiler builds for another architecture.
+    /// Tells cargo and the builds of C code the compiler for another architecture.
     pub(super) fn cross<'command>(&self, command: &'command mut Command) -> &'command mut Command {
         if self.architecture() != env::consts::ARCH
             && let Some(compiler) = self.compiler()
@@ -91,7 +91,7 @@ impl Programs {
         &self.target
     }
 
-    /// Returns the directory that holds them.
+    /// Returns the directory with the programs.
     pub(super) fn directory(&self) -> PathBuf {
         target_directory().join(&self.target).join(PROFILE)
     }

@@ -1,7 +1,7 @@
 //! What is installed beside the programs: manual pages, completions, licences.
 //!
-//! Input: the programs, which write them. Output: files as they lie below `/usr/share`, in the directory of
-//! the programs, where cargo-deb looks for them. Knows no package.
+//! Input: the programs, which write these files. Output: files in the layout of `/usr/share`, in the
+//! directory of the programs, where cargo-deb looks for them. Does not depend on packages.
 
 use super::licences;
 use super::programs::{NAMES, Programs};
@@ -11,23 +11,23 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::PathBuf;
 
-/// Shells, each with the place that it reads completions from, and what stands before and after the name of
-/// the program there.
+/// For each shell, the directory from which it reads completions, and what comes before and after the
+/// program's name in the file name.
 const COMPLETIONS: [(&str, &str, &str, &str); 3] = [
     ("bash", "bash-completion/completions", "", ""),
     ("zsh", "zsh/site-functions", "_", ""),
     ("fish", "fish/vendor_completions.d", "", ".fish"),
 ];
 
-/// Documents that every package carries.
+/// Documents that every package contains.
 const DOCUMENTS: [&str; 4] = ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md", "README.md"];
 
-/// Returns where the files of these programs are.
+/// Returns the directory of these programs' files.
 pub(super) fn directory(programs: &Programs) -> PathBuf {
     programs.directory().join("share")
 }
 
-/// Writes all of them anew.
+/// Writes all of them.
 ///
 /// # Errors
 /// If a program cannot be run, or a file cannot be written.

@@ -1,6 +1,6 @@
 //! The size of the programs, which has a limit.
 //!
-//! Input: a program as it is installed. Output: its size, or an error. Does not know what takes the room.
+//! Input: an installed program. Output: its size, or an error. Does not know what takes the space.
 
 use super::programs::NAMES;
 use crate::run::{cargo, run, say, target_directory};
@@ -21,7 +21,7 @@ pub fn size() -> Result<()> {
     NAMES.iter().try_for_each(|name| check(&target_directory().join("release").join(name)))
 }
 
-/// Checks the size of `program`, and says it.
+/// Checks the size of `program`, and prints it.
 ///
 /// # Errors
 /// If it is too large.

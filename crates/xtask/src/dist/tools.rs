@@ -1,4 +1,4 @@
-//! The programs that make packages, each of one version.
+//! The programs that make packages, in fixed versions.
 //!
 //! Input: nothing. Output: commands. They are installed below `target/tools` when they are missing, and touch
 //! nothing outside of it.
@@ -22,13 +22,13 @@ fn has_version(program: &PathBuf, version: &str) -> bool {
     String::from_utf8_lossy(&answer).split_whitespace().any(|word| word == version)
 }
 
-/// Builds a program of crates.io unless it is there.
+/// Builds a program of crates.io unless it is installed.
 fn cargo_tool(name: &str, version: &str) -> Result<PathBuf> {
     let program = place().join("bin").join(name);
     if !has_version(&program, version) {
         say(&format!("Installing {name} {version} below {} ...", place().display()));
         let wanted = format!("{name}@{version}");
-        // Without optimisation it is there sooner, and it has little to do.
+        // Without optimisation it is built sooner, and it has little work.
         let mut install = cargo(&["install", "--quiet", "--locked", "--debug", "--root"]);
         run(install.arg(place()).arg(wanted)).with_context(|| format!("{name} is missing"))?;
     }
@@ -51,7 +51,7 @@ pub fn cargo_deny() -> Result<PathBuf> {
     cargo_tool("cargo-deny", CARGO_DENY)
 }
 
-/// Returns maturin, which makes wheels, from an environment of Python of its own.
+/// Returns maturin, which makes wheels, from a separate Python environment.
 ///
 /// # Errors
 /// If it cannot be installed.

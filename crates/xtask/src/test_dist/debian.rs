@@ -1,6 +1,6 @@
-//! A minimal Debian in a directory, to install a .deb in.
+//! A minimal Debian in a directory, where a .deb can be installed.
 //!
-//! Input: a directory. Output: an installed package, or none. Does not know what the package holds.
+//! Input: a directory. Output: an installed package, or none. Does not know what the package contains.
 
 use super::place::change_root;
 use crate::run::{output, run, say};
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 /// Written when the directory is complete.
 const COMPLETE: &str = "etc/complete";
 
-/// Makes the Debian unless it is there, and says whether it is. man-db is what shows manual pages.
+/// Creates the Debian unless it exists, and returns whether it does. man-db shows manual pages.
 ///
 /// # Errors
 /// If it cannot be made.
@@ -44,7 +44,7 @@ pub(super) fn install(root: &Path, file: &Path) -> Result<()> {
     run(change_root(root).args(["dpkg", "--install", "/tmp/package.deb"]).env("LC_ALL", "C.UTF-8"))
 }
 
-/// Removes a package, and looks whether it is gone.
+/// Removes a package, and checks that its files are gone.
 ///
 /// # Errors
 /// If dpkg refuses, or a file is left.

@@ -1,7 +1,6 @@
 //! `cargo xtask test-dist`: builds the packages, installs each in a clean place and tries it there.
 //!
-//! Input: the workspace. Output: the first package that does not do what it should. Does not know how
-//! packages are made.
+//! Input: the workspace. Output: the first package that fails. Does not know how packages are made.
 
 mod debian;
 mod place;
@@ -21,7 +20,7 @@ use std::time::Instant;
 /// Builds all packages and tries them.
 ///
 /// # Errors
-/// If a package cannot be built or installed, or does not do what it should.
+/// If a package cannot be built or installed, or fails.
 pub fn test_dist() -> Result<()> {
     let packages = dist::build(&dist::static_target())?;
     checksums(&packages)?;
@@ -57,8 +56,7 @@ fn package(packages: &Packages, ending: &str) -> Result<PathBuf> {
     Ok(packages.place.join(name.with_context(|| format!("there is no package {ending}"))?))
 }
 
-/// Unpacks the tarball into a root that holds nothing else, so that a library or a file of the system that
-/// the programs need would be missing.
+/// Unpacks the tarball into a root without any other files, so that a missing library or system file shows.
 fn tarball(packages: &Packages, root: &Path) -> Result<()> {
     if !may_change_root("the tarball is not tried in an empty root")? {
         return Ok(());
@@ -75,7 +73,7 @@ fn tarball(packages: &Packages, root: &Path) -> Result<()> {
     trial::manual(Command::new("man").arg("-M").arg(usr.join("share/man")))
 }
 
-/// Installs the wheel into a new environment of Python, from the file alone.
+/// Installs the wheel into a new Python environment, from the file alone.
 fn wheel(packages: &Packages, environment: &Path) -> Result<()> {
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(environment))?;
     let mut install = Command::new(environment.join("bin/pip"));
@@ -125,7 +123,7 @@ fn may_change_root(else_what: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// Says what is left out; in CI nothing may be.
+/// Prints what is left out. In CI nothing may be left out.
 fn left_out(what: &str) -> Result<()> {
     if env::var_os("CI").is_some_and(|value| value == "true") {
         bail!("{what}, and with CI=true it must be");

@@ -1,19 +1,19 @@
 //! Where a package was installed, and how its programs are run there.
 //!
-//! Input: a root or an environment. Output: commands with an environment of their own. Does not know what is
-//! tried.
+//! Input: a root or an environment. Output: commands with a separate environment. Does not know what is
+//! tested.
 
 use anyhow::Result;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The home directory of trials in a root of their own.
+/// The home directory in a separate root.
 const HOME: &str = "/home/trial";
 
 /// A place with installed programs and a home directory.
 pub(super) struct Place {
-    /// The root that programs see; the real one if there is none.
+    /// The root that programs see; `None` for the real one.
     root: Option<PathBuf>,
     /// Where the programs are, as seen from that root.
     programs: PathBuf,
@@ -22,12 +22,12 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A root of its own, with programs in `programs`.
+    /// A separate root, with programs in `programs`.
     pub(super) fn inside(root: &Path, programs: &str) -> Place {
         Place { root: Some(root.to_owned()), programs: programs.into(), home: HOME.into() }
     }
 
-    /// A directory of programs beside everything else.
+    /// A directory of programs in the real root.
     pub(super) fn beside(home: &Path, programs: &Path) -> Place {
         Place { root: None, programs: programs.to_owned(), home: home.to_owned() }
     }
@@ -45,7 +45,7 @@ impl Place {
         &self.home
     }
 
-    /// Makes the home directory anew.
+    /// Creates an empty home directory.
     pub(super) fn renew(&self) -> Result<()> {
         crate::directory::renew(&self.home_outside())
     }
@@ -69,8 +69,7 @@ impl Place {
     }
 }
 
-/// Returns a command that runs what is added to it in another root: as root itself, or as root of a name
-/// space.
+/// Returns a command that runs its arguments in another root: as root itself, or as root of a user namespace.
 pub(super) fn change_root(root: &Path) -> Command {
     use std::os::unix::fs::MetadataExt;
     let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);

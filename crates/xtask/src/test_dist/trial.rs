@@ -1,7 +1,6 @@
-//! What each installed package is tried for.
+//! The test of each installed package.
 //!
-//! Input: a place with installed programs. Output: the first thing that is not as it should be. Does not know
-//! which package it was.
+//! Input: a place with installed programs. Output: the first failure. Does not know which package it is.
 
 use super::place::Place;
 use crate::directory::{contents, copy_tree};
@@ -13,14 +12,14 @@ use std::process::{Command, Stdio};
 
 /// The mail that is indexed.
 const MAIL: &str = "testdata/sample-mail";
-/// A query, and the two messages of that mail that answer it.
+/// A query, and the two messages of that mail that it finds.
 const QUERY: &str = "subject:lease";
 const ANSWERS: [&str; 2] = ["Archive/cur/1683018840.M1P7.desk:2,S", "Sent/cur/1683139200.M2P7.desk:2,S"];
 
-/// Manual pages that are looked for.
+/// Manual pages that must exist.
 const PAGES: [&str; 4] = ["pneu", "pneu-find", "pneu-archive-backup", "pneu-tarantool"];
 
-/// Files below `share` besides manual pages.
+/// Files that must exist below `share`, besides manual pages.
 const FILES: [&str; 8] = [
     "bash-completion/completions/pneu",
     "bash-completion/completions/pneu-tarantool",
@@ -32,10 +31,10 @@ const FILES: [&str; 8] = [
     "doc/pneu/LICENSES-LIBRARIES",
 ];
 
-/// Directories of functions of zsh: that of most systems, and that of Debian's packages.
+/// Directories of zsh functions: that of most systems, and that of Debian's packages.
 const ZSH: [&str; 2] = ["site-functions", "vendor-completions"];
 
-/// Shells, each with the option that reads a script and runs nothing.
+/// Shells, each with the option that reads a script without running it.
 const SHELLS: [(&str, &str, &str); 3] =
     [("bash", "bash-completion", "-n"), ("zsh", "zsh", "-n"), ("fish", "fish", "--no-execute")];
 
@@ -76,7 +75,7 @@ pub(super) fn programs(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Looks for completions and licences below `share`, and has each shell that is here read its completions.
+/// Checks completions and licences below `share`, and lets each installed shell read its completions.
 pub(super) fn files(share: &Path) -> Result<()> {
     for name in FILES {
         let mut found = ZSH.iter().map(|place| share.join(name.replace("PLACE", place)));
@@ -92,7 +91,7 @@ pub(super) fn files(share: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Asks `man`, which is told where to look, for the place of pages.
+/// Asks `man`, with its search path set, for the place of pages.
 pub(super) fn manual(man: &mut Command) -> Result<()> {
     let found = output(man.arg("--where").args(PAGES).env_remove("MANPATH"))?;
     let found = String::from_utf8_lossy(&found);

@@ -1,7 +1,7 @@
 //! Lines end at column 110.
 //!
 //! Input: a [`Tree`]. Output: findings. Checks code, comments of other files, and prose of Markdown. Does not
-//! depend on what the lines say.
+//! depend on the content of lines.
 
 use super::finding::Finding;
 use super::source::raw_string_lines;
@@ -11,18 +11,18 @@ use std::collections::BTreeSet;
 /// The last column, in characters from 1.
 const COLUMN_MAX: usize = 110;
 
-/// Files and folders whose lines may still be longer.
+/// Files and folders that may still have longer lines.
 const EXEMPT: [&str; 0] = [];
 
-/// What a generated Markdown file says of itself, and what opens and closes a generated part of another.
+/// The marks of a generated Markdown file, and those around a generated part of another file.
 const GENERATED_FILE: &str = "<!-- Written by a test";
 const GENERATED_BEGINS: [&str; 3] = ["<!-- generated:", "<!-- figures of ", "<!-- main figures of "];
 const GENERATED_END: &str = "<!-- end of ";
 
-/// What may stand before the first word of a line: marks of comments, lists and quotes.
+/// What may come before the first word of a line: marks of comments, lists and quotes.
 const MARKS: [&str; 9] = ["//", "///", "//!", "#", "##", "-", "*", ">", "\""];
 
-/// No line of code and prose is longer than [`COLUMN_MAX`], unless it cannot be broken.
+/// Checks that no line of code and prose is longer than [`COLUMN_MAX`], unless it cannot be broken.
 pub(super) fn columns(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let is_checked = |path: &str| {
@@ -41,7 +41,7 @@ pub(super) fn columns(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Returns the lines of a file that are checked, each with its index.
+/// Returns the lines of a file that must be checked, each with its index.
 fn breakable_lines<'a>(path: &str, text: &'a str) -> Vec<(usize, &'a str)> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let lines = text.lines().enumerate();
@@ -78,7 +78,7 @@ fn is_mark(word: &str) -> bool {
     MARKS.contains(&word) || is_number
 }
 
-/// Returns the indexes of the lines of Markdown that are prose: no code, no tables, nothing generated.
+/// Returns the indexes of the lines of Markdown that are prose: not code, tables or generated text.
 fn prose_lines(text: &str) -> BTreeSet<usize> {
     let mut prose = BTreeSet::new();
     if text.contains(GENERATED_FILE) {
@@ -93,7 +93,7 @@ fn prose_lines(text: &str) -> BTreeSet<usize> {
         }
         in_generated |= GENERATED_BEGINS.iter().any(|begin| content.starts_with(begin));
         in_generated &= !content.starts_with(GENERATED_END);
-        // What is indented goes on with the list before it. Without one it is code.
+        // An indented line continues the list before it. Without a list it is code.
         if content.split(' ').next().is_some_and(is_mark) && !content.starts_with('#') {
             in_list = true;
         } else if !content.is_empty() && content.len() == line.len() {

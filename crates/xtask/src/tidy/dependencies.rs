@@ -1,23 +1,23 @@
-//! The dependency table in ARCHITECTURE.md against what the crates' manifests say.
+//! The dependency table in ARCHITECTURE.md compared with the crates' manifests.
 //!
-//! Input: a [`Tree`]. Output: findings. Does not know why a crate may use another: that stands in
-//! ARCHITECTURE.md.
+//! Input: a [`Tree`]. Output: findings. Does not know why a crate may use another; ARCHITECTURE.md states
+//! that.
 
 use super::finding::Finding;
 use super::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Table;
 
-/// Where the table stands.
+/// The document with the table.
 const DOCUMENT: &str = "ARCHITECTURE.md";
 /// The lines around the table: crate, what it uses, what only its tests use.
 const BEGIN: &str = "<!-- dependencies -->";
 const END: &str = "<!-- end of dependencies -->";
 
-/// What a crate uses, and what only its tests use: names of crates of the workspace.
+/// The crates of the workspace that a crate uses, and those that only its tests use.
 type Uses = (BTreeSet<String>, BTreeSet<String>);
 
-/// The table and the manifests name the same crates with the same dependencies.
+/// Checks that table and manifests name the same crates with the same dependencies.
 pub(super) fn table(tree: &Tree) -> Vec<Finding> {
     let finding = |what: String| Finding { path: DOCUMENT.to_owned(), line: 0, what };
     let Some(text) = tree.get(DOCUMENT) else { return vec![finding("is missing".to_owned())] };
@@ -58,7 +58,7 @@ fn documented(text: &str) -> Option<BTreeMap<String, Uses>> {
     Some(uses)
 }
 
-/// Returns what the manifests of the workspace say.
+/// Returns the dependencies in the manifests of the workspace.
 fn actual(tree: &Tree) -> BTreeMap<String, Uses> {
     let manifests: BTreeMap<String, Table> = tree
         .manifests()
@@ -72,7 +72,7 @@ fn actual(tree: &Tree) -> BTreeMap<String, Uses> {
     };
     let uses = manifests.iter().map(|(name, manifest)| {
         let normal = used(manifest, &["dependencies", "build-dependencies"]);
-        // Tests may use the crate itself, or one of `normal` again, with more features.
+        // Tests may use the crate itself, or a crate of `normal` with more features.
         let mut in_tests = &used(manifest, &["dev-dependencies"]) - &normal;
         in_tests.remove(name);
         (name.clone(), (normal, in_tests))
@@ -80,8 +80,8 @@ fn actual(tree: &Tree) -> BTreeMap<String, Uses> {
     uses.collect()
 }
 
-/// Returns the name that a crate is used by. A published package has another name than its library, and its
-/// folder has the name of the library: `crates/restic` is the package `pneu-restic`.
+/// Returns the name by which other crates use a crate. A published package has another name than its library,
+/// and its folder has the name of the library: `crates/restic` is the package `pneu-restic`.
 fn name(path: &str, manifest: &Table) -> Option<String> {
     let package = manifest.get("package")?.get("name")?.as_str()?;
     let folder = path.strip_suffix("/Cargo.toml")?.rsplit('/').next()?;

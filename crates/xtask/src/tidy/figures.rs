@@ -1,4 +1,4 @@
-//! The figures in documents against the run that they are of.
+//! The figures in documents compared with their run.
 //!
 //! Input: a [`Tree`]. Output: findings. Does not depend on what the figures mean.
 
@@ -6,7 +6,7 @@ use super::finding::Finding;
 use super::tree::Tree;
 use crate::figures::{DOCUMENTS, Document};
 
-/// What README.md and docs/FIGURES.md show is what the run that they name has written.
+/// Checks that README.md and docs/FIGURES.md show what the run that they name has written.
 pub(super) fn figures(tree: &Tree) -> Vec<Finding> {
     DOCUMENTS.iter().filter_map(|document| finding(tree, document)).collect()
 }

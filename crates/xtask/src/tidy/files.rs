@@ -5,17 +5,18 @@
 use super::finding::Finding;
 use super::tree::Tree;
 
-/// The most lines of a Rust file, its inline test module not counted.
+/// The most lines of a Rust file, without its inline test module.
 const LINE_COUNT_MAX: usize = 500;
 
-/// Every Rust file opens with `//!`: its job, its input and output, and what it must not depend on.
+/// Checks that every Rust file opens with `//!`: its job, its input and output, and what it must not depend
+/// on.
 pub(super) fn openings(tree: &Tree) -> Vec<Finding> {
     let bare = tree.rust().filter(|(_, text)| !text.starts_with("//! "));
     let what = "does not open with //!: its job, its input and output, what it must not depend on";
     bare.map(|(path, _)| Finding { path: path.to_owned(), line: 1, what: what.to_owned() }).collect()
 }
 
-/// No Rust file is longer than [`LINE_COUNT_MAX`] besides its tests.
+/// Checks that no Rust file is longer than [`LINE_COUNT_MAX`], without its tests.
 pub(super) fn lengths(tree: &Tree) -> Vec<Finding> {
     let counted = tree.rust().map(|(path, text)| (path, line_count(text)));
     counted
@@ -41,7 +42,7 @@ fn line_count(text: &str) -> usize {
     lines.len() - length
 }
 
-/// `tests/main.rs` of each crate names every file beside it, or the file would never run.
+/// Checks that `tests/main.rs` of each crate names every file beside it: other files would never run.
 pub(super) fn test_lists(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, _) in tree.rust() {

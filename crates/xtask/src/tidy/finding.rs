@@ -4,14 +4,14 @@
 
 use std::fmt;
 
-/// Something that is not as it should be.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The file, below the workspace.
     pub path: String,
     /// The line, from 1; 0 stands for the whole file.
     pub line: usize,
-    /// What is wrong, and the way out.
+    /// What is wrong, and the remedy.
     pub what: String,
 }
 

@@ -1,4 +1,4 @@
-//! docs/FORMAT.md names every magic and every version of what lies on disk.
+//! docs/FORMAT.md names every magic and every version of files on disk.
 //!
 //! Input: a [`Tree`]. Output: findings. Does not depend on the formats.
 
@@ -7,13 +7,13 @@ use super::tree::Tree;
 
 /// The document.
 const DOCUMENT: &str = "docs/FORMAT.md";
-/// Whose formats need no description here: files compressed by others.
+/// Files with formats of other programs, which need no description here: compressed files.
 const FOREIGN: [&str; 2] = ["GZIP_", "ZSTD_"];
-/// The crates that write files of their own.
+/// The crates that write files with formats of their own.
 const WRITERS: [&str; 2] = ["crates/store/src/", "crates/index/src/"];
 
-/// Each constant `..MAGIC` or `..VERSION` of the writing crates stands in the document, name and value in one
-/// line.
+/// Checks that the document has each constant `..MAGIC` or `..VERSION` of these crates, with name and value
+/// on one line.
 pub(super) fn constants(tree: &Tree) -> Vec<Finding> {
     let Some(document) = tree.get(DOCUMENT) else {
         return vec![Finding { path: DOCUMENT.to_owned(), line: 0, what: "is missing".to_owned() }];
@@ -32,7 +32,7 @@ pub(super) fn constants(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Returns name and value of a magic or a version: of bytes the letters, of numbers the number.
+/// Returns name and value of a magic (its letters) or of a version (its number).
 fn constant(line: &str) -> Option<(&str, &str)> {
     let (head, value) = line.trim_start().split_once(" = ")?;
     let (_, declared) = head.split_once("const ")?;

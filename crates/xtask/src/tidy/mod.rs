@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: what clippy cannot check.
 //!
-//! Input: the files of the project. Output: findings, each with its place. Knows no more of the crates than
-//! their names. Each rule is a pure function over a [`Tree`], with a test that sees it fail.
+//! Input: the files of the project. Output: findings, each with its place. Knows only the names of the
+//! crates. Each rule is a pure function over a [`Tree`], with a test that sees it fail.
 
 mod circles;
 mod columns;
@@ -26,7 +26,7 @@ use crate::run::{say, workspace_root};
 use anyhow::{Result, bail};
 use std::path::Path;
 
-/// Every rule.
+/// All rules.
 const RULES: [fn(&Tree) -> Vec<Finding>; 14] = [
     files::openings,
     files::lengths,
@@ -44,7 +44,7 @@ const RULES: [fn(&Tree) -> Vec<Finding>; 14] = [
     figures::figures,
 ];
 
-/// Returns what all rules find in `tree`, by file and line.
+/// Returns the findings of all rules in `tree`, by file and line.
 pub fn findings(tree: &Tree) -> Vec<Finding> {
     let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(tree)).collect();
     findings.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
@@ -54,7 +54,7 @@ pub fn findings(tree: &Tree) -> Vec<Finding> {
 /// Checks the files below `root` and returns the number of waivers in them.
 ///
 /// # Errors
-/// All findings, a line each; or that the files cannot be read.
+/// All findings, one line each; or that the files cannot be read.
 pub fn check(root: &Path) -> Result<usize> {
     let tree = Tree::read(root)?;
     let findings = findings(&tree);
@@ -65,7 +65,7 @@ pub fn check(root: &Path) -> Result<usize> {
     Ok(waivers::count(&tree))
 }
 
-/// Checks the workspace and says how many waivers it has.
+/// Checks the workspace and prints how many waivers it has.
 ///
 /// # Errors
 /// Same as [`check`].

@@ -1,4 +1,4 @@
-//! The paths in ARCHITECTURE.md against the files of the project.
+//! The paths in ARCHITECTURE.md compared with the files of the project.
 //!
 //! Input: a [`Tree`]. Output: findings. Checks that each path exists, and knows nothing of what the document
 //! says about it.
@@ -9,10 +9,10 @@ use super::tree::Tree;
 /// The document whose paths are checked.
 const DOCUMENT: &str = "ARCHITECTURE.md";
 
-/// How a word in backticks begins that is a path of the project.
+/// Beginnings of words in backticks that are paths of the project.
 const BEGINNINGS: [&str; 2] = ["crates/", "bench/"];
 
-/// Every path in backticks in the document is a file or a folder of the project.
+/// Checks that every path in backticks in the document is a file or a folder of the project.
 pub(super) fn paths(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, line) in tree.get(DOCUMENT).unwrap_or_default().lines().enumerate() {
@@ -24,7 +24,7 @@ pub(super) fn paths(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Returns what stands between pairs of backticks in a line.
+/// Returns the texts between pairs of backticks in a line.
 fn in_backticks(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }
@@ -33,7 +33,7 @@ fn is_path(word: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| word.starts_with(beginning))
 }
 
-/// Returns whether a path is a file, or a folder that holds one. A folder may end with `/`.
+/// Returns whether a path is a file, or a folder that contains a file. A folder may end with `/`.
 fn exists(tree: &Tree, path: &str) -> bool {
     let folder = format!("{}/", path.trim_end_matches('/'));
     tree.get(path).is_some() || tree.files().any(|(file, _)| file.starts_with(&folder))
@@ -43,7 +43,7 @@ fn exists(tree: &Tree, path: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the lines and the findings of a document beside two files.
+    /// Returns the lines of a document and the findings in it, in a tree with two other files.
     fn found(text: &str) -> Vec<(usize, String)> {
         let files = [(DOCUMENT, text), ("crates/a/src/lib.rs", ""), ("bench/own/main.rs", "")];
         let findings = paths(&Tree::from_files(&files));

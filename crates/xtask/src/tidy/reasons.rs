@@ -1,4 +1,4 @@
-//! Every dependency on a stranger has its reason beside it.
+//! Every dependency on an external crate has its reason beside it.
 //!
 //! Input: the manifests of a [`Tree`]. Output: findings. Does not depend on the reasons.
 
@@ -6,8 +6,8 @@ use super::finding::Finding;
 use super::tree::Tree;
 use std::collections::BTreeSet;
 
-/// A line of a dependency section that names a crate from outside stands under a comment. One whose name goes
-/// on from the line before (`serde`, `serde_json`) shares its reason.
+/// Checks that each external crate in a dependency section has a comment above it. A crate whose name
+/// continues that of the line before (`serde`, `serde_json`) shares its reason.
 pub(super) fn reasons(tree: &Tree) -> Vec<Finding> {
     let own: BTreeSet<&str> = tree.manifests().filter_map(|(_, text)| package_name(text)).collect();
     let unexplained = tree.manifests().flat_map(|(path, text)| {
@@ -21,7 +21,7 @@ pub(super) fn reasons(tree: &Tree) -> Vec<Finding> {
     unexplained.collect()
 }
 
-/// Returns the name that other crates use: published names begin with `pneu-`, libraries do not.
+/// Returns the name that other crates use: names of packages begin with `pneu-`, those of libraries do not.
 fn package_name(text: &str) -> Option<&str> {
     let name = text.lines().find_map(|line| line.strip_prefix("name = \""))?.split('"').next()?;
     Some(name.strip_prefix("pneu-").unwrap_or(name).trim_end_matches("-files"))

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-/// Returns `text` with comments, strings and letters in quotes blanked out; lines stay where they are.
+/// Returns `text` with comments, strings and character literals blanked out. Line numbers stay the same.
 pub(super) fn code_only(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut code = String::with_capacity(text.len());
@@ -22,7 +22,7 @@ pub(super) fn code_only(text: &str) -> String {
     code
 }
 
-/// Returns the indexes of the lines that a raw string begins, goes on or ends in.
+/// Returns the indexes of the lines in which a raw string begins, continues or ends.
 pub(super) fn raw_string_lines(text: &str) -> BTreeSet<usize> {
     let letters: Vec<char> = text.chars().collect();
     let mut lines = BTreeSet::new();
@@ -30,7 +30,7 @@ pub(super) fn raw_string_lines(text: &str) -> BTreeSet<usize> {
     while at < letters.len() {
         let end = skipped_end(&letters, at).max(at + 1);
         let breaks = letters[at..end].iter().filter(|&&letter| letter == '\n').count();
-        // A span of several letters that begins with `r` or `br` is nothing else.
+        // Only a raw string is longer than one character and begins with `r` or `br`.
         if end > at + 1 && ['r', 'b'].contains(&letters[at]) {
             lines.extend(line..=line + breaks);
         }
@@ -39,7 +39,7 @@ pub(super) fn raw_string_lines(text: &str) -> BTreeSet<usize> {
     lines
 }
 
-/// Returns where what begins at `at` ends, if it is a comment, a string or a letter in quotes; else `at`.
+/// Returns the end of a comment, string or character literal at `at`; otherwise `at`.
 fn skipped_end(letters: &[char], at: usize) -> usize {
     let starts = |pattern: &str| {
         pattern.chars().enumerate().all(|(place, letter)| letters.get(at + place) == Some(&letter))
@@ -57,14 +57,14 @@ fn skipped_end(letters: &[char], at: usize) -> usize {
     if starts("r\"") || starts("r#") || starts("br\"") || starts("br#") {
         return if word_before { at } else { raw_string_end(letters, at) };
     }
-    // A letter in quotes, not a lifetime.
+    // A character literal, not a lifetime.
     if starts("'") && (letters.get(at + 1) == Some(&'\\') || letters.get(at + 2) == Some(&'\'')) {
         return quoted_end(letters, at, '\'');
     }
     at
 }
 
-/// Returns the first place from `at` on where `holds`, or the end.
+/// Returns the first position from `at` on where `holds` is true, or the end.
 fn position(letters: &[char], at: usize, holds: impl Fn(usize) -> bool) -> usize {
     (at..letters.len()).find(|&at| holds(at)).unwrap_or(letters.len())
 }
@@ -90,7 +90,7 @@ fn quoted_end(letters: &[char], at: usize, quote: char) -> usize {
     (at + 1).min(letters.len())
 }
 
-/// Returns the end of a raw string; of `r#name`, which is none, its beginning.
+/// Returns the end of a raw string. For `r#name`, which is not one, returns its beginning.
 fn raw_string_end(letters: &[char], at: usize) -> usize {
     let hashes_at = position(letters, at, |at| letters[at] == '#' || letters[at] == '"');
     let quote_at = position(letters, hashes_at, |at| letters[at] != '#');

@@ -1,4 +1,4 @@
-//! What only tests need is in no program that is handed out.
+//! No shipped program contains code that only tests need.
 //!
 //! Input: a [`Tree`]. Output: findings. Does not know what the features do.
 
@@ -6,13 +6,14 @@ use super::finding::Finding;
 use super::tree::Tree;
 use toml::{Table, Value};
 
-/// The feature with what only tests need, in every crate that has such.
+/// The feature for code that only tests need. All crates use this name.
 const FEATURE: &str = "testing";
 
-/// Crates that are no part of a program, and may have what tests have.
+/// Crates that are not part of a program, and may use such code.
 const TOOLS: [&str; 2] = ["crates/testkit/", "crates/xtask/"];
 
-/// No crate of a program switches the feature on but for its tests: not for a dependency, nor by default.
+/// Checks that no crate of a program switches the feature on outside of its tests: neither for a dependency
+/// nor by default.
 pub(super) fn test_features(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests().filter(|(path, _)| path.starts_with("crates/"));
     let shipped = manifests.filter(|(path, _)| !TOOLS.iter().any(|tool| path.starts_with(tool)));

@@ -1,6 +1,6 @@
 //! The files of the project, as text.
 //!
-//! Input: a directory. Output: paths and contents. Does not know what is in them.
+//! Input: a directory. Output: paths and contents. Does not depend on the contents.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -8,15 +8,15 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The text files that git tracks, or would if they were added.
+/// The text files that git tracks, or would track after an add.
 #[derive(Debug, Default)]
 pub struct Tree {
     files: BTreeMap<String, String>,
 }
 
 impl Tree {
-    /// Reads the files below `root` that git does not ignore. Files that are not UTF-8 have nothing to check
-    /// and are left out.
+    /// Reads the files below `root` that git does not ignore. Leaves out files that are not UTF-8, which have
+    /// nothing to check.
     ///
     /// # Errors
     /// If git cannot list them.
@@ -32,7 +32,7 @@ impl Tree {
         let names = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
         let mut files = BTreeMap::new();
         for name in names.split_terminator('\0') {
-            // A file that was removed but not yet committed is still listed.
+            // A file that was removed but not committed yet is still listed.
             if let Ok(Ok(text)) = fs::read(root.join(name)).map(String::from_utf8) {
                 files.insert(name.to_owned(), text);
             }

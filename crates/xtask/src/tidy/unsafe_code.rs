@@ -1,4 +1,4 @@
-//! Unsafe code stands in few named files.
+//! Only a few named files have unsafe code.
 //!
 //! Input: a [`Tree`]. Output: findings. Does not know what the unsafe code does.
 
@@ -14,7 +14,7 @@ const PLACES: [&str; 4] = [
     "crates/disk/src/prefetch.rs",
 ];
 
-/// The word `unsafe` stands in no other file's code.
+/// Checks that no other file's code has the word `unsafe`.
 pub(super) fn places(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.rust().filter(|(path, _)| !PLACES.contains(path)) {

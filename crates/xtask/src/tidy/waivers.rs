@@ -1,4 +1,4 @@
-//! Waivers of lints are counted, and each says why.
+//! Waivers of lints are counted, and each has a reason.
 //!
 //! Input: a [`Tree`]. Output: findings and the count. Does not depend on the lints.
 
@@ -6,7 +6,7 @@ use super::finding::Finding;
 use super::source::code_only;
 use super::tree::Tree;
 
-/// The file with the highest number of waivers allowed. Raising it is a change of its own, with its reason.
+/// The file with the allowed number of waivers. Raising it is a separate change with its own reason.
 const CEILING: &str = "crates/xtask/waivers.txt";
 
 /// Returns how many waivers the tree has.
@@ -14,7 +14,7 @@ pub(super) fn count(tree: &Tree) -> usize {
     tree.rust().map(|(_, text)| waivers(&code_only(text)).len()).sum()
 }
 
-/// No more waivers than the ceiling allows, and each has a reason.
+/// Checks that there are at most as many waivers as allowed, and that each has a reason.
 pub(super) fn ceiling(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.rust() {

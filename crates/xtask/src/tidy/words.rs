@@ -1,12 +1,12 @@
-//! Words that no file of the project may hold.
+//! Words that no file of the project may contain.
 //!
 //! Input: a [`Tree`]. Output: findings. Does not know what else the files say.
 
 use super::finding::Finding;
 use super::tree::Tree;
 
-/// Paths of one machine, numbers of a tracker and addresses of registries mean nothing to a reader. Written
-/// in two halves: this file is checked like any other.
+/// Paths of one machine, numbers of a tracker and addresses of registries mean nothing to a reader. They are
+/// written in two halves here, because this file is checked, too.
 const FORBIDDEN: [&str; 6] = [
     concat!("/wo", "rk/"),
     concat!("/ro", "ot/"),
@@ -16,7 +16,7 @@ const FORBIDDEN: [&str; 6] = [
     concat!("GOP", "ROXY"),
 ];
 
-/// No line holds a forbidden word, in upper or lower case.
+/// Checks that no line has a forbidden word, in upper or lower case.
 pub(super) fn words(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.files().filter(|(path, _)| !path.contains("testdata/")) {
@@ -31,8 +31,8 @@ pub(super) fn words(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Returns whether `line` holds `word`; one that begins with `/` counts only where a path begins, not within
-/// one.
+/// Returns whether `line` has `word`. A word that begins with `/` counts only at the beginning of a path, not
+/// within one.
 fn holds(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -21,7 +21,7 @@ const ADDED: &str = include_str!("measured_test.go");
 pub(crate) enum Package {
     /// The index.
     Index,
-    /// What reads and writes files of a repository.
+    /// The code that reads and writes files of a repository.
     Repository,
 }
 
@@ -71,7 +71,7 @@ impl Benchmarks {
             said(download.args(["mod", "download", &module]).env("GOFLAGS", "-mod=mod"))?;
             let modules = said(Command::new("go").args(["env", "GOMODCACHE"]))?;
             fs::create_dir_all(&self.directory)?;
-            // The cache of modules may not be written to.
+            // The module cache must not be written to.
             let mut copy = Command::new("cp");
             copy.args(["-r", "--no-preserve=mode"]).arg(Path::new(modules.trim()).join(&module));
             said(copy.arg(self.source()))?;
@@ -97,7 +97,7 @@ impl Benchmarks {
         self.directory.join(self.package.program())
     }
 
-    /// Returns the index file that restic's benchmark decodes, written now if it is not there.
+    /// Returns the index file that restic's benchmark decodes. Writes it if it does not exist.
     pub(crate) fn json(&self) -> Result<PathBuf> {
         let path = self.directory.join("index.json");
         if !path.exists() {
@@ -132,7 +132,7 @@ impl Benchmarks {
         let mut command = Command::new(self.program().canonicalize()?);
         command.current_dir(self.source().join(self.package.directory()));
         command.args(["-test.run=^$", "-test.benchmem", "-test.timeout=10m"]);
-        // A slash parts levels of names, and each level is a pattern of its own.
+        // A slash separates levels of names, and each level is a pattern of its own.
         let levels = names.join("|").split('/').map(|level| format!("^({level})$")).collect::<Vec<_>>();
         command.arg(format!("-test.bench={}", levels.join("/")));
         let answer = said(&mut command)?;

@@ -12,7 +12,7 @@ use bench_own::archive::PASSWORD;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How it is found.
+/// How the program is found.
 pub(crate) const PEER: Peer = Peer {
     name: "restic",
     variable: "PEER_RESTIC",
@@ -38,7 +38,7 @@ pub(crate) struct Saved {
 }
 
 impl Restic {
-    /// Returns restic for a repository, with a cache of its own.
+    /// Returns restic for a repository, with its own cache.
     pub(crate) fn new(restic: &Installed, repository: &Path, cache: &Path) -> Restic {
         let program = restic.program.clone();
         Restic { program, repository: repository.to_owned(), cache: cache.to_owned() }
@@ -58,8 +58,8 @@ impl Restic {
         command
     }
 
-    /// Makes the repository. Large files are cut where `other` cuts them, so that both name equal content
-    /// equally.
+    /// Creates the repository. Large files are cut at the same places as in `other`, so that both give equal
+    /// content the same name.
     pub(crate) fn init_like(&self, other: &Path) -> Result<()> {
         let mut command = self.command(&["init", "--copy-chunker-params", "--from-repo"]);
         said(command.arg(other).env("RESTIC_FROM_PASSWORD", PASSWORD))?;

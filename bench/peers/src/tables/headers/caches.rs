@@ -1,4 +1,4 @@
-//! Caches of neomutt: a store and a compression each, and which of them is the best.
+//! Caches of neomutt: pairs of a store and a compression, and the best one.
 //!
 //! Input: series. Output: names, and copies of the best one's series under neomutt's own name. Does not know
 //! how they were measured.
@@ -45,13 +45,13 @@ impl HeaderCodec {
     }
 }
 
-/// Returns how the program with this cache is called in names of series.
+/// Returns the name of the program with this cache in names of series.
 pub(super) fn who((store, compression): Cache) -> String {
     let compression = if compression.is_empty() { "none" } else { compression };
     format!("neomutt {store} {compression}")
 }
 
-/// Returns the cache with which a folder is opened again in the least time, if any was measured.
+/// Returns the cache with which a folder is reopened in the least time, if any was measured.
 pub(super) fn best_cache(series: &[Series], label: &str) -> Option<Cache> {
     let wall = |cache: Cache| {
         let name = named(&who(cache), &work(label, RELOAD));

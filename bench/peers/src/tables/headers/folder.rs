@@ -6,12 +6,12 @@ use crate::options::{Sizes, counted};
 use measure::corpora;
 use testkit::corpus::CorpusOptions;
 
-/// Returns the folder, as mail to be made.
+/// Returns the folder's mail.
 pub(super) fn folder(sizes: &Sizes) -> CorpusOptions {
     CorpusOptions { folders: 1, ..CorpusOptions::varied(sizes.folder_messages, corpora::SEED) }
 }
 
-/// How the folder is called in names of work.
+/// The name of the folder in names of work.
 pub(super) fn label(sizes: &Sizes) -> String {
     format!("{} messages", counted(sizes.folder_messages.into()))
 }

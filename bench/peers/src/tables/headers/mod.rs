@@ -5,7 +5,6 @@
 //!
 //! The folder is the INBOX of its own Maildir without duplicate messages, so that all programs show the same
 //! number of lines. It is only read.
-//! as many lines. It is only read.
 
 mod caches;
 mod folder;

@@ -6,7 +6,7 @@ pub(super) const INIT: &str = "init";
 pub(super) const RELOAD: &str = "reload";
 pub(super) const UNVERIFIED: &str = "reload, files' times not asked for";
 
-/// Returns how work is called that began with an empty page cache.
+/// Returns the name of work that began with an empty page cache.
 pub(super) fn cold(work: &str) -> String {
     format!("{work}, cold")
 }

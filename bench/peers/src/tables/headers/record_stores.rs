@@ -1,4 +1,4 @@
-//! The same header records kept in ours and in other embedded stores, at each compression.
+//! The same header records in our store and in other embedded stores, with each compression.
 //!
 //! Input: a folder. Output: series. Does not know how stores work.
 

@@ -1,4 +1,4 @@
-//! The work of the tables on headers, in words, and their rows.
+//! The names of the work of the tables on headers, and their rows.
 //!
 //! Input: sizes. Output: names of work, and rows with their goals. Does not know how anything is measured.
 
@@ -13,10 +13,10 @@ use measure::{Goal, Quantity, Row, Table, Trial, named};
 
 /// The programs.
 pub(crate) const PROGRAMS: [&str; 4] = ["pneu", "neomutt", "mutt", "Dovecot"];
-/// The stores of neomutt beside the program that is measured.
+/// The stores of neomutt besides pneu.
 const CACHES: [&str; 9] =
     ["pneu", "lmdb", "rocksdb", "tokyocabinet", "kyotocabinet", "gdbm", "qdbm", "bdb", "tdb"];
-/// The stores that a small program of ours fills.
+/// The stores that our small program fills.
 const KEEPERS: [&str; 8] = [
     "pneu's store",
     "LMDB",
@@ -74,21 +74,22 @@ pub(crate) fn tables(sizes: &Sizes) -> Vec<Table> {
         table(
             "headers",
             "Header cache: open a folder",
-            "One folder of messages with text; every header, by date. Init: without a cache; pneu makes its \
-             whole index then, the text's too. Reload: with it; pneu lists what its index has, and after a \
-             pass over the folder, as the others do. neomutt is the one with the fastest of its caches, all \
-             of which are in the next table. Dovecot: EXAMINE and FETCH (UID FLAGS INTERNALDATE ENVELOPE), \
-             without a daemon. Size: for pneu, reload, what lists need; init, the index with the text. The \
-             size is wanted to be smaller than that of each other.",
+            "One folder of messages with text; all headers, sorted by date. Init: without a cache; pneu \
+             then builds its whole index, including the text. Reload: with the cache; pneu lists its index, \
+             and in another row first makes a pass over the folder, as the other programs do. The column \
+             neomutt is neomutt with the fastest of its caches; the next table has all of them. Dovecot: \
+             EXAMINE and FETCH (UID FLAGS INTERNALDATE ENVELOPE), without a daemon. Size of pneu: for \
+             reload, what lists need; for init, the index with the text. The goal for the size is to be \
+             smaller than that of every other program.",
             &PROGRAMS,
             program_rows(&label),
         ),
         table(
             "header-caches",
             "Header cache: neomutt's stores and compressions",
-            "The same folder by neomutt with each of its stores and compressions, and by pneu with each \
-             codec of its header records. pneu has no zlib, neomutt no dictionaries: \
-             those are what pneu uses by itself.",
+            "The same folder, opened by neomutt with each of its stores and compressions, and by pneu with \
+             each codec of its header records. pneu has no zlib; neomutt has no dictionaries, which are \
+             pneu's default.",
             &CACHES,
             COMPRESSIONS.iter().chain([&DICTIONARY]).flat_map(|name| cache_rows(&label, name)).collect(),
         ),
@@ -96,10 +97,10 @@ pub(crate) fn tables(sizes: &Sizes) -> Vec<Table> {
             "header-stores",
             "Header cache: the same records in embedded stores",
             "The header records of the same folder (From, To, Cc, Subject, Date, Message-ID, References), \
-             put into each store in the order of their keys in one go, durable at the end, and read by key \
-             by new processes. Records are compressed one by one and are the same bytes in all stores; in \
-             pneu's store, and where a store is said to make its own blocks, in blocks of 64 KiB, but for \
-             pneu's with a dictionary, which are compressed one by one. The digests of all that was read are \
+             written to each store in one pass in key order, durable at the end, and read by key by new \
+             processes. Records are compressed one by one, so that all stores hold the same bytes. The \
+             exceptions are pneu's store without a dictionary, and columns that say that the store makes \
+             its own blocks: these compress blocks of 64 KiB. The digests of all records that were read are \
              equal.",
             &KEEPERS,
             Codec::ALL.into_iter().flat_map(|codec| keeper_rows(&label, codec)).collect(),

@@ -1,7 +1,6 @@
-//! What other programs do with a Maildir: a folder is touched, files are moved; and a mailbox of our own to
-//! do it in.
-//!
-//! Input: a Maildir. Output: changed directories. Does not know who notices.
+//! Changes that other programs make to a Maildir: a folder is touched, files are moved; and a copy of a
+//! mailbox for these changes.
+//! Input: a Maildir. Output: changed directories. Does not know which programs notice them.
 
 use anyhow::{Context, Result, bail};
 use measure::changes::Flagged;
@@ -41,7 +40,7 @@ pub(super) fn messages(maildir: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Changes the times of the largest folder's directory, and nothing else of it.
+/// Changes only the times of the largest folder's directory.
 pub(super) fn touch(maildir: &Path) -> Result<()> {
     let path = maildir.join("cur/touched");
     File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
@@ -55,8 +54,7 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    /// Chooses `count` files of the root's folder, spread over it, without those that are marked, and another
-    /// folder.
+    /// Chooses `count` unmarked files of the root's folder, spread over it, and another folder.
     pub(super) fn choose(maildir: &Path, count: usize, marked: &Flagged) -> Result<Moved> {
         let root = maildir.join("cur");
         let all = corpora::message_files(maildir)?;

@@ -9,13 +9,12 @@ use testkit::corpus::CorpusOptions;
 /// The programs.
 pub(crate) const COLUMNS: [&str; 4] = ["pneu", "mu", "notmuch", "mairix"];
 
-/// Folders of messages with text: those after them have files that are compressed, which the others do not
-/// read.
+/// Folders of messages with text. Later folders have compressed files, which the other programs do not read.
 const TEXT_FOLDERS: usize = 8;
 
 /// A mailbox.
 pub(super) struct Mailbox {
-    /// How it is called in names of work.
+    /// Its name in names of work.
     pub(super) label: String,
     pub(super) kind: Kind,
     pub(super) options: CorpusOptions,
@@ -40,7 +39,7 @@ impl Kind {
     }
 }
 
-/// Returns the mailboxes: many small messages, so that growth shows, and one as people have it.
+/// Returns the mailboxes: several sizes of many small messages, so that growth shows, and a realistic one.
 pub(super) fn mailboxes(sizes: &Sizes) -> Vec<Mailbox> {
     let small = |&messages: &u32| Mailbox {
         label: counted(messages.into()),

@@ -347,7 +347,7 @@ fn trial<'a>(
     if program.name() == COLUMNS[0] { trial } else { trial.of_a_peer() }
 }
 
-/// Asks once, unmeasured.
+/// Runs a query once, unmeasured.
 fn answer(program: &dyn Indexer, question: Question) -> Result<Answer> {
     let outcome = child::run(&mut program.paths(question))?;
     Ok((outcome.sample.lines, outcome.line_sum))

@@ -13,26 +13,26 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use testkit::corpus::{COMMON_PHRASE, RARE_WORD};
 
-/// How a pass is made.
+/// The mode of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Reads all names in all directories, as far as the program does so by default. Removes what is gone.
+    /// Reads all names in all directories, as far as the program does so by default. Removes absent files.
     Full,
-    /// Size and times of every file too.
+    /// Also reads size and times of every file.
     Thorough,
-    /// Directories whose times have not changed are believed.
+    /// Trusts directories whose times have not changed.
     Lazy,
-    /// Like full, but keeps what is gone.
+    /// Like full, but keeps absent files.
     Kept,
-    /// Like full, with the older way to find what is gone.
+    /// Like full, with the old cleanup.
     Legacy,
-    /// Like lazy, but keeps what is gone.
+    /// Like lazy, but keeps absent files.
     LazyKept,
-    /// Like lazy, with the older way to find what is gone.
+    /// Like lazy, with the old cleanup.
     LazyLegacy,
 }
 
-/// A question to the index.
+/// A query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Question {
     /// All files.
@@ -43,15 +43,15 @@ pub(super) enum Question {
     Many,
 }
 
-/// A program with one Maildir and an index of its own.
+/// A program with one Maildir and its own index.
 pub(super) trait Indexer {
     /// The heading of its column.
     fn name(&self) -> &'static str;
-    /// Removes the index, and prepares what the program needs before the first one.
+    /// Removes the index, and prepares the program for a first index.
     fn forget(&self) -> Result<()>;
-    /// The command that brings the index in step.
+    /// The command that updates the index.
     fn index(&self, mode: Mode) -> Option<Command>;
-    /// The command that prints the path of each file found, one a line.
+    /// The command that prints the path of each file found, one on each line.
     fn paths(&self, question: Question) -> Command;
     /// The directory of the index.
     fn home(&self) -> &Path;
@@ -119,7 +119,7 @@ impl Indexer for MuIndexer {
     fn index(&self, mode: Mode) -> Option<Command> {
         match mode {
             Mode::Full => Some(self.mu.index(&[])),
-            // It asks for each file's times in every mode but the lazy one.
+            // mu reads each file's times in every mode except the lazy one.
             Mode::Thorough => None,
             Mode::Lazy => Some(self.mu.index(&["--lazy-check"])),
             Mode::Kept => Some(self.mu.index(&["--nocleanup"])),
@@ -179,7 +179,7 @@ impl Indexer for NotmuchIndexer {
     }
 }
 
-/// mairix for one Maildir. It has no phrases: it is asked for messages with all words of one in their bodies.
+/// mairix for one Maildir. It has no phrases, so the query has all words of the phrase.
 pub(super) struct MairixIndexer {
     pub(super) mairix: Mairix,
     pub(super) maildir: PathBuf,

@@ -1,4 +1,4 @@
-//! The work of the table on indexes, in words, and its rows.
+//! The names of the work of the table on indexes, and its rows.
 //!
 //! Input: sizes. Output: names of work, and rows with their goals. Does not know how anything is measured.
 
@@ -59,25 +59,25 @@ pub(super) const TOUCHED: [Pass; 4] = [
 const FEW: &str = "a query for 17 hits";
 const MANY: &str = "a query for many hits";
 
-/// Queries, in words, and which of the known facts of generated mail they ask for.
+/// Queries, their names, and the number of the known fact about generated mail that each one asks for.
 pub(super) const QUESTIONS: [(Question, &str, usize); 2] =
     [(Question::Few, FEW, 0), (Question::Many, MANY, 1)];
 
-/// How many bytes a gibibyte has.
+/// Bytes of a gibibyte.
 const GIBIBYTE: f64 = 1_073_741_824.0;
 
-/// Returns the work of a mailbox.
+/// Returns the name of work with a mailbox.
 pub(super) fn work(mailbox: &str, work: &str) -> String {
     format!("{mailbox}: {work}")
 }
 
-/// Returns how work is called that began with an empty page cache.
+/// Returns the name of work that began with an empty page cache.
 pub(super) fn cold(work: &str) -> String {
     format!("{work}, cold")
 }
 
-/// Returns all work that counts only if this question is answered rightly after some work: each pass, if
-/// files are missing.
+/// Returns all work that counts only if this query has the right answer after some work: each pass, if files
+/// are missing.
 pub(super) fn many_works(question: Question, after: &str) -> Vec<String> {
     let both = |work: &str| [work.to_owned(), cold(work)];
     if question != Question::All {
@@ -103,17 +103,17 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
     Table {
         name: "index",
         title: "Index and cleanup".to_owned(),
-        about: "Mailboxes of many small messages in 600 folders, 36 of 137 of them in the INBOX, and one of \
-            messages with text, attachments and threads in 8 folders. mu and notmuch do as they do by \
-            default, with --lazy-check, --nocleanup and MU_NO_INCREMENTAL_CLEANUP, and with --full-scan; \
-            mairix with -F -p (names alone), -p (size and times) and -F (nothing dropped). mu asks for each \
-            file's times whenever it is not lazy, so that its one full pass stands in both rows; its wall \
-            time comes in tenths of a second, since it looks that often whether it is done: compare CPU too; \
-            mairix has no phrases and is asked for all their words. Query: a new process that prints the \
-            paths. The floor of a pass is getdents64 on two threads, with statx where files' times are \
-            looked at, of a lazy one statx of each directory and getdents64 of those that were touched; of a \
-            first index reading every file on two threads; of a query a process that does nothing. Cleanup \
-            is compared with the same pass without."
+        about: "Mailboxes of many small messages in 600 folders, with 36 of 137 messages in the INBOX, and \
+            a mailbox of messages with text, attachments and threads in 8 folders. mu and notmuch run with \
+            their defaults, with --lazy-check, --nocleanup and MU_NO_INCREMENTAL_CLEANUP, and with \
+            --full-scan; mairix runs with -F -p (names only), -p (size and times) and -F (nothing dropped). \
+            mu reads the times of each file unless it is lazy, so its one full pass is in both rows. mu's \
+            wall time is a multiple of 0.1 s, because it polls for its end at that interval: compare CPU, \
+            too. mairix has no phrases; its query has all words of the phrase. Query: a new process that \
+            prints the paths. The floor of a pass is getdents64 on two threads, with statx if files' times \
+            are read; of a lazy pass, statx of each directory and getdents64 of the touched ones; of a \
+            first index, reading every file on two threads; of a query, a process that does nothing. \
+            Cleanup is compared with the same pass without it."
             .to_owned(),
         columns: COLUMNS.to_vec(),
         rows: mailboxes.iter().flat_map(rows).collect(),

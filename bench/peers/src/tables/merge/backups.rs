@@ -22,10 +22,10 @@ const FLAG_SHARE: u32 = 40;
 
 /// The name of the mailbox for backups.
 pub(super) const MAILBOX: &str = "backup";
-/// What its repositories are called that are kept.
+/// The name of the repositories that are kept.
 pub(super) const KEPT: &str = "kept";
 
-/// The first backup of a mailbox that is indexed already, into a new repository each time.
+/// The first backup of an indexed mailbox, into a new repository each time.
 pub(super) fn first_work(messages: u32) -> String {
     format!("first backup of {}", of(messages))
 }
@@ -47,15 +47,15 @@ pub(super) fn unchanged_cold_work(messages: u32) -> String {
 
 /// A backup after one in 200 messages arrived.
 pub(super) fn arrived_work(messages: u32) -> String {
-    format!("backup of {} after new ones, one for 200", of(messages))
+    format!("backup of {} plus 1 new message for each 200", of(messages))
 }
 
 /// A backup after one in 40 files was renamed.
 pub(super) fn flagged_work(messages: u32) -> String {
-    format!("backup of {} after changes of flags, one in 40", of(messages))
+    format!("backup of {} after 1 in 40 changed its flags", of(messages))
 }
 
-/// What every backup has to do at least.
+/// The least work of every backup.
 pub(super) fn walk_work(messages: u32) -> String {
     format!("walk with statx on two threads, backup of {}", of(messages))
 }
@@ -117,15 +117,15 @@ pub(super) fn unchanged(bench: &mut Bench<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Measures backups after other new messages each time.
+/// Measures backups after new messages, which differ each time.
 pub(super) fn arrived(bench: &mut Bench<'_>) -> Result<()> {
     let messages = bench.options.sizes().backup_messages;
     let mailbox = Mailbox::kept(bench, MAILBOX, messages)?.without_arrivals()?;
     let repositories = mailbox.repositories(KEPT);
     repositories.keep()?;
     let (maildir, count) = (mailbox.pneu.maildir(), messages / ARRIVAL_SHARE);
-    // Messages of an earlier run are in the repositories already, though they are taken away: no seed comes
-    // twice.
+    // Messages of an earlier run are still in the repositories, although they were removed. So no seed is
+    // used twice.
     let counter = mailbox.directory.join("arrived");
     let next = fs::read_to_string(&counter).ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_u64);
     for (round, seed) in (0..=bench.rounds()).zip(next..) {
@@ -136,7 +136,7 @@ pub(super) fn arrived(bench: &mut Bench<'_>) -> Result<()> {
     Arrivals::take_away(maildir)
 }
 
-/// Measures backups after the flags of the same files changed to and fro.
+/// Measures backups after the flags of the same files were changed back and forth.
 pub(super) fn flagged(bench: &mut Bench<'_>) -> Result<()> {
     let messages = bench.options.sizes().backup_messages;
     let mailbox = Mailbox::kept(bench, MAILBOX, messages)?.without_arrivals()?;

@@ -42,7 +42,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         installed.map(|installed| Restic::new(&installed, &repositories.ours.repository, &cache));
     let work = work(messages);
     for round in 0..=bench.rounds() {
-        // pneu says in one line in how many snapshots a file is, restic says it for each snapshot.
+        // pneu prints one line with the number of snapshots; restic prints a line for each snapshot.
         let mut commands: Vec<(String, Command, CountSnapshots)> =
             vec![(ours(&work), repositories.ours.command(&["find", &name]), counted)];
         commands.extend(
@@ -75,7 +75,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Says in how many snapshots a file was found.
+/// Returns in how many snapshots a file was found.
 type CountSnapshots = fn(said: &str, name: &str) -> usize;
 
 /// Adds up the numbers of lines such as `2026-11-21..2026-11-22    30  2da41267:/mail/cur/1.tube:2,S`.
@@ -120,7 +120,7 @@ fn wanted(maildir: &Path, flagged: &Flagged) -> Result<String> {
     let files = corpora::message_files(maildir)?;
     let stays = files.iter().skip(files.len() / 2).find(|file| !flagged.has(file));
     let name = stays.and_then(|file| file.file_name()?.to_str()).context("every file changes")?;
-    // Neither program takes it for a pattern.
+    // The name must not be a pattern for either program.
     ensure!(!name.contains(['*', '?', '[', '\\']), "{name} is a pattern");
     Ok(name.to_owned())
 }

@@ -14,11 +14,11 @@ use measure::{Report, Series, child, told, watch};
 use std::fs;
 use std::process::Command;
 
-/// What every merge has to do at least: all entries are read, and written into memory.
+/// The least work of every merge: all entries are read, and written to memory.
 pub(super) const MERGE_FLOOR: &str = "cat of 1,000 runs into a file in memory";
-/// restic's merge, as its test says it.
+/// restic's merge; the name comes from its test.
 pub(super) const MERGE_OF_RESTIC: &str = "merge of 1,000 indexes of 1,000 packs";
-/// The same of every index twice.
+/// The same with every index twice.
 pub(super) const MERGE_TWICE_OF_RESTIC: &str = "the same with every index twice";
 /// The target of the plain copy of entries.
 const COPY: &str = "/dev/shm/pneu-bench-copied";

@@ -28,17 +28,18 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
     Table {
         name: "merge",
         title: "Index merge, and backups".to_owned(),
-        about: "restic's own benchmarks, built from the source of the version that is measured, and pneu's \
-            crates on the same work; then the commands of both on the same mail and the same repositories, \
-            without options but the repository and a cache directory. After each backup both snapshots are \
-            compared bit by bit, restores file by file. A merge is timed within each process, with all that \
-            is merged open, and ends with an index that answers. pneu merges sorted mapped files, restic \
-            tables in memory; pneu has numbered packs by then, which is done when an index file is read, \
-            restic numbers them as it merges. A merge's memory is what belongs to no file, and in pneu what \
-            it made besides, which lies in memory as a file; restic's has the tables that are merged, too, \
-            and another row counts pneu's mapped files. One blob is looked up by a program of pneu's crate, \
-            which takes no lock, and by a command of restic with --no-lock; what times itself within a \
-            process of pneu's has no command of restic beside it."
+        about: "restic's own benchmarks, built from the source of the measured version, and pneu's crates \
+            with the same work; then the commands of both programs on the same mail and the same \
+            repositories, with no options except the repository and a cache directory. After each backup \
+            both snapshots are compared bit by bit; restores are compared file by file. A merge is measured \
+            within its process, with all input open, and ends with an index that answers. pneu merges \
+            sorted mapped files, restic merges tables in memory. pneu numbers packs when it reads an index \
+            file, before the merge; restic numbers them during the merge. The memory of a merge is the \
+            memory that belongs to no file, plus, for pneu, the file that it wrote, which is in memory. \
+            restic's memory includes the merged tables; another row counts pneu's mapped files. One blob is \
+            looked up by a program of pneu's crate, which takes no lock, and by restic with --no-lock. \
+            Figures that a process of pneu's crate measures itself have no command of restic to compare \
+            with."
             .to_owned(),
         columns: COLUMNS.to_vec(),
         rows: rows::all(sizes),
@@ -46,7 +47,7 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
     }
 }
 
-/// Measures the pieces that were asked for, or all.
+/// Measures the requested pieces, or all.
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     if !cold::is_possible() {
         say("only root can empty the page cache: there are no cold runs");

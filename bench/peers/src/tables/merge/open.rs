@@ -24,17 +24,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What restic does where pneu's crate looks a blob up.
-const BESIDE: &str = "by pneu's crate, by restic cat blob --no-lock";
+/// The commands that look up a blob.
+const BESIDE: &str = "by pneu's crate and by restic cat blob --no-lock";
 
-/// Looking for a blob without a cache; the cache is written.
+/// Looking up a blob without a cache. The cache is written.
 pub(super) fn look_first(blobs: u64) -> String {
-    format!("look one blob up in {}, {BESIDE}, no cache yet", counted(blobs))
+    format!("look up one blob in {}, {BESIDE}, no cache yet", counted(blobs))
 }
 
 /// The same with the cache.
 pub(super) fn look(blobs: u64) -> String {
-    format!("look one blob up in {}, {BESIDE}, cached", counted(blobs))
+    format!("look up one blob in {}, {BESIDE}, cached", counted(blobs))
 }
 
 /// The same with the cache, and nothing in the page cache.
@@ -72,7 +72,7 @@ pub(super) fn nothing(blobs: u64, start: &str) -> String {
     named("floor", &format!("a process that does nothing, beside {} blobs{start}", counted(blobs)))
 }
 
-/// Whether it is sound, without reading packs.
+/// Checking the repository, without reading packs.
 pub(super) fn check(blobs: u64) -> String {
     format!("check of a snapshot of {} blobs", counted(blobs))
 }
@@ -92,11 +92,11 @@ struct Both<'a> {
     filled: Option<Restic>,
     /// The index files.
     index: Vec<PathBuf>,
-    /// The packs that hold the snapshot's trees.
+    /// The packs with the snapshot's trees.
     trees: Vec<PathBuf>,
 }
 
-/// One thing that is measured.
+/// One measured step.
 struct Step {
     /// The program, unless this is the floor.
     who: &'static str,
@@ -110,15 +110,15 @@ struct Step {
 enum Answer {
     /// There is no such blob.
     NotThere,
-    /// That all is sound.
+    /// The repository is sound.
     Sound,
     /// This many blobs are used.
     Used(u64),
-    /// This at the end of one line.
+    /// One line ends with this.
     Line(String),
-    /// Something.
+    /// Any output.
     Text,
-    /// Nothing.
+    /// No output.
     Nothing,
 }
 
@@ -193,8 +193,8 @@ impl Both<'_> {
         Some(other(work.to_owned(), self.restic.as_ref()?.command(arguments), answer))
     }
 
-    /// Makes sure that restic fails for the reason that is meant: it ends with 1 for many others too. Else
-    /// it looks nothing up.
+    /// Makes sure that restic fails for the expected reason, because it ends with 1 for many others, too.
+    /// Otherwise restic's look-ups are left out.
     fn check_that_it_is_missing(&mut self, bench: &mut Bench<'_>) {
         let Some(restic) = &self.restic else { return };
         let fails_so = || -> Result<()> {
@@ -222,7 +222,7 @@ impl Both<'_> {
         Ok(steps)
     }
 
-    /// Runs all steps. When one of restic's fails, the others go on without restic.
+    /// Runs all steps. If one of restic's fails, the others continue without restic.
     fn run(&mut self, bench: &mut Bench<'_>, round: usize, steps: Vec<Step>, cache: Cache) -> Result<()> {
         for mut step in steps {
             if step.who == COLUMNS[1] && self.restic.is_none() {
@@ -311,12 +311,12 @@ impl Step {
     }
 }
 
-/// Returns whether a check found nothing wrong, in the words of either program.
+/// Returns whether a check found no fault, by the output of either program.
 fn says_sound(said: &str) -> bool {
     said.contains("no damage found") || said.contains("no errors were found")
 }
 
-/// Returns how many blobs are used, in the words of either program: `used 4,750,192 blobs, 57 GiB`, `Total
+/// Returns how many blobs are used, by the output of either program: `used 4,750,192 blobs, 57 GiB`, `Total
 /// Blob Count: 4750192`.
 fn used_count(said: &str) -> Option<u64> {
     let of = |line: &str| {

@@ -72,14 +72,14 @@ fn lookups() -> Vec<Row> {
     }
     let of_json = |work: &str| Row::new(work, Quantity::WallOfEach(DECODED_COUNT as f64));
     rows.push(
-        of_json("scan of index JSON on one core, an entry, nothing kept")
+        of_json("scan of index JSON on one core, nothing kept, per entry")
             .of("pneu", archive::SCANNED)
             .floor(archive::BYTES_TOUCHED)
             .want(Goal::AtMost(400.0))
             .plotted(),
     );
     rows.push(
-        of_json("decode of index JSON on one core into an index that answers, an entry")
+        of_json("decode of index JSON on one core into an index that answers, per entry")
             .of("pneu", archive::DECODED)
             .of(RESTIC, &own_name("BenchmarkDecodeIndex"))
             .floor(archive::BYTES_TOUCHED)
@@ -87,7 +87,7 @@ fn lookups() -> Vec<Row> {
             .plotted(),
     );
     let loaded = Row::new(
-        "load an index file of 5,000 packs into an index that answers, an entry",
+        "load an index file of 5,000 packs into an index that answers, per entry",
         Quantity::WallOfEach(LOADED_COUNT as f64),
     );
     rows.push(loaded.of("pneu", archive::LOADED).of(RESTIC, &own_name("BenchmarkLoadIndex/v2")).plotted());

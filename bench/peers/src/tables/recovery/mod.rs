@@ -43,10 +43,10 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
         name: "recovery",
         title: "Recovery".to_owned(),
         about: "The same snapshots and logs of tuples {unsigned, unsigned, text of 1 to 100 letters}, with \
-            an index over each number, from the start of the process to the first look-up through both. Then \
-            Tarantool has all that it needs, and pneu goes on and writes its store: other rows count that, \
-            and what is wanted of memory is wanted of both. Memory is what belongs to no file. The floor is \
-            to read, check and unpack the same files on all cores, and to keep nothing."
+            an index over each number, from the start of the process to the first look-up through both \
+            indexes. Tarantool is ready then. pneu also writes its store: other rows include that, and so \
+            do the goals for memory. Memory is the memory that belongs to no file. The floor is to read, \
+            check and unpack the same files on all cores, and to keep nothing."
             .to_owned(),
         columns: COLUMNS.to_vec(),
         rows: rows::all(&contents(sizes)),

@@ -25,8 +25,8 @@ pub(super) fn work(content: &Content) -> String {
     };
     match content.rows {
         Rows::Snapshot => format!("{count} rows of a snapshot, {kind}, {order}"),
-        Rows::OneByOne => format!("{count} rows of a log, one a transaction, {kind}, {order}"),
-        Rows::ByThousands => format!("{count} rows of a log, 1,000 a transaction, {kind}, {order}"),
+        Rows::OneByOne => format!("{count} rows of a log, 1 row per transaction, {kind}, {order}"),
+        Rows::ByThousands => format!("{count} rows of a log, 1,000 rows per transaction, {kind}, {order}"),
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(work(&content), "16 M rows of a snapshot, hash+hash, shuffled");
         assert_eq!(wanted(&content), (Goal::AtMost(3.5), Goal::Times(9.0, "Tarantool")));
         let log = Content { count: 250_000, rows: Rows::ByThousands, ..content };
-        assert_eq!(work(&log), "250 k rows of a log, 1,000 a transaction, hash+hash, shuffled");
+        assert_eq!(work(&log), "250 k rows of a log, 1,000 rows per transaction, hash+hash, shuffled");
         assert_eq!(wanted(&log).0, Goal::Shown);
     }
 

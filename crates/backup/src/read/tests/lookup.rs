@@ -32,13 +32,13 @@ fn snapshot(host: &str, seconds: i64, tree: Id, tags: &[&str]) -> Snapshot {
     Snapshot { tree, ..snapshots::snapshot(host, seconds, &["/a"], tags) }
 }
 
-/// What another machine knows, which has the archive and nothing else.
+/// The look-up of another machine, which has the archive and no tables.
 fn elsewhere(writer: &MemoryRepository, tree: Id) -> PieceLookup<'_> {
     PieceLookup::new(None, Box::new(move || read_lists(writer, &[snapshot("a", 1, tree, &[])])))
 }
 
 #[test]
-fn messages_that_are_no_blob_of_their_name_are_found_in_the_archive_alone() {
+fn cut_and_compressed_messages_are_found_by_the_archive_alone() {
     let fixture = Fixture::new();
     let compressed_large = large().replace("words 50", "words 51");
     fixture.put("inbox", "cur", "50.x:2,", large().as_bytes());
@@ -70,7 +70,7 @@ fn messages_that_are_no_blob_of_their_name_are_found_in_the_archive_alone() {
             assert_eq!(lookup.message_of(pieces).unwrap(), Some(id_of(message(0).as_bytes()).0));
         }
     }
-    // Later snapshots name them too as long as the repository has them, although their files are gone.
+    // Later snapshots list these messages as long as the repository has them, even if their files are gone.
     for name in ["inbox/cur/50.x:2,", "inbox/cur/80.x:2,Z"] {
         fs::remove_file(fixture.root().join(name)).unwrap();
     }
@@ -83,7 +83,7 @@ fn messages_that_are_no_blob_of_their_name_are_found_in_the_archive_alone() {
 }
 
 #[test]
-fn tables_begun_anew_know_what_the_archive_says() {
+fn new_tables_are_filled_from_the_archive() {
     let fixture = Fixture::new();
     fixture.put("inbox", "cur", "50.x:2,", large().as_bytes());
     let gone = fixture.put("inbox", "cur", "80.x:2,Z", &packed(message(80).as_bytes()));
@@ -101,7 +101,7 @@ fn tables_begun_anew_know_what_the_archive_says() {
     let stored = fixture.store(Some(&known));
     let read = fixture.repository.brought().0;
     fixture.commit(stored.changes);
-    // The index knows the small messages, the list knows the large one; only other files are read.
+    // The index knows the small messages and the list the large one, so only other files are read.
     assert_eq!((read, stored.problems), (3, vec![]));
     assert_eq!(
         stored.counts.files_unchanged, 5,
@@ -124,7 +124,7 @@ fn tables_begun_anew_know_what_the_archive_says() {
 }
 
 #[test]
-fn of_each_machine_the_newest_list_that_can_be_read_counts_and_of_what_is_kept_all() {
+fn the_newest_readable_list_of_each_machine_and_all_kept_lists_count() {
     let writer = MemoryRepository::default();
     let tree = |text: &str| {
         let file = |name: &str, content| Entry { name: name.into(), stat: Stat::default(), content };
@@ -145,7 +145,7 @@ fn of_each_machine_the_newest_list_that_can_be_read_counts_and_of_what_is_kept_a
     let kept = [4, 5].map(|number| snapshot("a", 3, list(number), &["pneu-deleted"]));
     assert_eq!(found(&[&[old.clone(), other], &kept[..]].concat()), (vec![1, 3, 4, 5], vec![]));
     assert_eq!(found(&[old.clone(), snapshot("a", 2, none, &[])]), (vec![], vec![]));
-    // An older list replaces a damaged one.
+    // If the newest list is damaged, the next older one is used.
     let (missing, damaged) = (snapshot("a", 3, Id([8; 32]), &[]), snapshot("a", 4, tree("x"), &[]));
     assert_eq!(found(&[missing.clone(), new, damaged.clone(), old]), (vec![2], vec![]));
     let (_, problems) = found(&[missing, damaged]);
@@ -153,7 +153,7 @@ fn of_each_machine_the_newest_list_that_can_be_read_counts_and_of_what_is_kept_a
 }
 
 #[test]
-fn who_forgets_what_is_not_held_hears_of_lists_that_cannot_be_read() {
+fn unreadable_lists_stop_a_caller_that_deletes() {
     let fixture = Fixture::new();
     fixture.index();
     fixture.backup();
@@ -175,7 +175,7 @@ fn who_forgets_what_is_not_held_hears_of_lists_that_cannot_be_read() {
 }
 
 #[test]
-fn tables_that_cannot_be_read_now_are_not_thrown_away() {
+fn tables_that_cannot_be_read_are_kept() {
     let fixture = Fixture::new();
     fixture.index();
     fixture.backup();
@@ -190,7 +190,7 @@ fn tables_that_cannot_be_read_now_are_not_thrown_away() {
 }
 
 #[test]
-fn what_no_index_file_names_is_counted_for_who_looks_and_kept_for_who_forgets() {
+fn unindexed_messages_are_counted_in_searches_and_kept_by_sweeps() {
     let fixture = Fixture::new();
     fixture.put("inbox", "cur", "50.x:2,", large().as_bytes());
     fixture.index();
@@ -202,7 +202,7 @@ fn what_no_index_file_names_is_counted_for_who_looks_and_kept_for_who_forgets() 
     };
     assert_eq!(held(IfUnreadable::Absent).holds(&ids).unwrap(), [true, true, false]);
     assert_eq!(held(IfUnreadable::Absent).unindexed().unwrap(), UnindexedMessages::default());
-    // One piece of several is enough to lose the large one.
+    // The large message is lost if one of its pieces is missing.
     let lists = read_lists(writer, &[snapshot("a", 1, tree, &[])]).unwrap();
     let lost = [Id(ids[1]), lists.list.0[&ids[0]][1]];
     {

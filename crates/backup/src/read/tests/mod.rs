@@ -30,7 +30,7 @@ fn large() -> String {
     message(50) + &"0123456789abcde\n".repeat(50_000)
 }
 
-/// Backed up with a large message; then messages 0 and 1 and the large one are deleted.
+/// A backup that includes a large message. Then messages 0 and 1 and the large one are deleted.
 fn filled() -> (Fixture, restic::Id) {
     let fixture = Fixture::new();
     fixture.put("inbox", "cur", "50.x:2,RS", large().as_bytes());
@@ -43,7 +43,7 @@ fn filled() -> (Fixture, restic::Id) {
     (fixture, tree)
 }
 
-/// Returns where these messages belong, by one snapshot.
+/// Returns the place of each message in one snapshot.
 fn places(fixture: &Fixture, tree: restic::Id, wanted: &[[u8; 32]]) -> HashMap<[u8; 32], SnapshotFile> {
     let root = fixture.root().to_owned();
     let source = SearchedSnapshot { tree, roots: vec![(root.as_os_str().as_bytes().to_vec(), root)] };
@@ -51,7 +51,7 @@ fn places(fixture: &Fixture, tree: restic::Id, wanted: &[[u8; 32]]) -> HashMap<[
     best_files(&fixture.repository, &lookup(Some(known(fixture))), &[source], &wanted, &Silent).unwrap()
 }
 
-/// Puts a message back as a newly started program does, and returns its file.
+/// Puts a message back like a newly started program, and returns its file.
 fn back(fixture: &Fixture, kept: &SnapshotFile, folder: &Path) -> Back {
     put_back(&fixture.repository, kept, folder, &mut TargetFolders::default()).unwrap()
 }
@@ -63,7 +63,7 @@ fn path_of(back: Back) -> PathBuf {
     }
 }
 
-/// What tables know, in an archive without lists.
+/// A look-up with these tables and an archive without lists.
 fn lookup<'a>(tables: Option<Cache>) -> PieceLookup<'a> {
     PieceLookup::new(tables, Box::new(|| Ok(PieceLists::default())))
 }
@@ -109,7 +109,7 @@ fn deleted_mail_is_found_and_read_from_the_archive() {
         })
         .unwrap();
     assert_eq!(count, 9);
-    // Without the tables a cut message is not known by its name; and what lost a piece is not held.
+    // Without tables, a cut message cannot be found by its name. A message that lost a piece is not held.
     let blind = ArchivedMessages::new(
         Box::new(&fixture.repository),
         (lookup(None), IfUnreadable::Absent),
@@ -127,7 +127,7 @@ fn deleted_mail_is_found_and_read_from_the_archive() {
 }
 
 #[test]
-fn an_index_made_anew_takes_deleted_mail_from_the_archive() {
+fn a_rebuilt_index_includes_deleted_mail_from_the_archive() {
     let (fixture, tree) = filled();
     fs::remove_dir_all(fixture.environment.index_directory()).unwrap();
     // With the tables and without.
@@ -182,7 +182,7 @@ fn deleted_mail_comes_back_into_its_folder() {
     let ids = [message(0), message(1), large()].map(|content| id_of(content.as_bytes()).0);
     let places = places(&fixture, tree, &ids);
     assert_eq!(places.len(), 3);
-    // Another message now has the name; and the folder does not exist for a moment.
+    // Another message now has the name, and the folder is removed for a moment.
     fs::remove_dir_all(fixture.root().join("inbox")).unwrap();
     fixture.put("inbox", "cur", "0.x:2,S", message(70).as_bytes());
     for content in [message(0), message(1), large()] {
@@ -205,7 +205,7 @@ fn deleted_mail_comes_back_into_its_folder() {
     fixture.index();
     let mailbox = Mailbox::open(&fixture.environment).unwrap();
     assert_eq!(found(&mailbox, "subject:s0 or subject:s1 or flag:replied"), ["s0", "s1", "s50"]);
-    // Archive, on request.
+    // Into another folder, on request.
     let elsewhere = fixture.root().join("back");
     let kept = &places[&id_of(message(1).as_bytes()).0];
     assert_eq!(path_of(back(&fixture, kept, &elsewhere)), elsewhere.join("cur/1.x:2,S"));
@@ -216,23 +216,23 @@ fn deleted_mail_comes_back_into_its_folder() {
 }
 
 #[test]
-fn what_is_there_is_not_put_there_twice() {
+fn an_existing_message_is_not_put_back_twice() {
     let (fixture, tree) = filled();
     let id = id_of(message(0).as_bytes()).0;
     let kept = &places(&fixture, tree, &[id])[&id];
     let folder = fixture.root().join("hidden");
     let first = path_of(back(&fixture, kept, &folder));
     assert_eq!(back(&fixture, kept, &folder), Back::Present(first.clone()));
-    // With other flags, in the other directory.
+    // The file now has other flags and is in the other directory.
     let moved = folder.join("new/0.x");
     fs::rename(&first, &moved).unwrap();
     assert_eq!(back(&fixture, kept, &folder), Back::Present(moved.clone()));
-    // The name is another message's: beside it, and once.
+    // Another message has the name: the file gets a new name beside it, and only once.
     fs::write(&moved, message(70)).unwrap();
     let second = path_of(back(&fixture, kept, &folder));
     assert_eq!(second, folder.join("cur/0.x.1:2,S"));
     assert_eq!(back(&fixture, kept, &folder), Back::Present(second));
-    // In one run too.
+    // Also within one run.
     let mut folders = TargetFolders::default();
     let folder = fixture.root().join("other");
     let both = [0, 1].map(|_| put_back(&fixture.repository, kept, &folder, &mut folders).unwrap());
@@ -240,7 +240,7 @@ fn what_is_there_is_not_put_there_twice() {
 }
 
 #[test]
-fn what_comes_back_is_not_marked_as_deleted_and_has_no_number_of_a_server() {
+fn a_message_put_back_has_no_deletion_flag_and_no_server_number() {
     let fixture = Fixture::new();
     fixture.put("inbox", "cur", "90.x,S=4,U=17:2,FSTa", message(90).as_bytes());
     fixture.index();
@@ -252,7 +252,7 @@ fn what_comes_back_is_not_marked_as_deleted_and_has_no_number_of_a_server() {
 }
 
 #[test]
-fn what_only_goes_is_lost_and_can_be_kept() {
+fn messages_only_in_removed_snapshots_are_lost_and_can_be_kept() {
     let (fixture, first) = filled();
     fs::remove_file(fixture.root().join("inbox/cur/2.x:2,S")).unwrap();
     let (second, ..) = fixture.backup();
@@ -280,18 +280,18 @@ fn what_only_goes_is_lost_and_can_be_kept() {
         let list = find(known, going, staying, all);
         list.iter().map(|lost| String::from_utf8_lossy(&lost.entry.name).into_owned()).collect::<Vec<_>>()
     };
-    // 3 is in both snapshots; 1 is on disk again. A cut message that the tables do not know is identified by
-    // its content.
+    // Message 3 is in both snapshots, and 1 is on the disk again. A cut message that the tables do not know
+    // is identified by its content.
     for known in [&known, &blind] {
         assert_eq!(names(known, &[first], &[second], None), ["0.x:2,S", "2.x:2,S", "50.x:2,RS"]);
         assert_eq!(names(known, &[first, second], &[], None), ["0.x:2,S", "2.x:2,S", "3.x:2,S", "50.x:2,RS"]);
         assert_eq!(names(known, &[second], &[first], None), [""; 0]);
-        // Unreferenced already, and not pruned.
+        // The trees are already unreferenced, but not pruned yet.
         assert_eq!(names(known, &[], &[second], Some(&all)), ["0.x:2,S", "2.x:2,S", "50.x:2,RS"]);
         assert_eq!(names(known, &[], &[first], Some(&all)), [""; 0]);
     }
-    // SnapshotFile in a snapshot of their own, nothing is lost: not when that is the only one, and not when
-    // it goes and they are kept again.
+    // Messages kept in a snapshot of their own are not lost, neither when that is the only snapshot, nor when
+    // it is removed and they are kept again.
     let mut list = find(&known, &[first, second], &[], None);
     assert_eq!(list[3].sha256, Some(id_of(large().as_bytes()).0));
     // Another content under the same name.
@@ -314,13 +314,13 @@ fn what_only_goes_is_lost_and_can_be_kept() {
             find_lost((&fixture.repository, &known), &trees, &|ids| Ok(vec![false; ids.len()]), &Silent);
         tree = write_tree(&fixture.repository, &again.unwrap().messages, (1, 2, 4)).unwrap();
     }
-    // They come back to where they lay.
+    // They return to their folders.
     let id = id_of(message(0).as_bytes()).0;
     assert_eq!(places(&fixture, tree, &[id])[&id].here, Some(fixture.root().join("inbox")));
 }
 
 #[test]
-fn damaged_trees_are_told_of_and_what_is_gone_is_not_lost_again() {
+fn damaged_trees_are_reported_and_missing_messages_do_not_count_as_lost() {
     let (fixture, first) = filled();
     let known = lookup(Some(known(&fixture)));
     let nothing = |ids: &[[u8; 32]]| Ok(vec![false; ids.len()]);
@@ -342,13 +342,13 @@ fn damaged_trees_are_told_of_and_what_is_gone_is_not_lost_again() {
     let report = find(&going);
     assert_eq!((report.messages.len(), report.problems.len()), (4, 1), "{report:?}");
     assert!(report.problems[0].path.ends_with("inbox/cur"), "{report:?}");
-    // Parts of forgotten snapshots may rightly be gone.
+    // Parts of forgotten snapshots may be gone without being damage.
     let report = find(&forgotten);
     assert_eq!((report.messages.len(), report.problems.len()), (4, 0), "{report:?}");
 }
 
 #[test]
-fn a_message_in_a_compressed_file_is_known_by_its_own_name() {
+fn a_compressed_message_is_known_by_its_own_id() {
     use std::io::Write;
     let fixture = Fixture::new();
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -390,7 +390,7 @@ impl work::Progress for Stop {
 }
 
 #[test]
-fn whoever_is_stopped_says_just_that() {
+fn an_interrupted_call_returns_that_error() {
     let (fixture, tree) = filled();
     let source = SearchedSnapshot { tree, roots: Vec::new() };
     let stopped = best_files(&fixture.repository, &lookup(None), &[source], &[[7; 32]].into(), &Stop);
@@ -398,7 +398,7 @@ fn whoever_is_stopped_says_just_that() {
 }
 
 #[test]
-fn a_file_that_is_the_same_piece_again_and_again_has_an_end() {
+fn a_file_of_endlessly_repeated_pieces_is_refused() {
     let (fixture, _) = filled();
     let piece = id_of(message(2).as_bytes());
     let read = |count: usize, bytes_max: u64| {
@@ -414,7 +414,7 @@ fn a_file_that_is_the_same_piece_again_and_again_has_an_end() {
 }
 
 #[test]
-fn what_goes_and_is_in_no_index_file_is_a_problem_unless_a_maildir_has_it() {
+fn unindexed_messages_to_be_removed_are_a_problem_unless_a_maildir_has_them() {
     let (fixture, tree) = filled();
     let ids = [0, 1].map(|number| id_of(message(number).as_bytes()));
     {
@@ -430,7 +430,7 @@ fn what_goes_and_is_in_no_index_file_is_a_problem_unless_a_maildir_has_it() {
     };
     assert_eq!(asked(None), ["no index file names all of it, nor of 1 others; they are in no Maildir"]);
     assert_eq!(asked(Some(ids[0])), ["no index file names all of it, and it is in no Maildir"]);
-    // Parts of snapshots forgotten earlier may rightly be gone.
+    // Parts of snapshots forgotten earlier may be gone without being damage.
     let trees = Trees { going: &[], staying: &[], all: Some(&[tree]) };
     let report =
         find_lost((&fixture.repository, &lookup(None)), &trees, &|ids| Ok(vec![false; ids.len()]), &Silent);

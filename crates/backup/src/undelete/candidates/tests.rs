@@ -64,7 +64,7 @@ fn show(writer: &MemoryRepository, search_order: &[SearchedSnapshot], contents: 
 }
 
 #[test]
-fn what_lay_below_no_root_has_no_place_here() {
+fn files_below_no_root_have_no_folder_here() {
     let writer = MemoryRepository::default();
     let ours = tree(&writer, &["home/ana/Mail/inbox/cur/1:2,S = one", "etc/x/cur/3 = three"]);
     let bob = tree(&writer, &["home/bob/Mail/inbox/cur/1:2, = one", "home/ana/Mail/inbox/new/2 = two"]);
@@ -83,7 +83,7 @@ fn what_lay_below_no_root_has_no_place_here() {
 }
 
 #[test]
-fn a_tree_that_was_met_elsewhere_counts_where_it_has_a_place() {
+fn a_shared_tree_counts_where_it_has_a_folder() {
     let writer = MemoryRepository::default();
     let other = tree(&writer, &["home/bob/Mail/inbox/cur/1 = one"]);
     let ours = tree(&writer, &["home/ana/Mail/inbox/cur/1 = one"]);
@@ -111,7 +111,7 @@ fn places_in_trash_and_flags_of_deletion_come_last() {
 }
 
 #[test]
-fn what_was_kept_when_snapshots_went_comes_last_and_knows_its_place() {
+fn kept_messages_come_last_and_know_their_folders() {
     let writer = MemoryRepository::default();
     let ours = tree(&writer, &["m/inbox/cur/1:2,S = one"]);
     let kept = tree(
@@ -146,7 +146,8 @@ fn a_root_that_was_moved_is_known_by_its_name() {
     };
     assert_eq!(moved("tower", &["/old/Mail"], &["/new/Mail"], ""), ["/old/Mail is /new/Mail"]);
     assert_eq!(moved("tower", &["/old/Mail", "/b"], &["/new/Mail", "/b"], ""), ["/old/Mail is /new/Mail"]);
-    // Another machine's, one that is still there, another name, two that may be meant, the root itself.
+    // Another machine's snapshot, a root that still exists, another name, two possible roots, the root
+    // itself.
     for (host, paths, now, there) in [
         ("laptop", &["/old/Mail"][..], &["/new/Mail"][..], ""),
         ("tower", &["/old/Mail"], &["/new/Mail"], "/old/Mail"),

@@ -18,7 +18,7 @@ use std::sync::Mutex;
 use work::Silent;
 
 #[test]
-fn files_that_are_renamed_or_gone_meanwhile_are_found_again_or_told() {
+fn files_renamed_or_removed_during_a_backup_are_found_or_reported() {
     let fixture = Fixture::new();
     fixture.index();
     let root = fixture.root();
@@ -42,7 +42,7 @@ fn files_that_are_renamed_or_gone_meanwhile_are_found_again_or_told() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_opened_is_told_and_all_others_are_stored() {
+fn an_unreadable_directory_is_reported_and_others_are_stored() {
     let fixture = Fixture::new();
     fixture.index();
     let cur = fixture.root().join("inbox/cur");
@@ -55,7 +55,7 @@ fn a_directory_that_cannot_be_opened_is_told_and_all_others_are_stored() {
 }
 
 #[test]
-fn a_root_may_lie_where_another_one_has_messages() {
+fn a_root_may_be_inside_a_folder_of_another() {
     let mut fixture = Fixture::new();
     let path = fixture.put("inbox/cur/below", "cur", "30.x:2,S", message(30).as_bytes());
     let root = path.ancestors().nth(2).unwrap().to_owned();
@@ -94,7 +94,7 @@ fn a_folder_may_lack_a_directory_and_a_root_may_not() {
 fn a_root_named_with_dots_is_stored_where_it_is() {
     let mut fixture = Fixture::new();
     let root = fixture.root().to_owned();
-    // Behind the link `..` is not where the link lies.
+    // `..` after the link does not lead to the link's own directory.
     let below = root.join("inbox/cur");
     std::os::unix::fs::symlink(&below, root.parent().unwrap().join("link")).unwrap();
     fixture.roots[0].path = root.parent().unwrap().join("link/../..");
@@ -112,7 +112,7 @@ fn a_root_named_with_dots_is_stored_where_it_is() {
 }
 
 #[test]
-fn a_folder_that_the_index_leaves_alone_is_stored_as_it_is() {
+fn a_folder_that_the_index_skips_is_stored_unchanged() {
     let fixture = Fixture::new();
     fixture.index();
     let root = fixture.root();
@@ -146,7 +146,7 @@ fn a_folder_that_the_index_leaves_alone_is_stored_as_it_is() {
 }
 
 #[test]
-fn folders_that_are_in_no_backup_on_purpose_are_known() {
+fn folders_excluded_from_backups_are_known() {
     let fixture = Fixture::new();
     fixture.put("old/2019", "new", "30.x", message(30).as_bytes());
     fixture.put("lists/empty", "cur", "31.x:2,", message(31).as_bytes());
@@ -164,7 +164,7 @@ fn folders_that_are_in_no_backup_on_purpose_are_known() {
     assert_eq!(left_out, ["lists/rust", "old/2019"].map(|folder| fixture.root().join(folder)));
 }
 
-/// A repository that renames a file as soon as its content is looked up: after files were checked, before
+/// A repository that renames a file as soon as its content is looked up: after the files were checked, before
 /// they are read.
 struct Renaming<'a> {
     writer: &'a MemoryRepository,
@@ -200,7 +200,7 @@ impl BlobWriter for Renaming<'_> {
 }
 
 #[test]
-fn a_file_renamed_between_the_look_and_the_read_is_stored_under_its_new_name() {
+fn a_file_renamed_before_its_read_is_stored_under_its_new_name() {
     for (number, from, to) in
         [(0, "inbox/cur/0.x:2,S", "inbox/cur/0.x:2,RS"), (7, "lists/rust/new/7.x", "lists/rust/cur/7.x:2,S")]
     {

@@ -35,7 +35,7 @@ const ALL: [&str; 12] = [
 ];
 
 #[test]
-fn a_snapshot_holds_the_maildirs_as_they_lie_on_the_disk() {
+fn a_snapshot_has_the_maildirs_as_on_the_disk() {
     let fixture = Fixture::new();
     fixture.index();
     let (tree, counts, work) = fixture.backup();
@@ -58,14 +58,14 @@ fn a_snapshot_holds_the_maildirs_as_they_lie_on_the_disk() {
     let below = |name: &str| listed.contains_key(&fixture.root().join(name).display().to_string());
     assert!(below("inbox/tmp") && below("lists/rust/tmp") && below("inbox/new"));
     assert!(!below(".notmuch") && !below("inbox/dovecot.index.cache") && !below("inbox/tmp/9.half"));
-    // One empty file has nothing to be saved; it is opened all the same.
+    // An empty file has no content to save, but is opened.
     assert_eq!((work.opened, work.problems), (11, Vec::<String>::new()));
     assert_eq!((counts.files_new, counts.files_changed, counts.files_unchanged), (12, 0, 0));
     assert_eq!(counts.directories_unchanged + counts.directories_changed, 0);
 }
 
 #[test]
-fn nothing_is_opened_where_nothing_changed() {
+fn no_file_is_opened_if_nothing_changed() {
     let fixture = Fixture::new();
     fixture.index();
     let (tree, first, _) = fixture.backup();
@@ -102,7 +102,7 @@ fn flags_and_moves_open_no_file() {
 }
 
 #[test]
-fn what_is_new_or_rewritten_is_read_and_copies_are_not() {
+fn new_and_rewritten_files_are_read_and_copies_are_not() {
     let fixture = Fixture::new();
     fixture.index();
     fixture.backup();
@@ -112,8 +112,8 @@ fn what_is_new_or_rewritten_is_read_and_copies_are_not() {
     fs::write(fixture.root().join("inbox/dovecot-uidlist"), "3 V1 N6\n").unwrap();
     fixture.index();
     let (tree, counts, work) = fixture.backup();
-    // The new one, the one that was rewritten, and the list; the copy is one that the index knows and the
-    // archive has.
+    // The new file, the rewritten one, and the list. The copy is not read: the index knows it, and the
+    // archive has it.
     assert_eq!((work.opened, work.problems), (3, vec![]));
     assert_eq!((counts.files_new, counts.files_changed), (2, 2));
     for (path, entry) in fixture.listed(tree) {
@@ -138,7 +138,7 @@ fn large_files_are_cut_and_known_by_their_pieces() {
     fs::rename(&path, path.with_file_name("50.x:2,FS")).unwrap();
     fixture.index();
     assert_eq!(fixture.backup().2.opened, 0);
-    // One of its pieces is lost: it is read again.
+    // One of its pieces is lost, so the file is read again.
     let Content::File(pieces) = &entry.content else { unreachable!() };
     fixture.repository.pieces.lock().unwrap().remove(&pieces[1]);
     assert_eq!(fixture.backup().2.opened, 1);
@@ -146,7 +146,7 @@ fn large_files_are_cut_and_known_by_their_pieces() {
 }
 
 #[test]
-fn what_the_archive_lost_is_read_again() {
+fn files_that_the_archive_lost_are_read_again() {
     let fixture = Fixture::new();
     fixture.index();
     let (tree, ..) = fixture.backup();
@@ -188,7 +188,7 @@ fn without_tables_the_trees_of_the_last_snapshot_are_known() {
 }
 
 #[test]
-fn rows_follow_files_that_come_and_go() {
+fn rows_follow_added_and_removed_files() {
     let fixture = Fixture::new();
     fixture.index();
     fixture.backup();
@@ -222,7 +222,7 @@ fn rows_follow_files_that_come_and_go() {
 }
 
 #[test]
-fn what_only_we_know_lies_at_the_top_and_keeps_its_time() {
+fn own_files_are_at_the_top_and_keep_their_times() {
     let mut fixture = Fixture::new();
     fixture.index();
     let files = |tags: &str| vec![("tags".to_owned(), tags.into()), ("config.toml".to_owned(), Vec::new())];
@@ -246,7 +246,7 @@ fn what_only_we_know_lies_at_the_top_and_keeps_its_time() {
 }
 
 #[test]
-fn tags_beside_restored_mail_are_taken_in_once() {
+fn tags_beside_restored_mail_are_imported_once() {
     let fixture = Fixture::new();
     fixture.index();
     let beside = fixture.directory.path().join(".pneu");
@@ -263,7 +263,7 @@ fn tags_beside_restored_mail_are_taken_in_once() {
 #[test]
 fn tags_found_beside_mail_are_those_of_messages_that_lie_there() {
     let mut fixture = Fixture::new();
-    // Another root, with a message of its own and one that both have.
+    // Another root, with one message of its own and one that both roots have.
     let other = fixture.directory.path().join("other/Mail");
     for place in ["cur", "new", "tmp"] {
         fs::create_dir_all(other.join(place)).unwrap();
@@ -276,11 +276,11 @@ fn tags_found_beside_mail_are_those_of_messages_that_lie_there() {
     let line = |content: &str, id: &str, tag: &str| format!("{}\t{id}\t{tag}\n", id_of(content.as_bytes()));
     let text = [
         "pneu-tags 1\n",
-        // Lies there, but says that it is the message of another root.
+        // This message is there, but its line has the Message-ID of a message in another root.
         &line(&message(50), "m2@example.org", "there"),
         &line(&message(1), "m1@example.org", "both"),
-        // One is only in the other root. The others exist nowhere, and have the Message-ID of a message in
-        // the other root, or here.
+        // The first is only in the other root. The others exist nowhere; their Message-IDs are those of
+        // messages in the other root and in this one.
         &line(&message(3), "m3@example.org", "elsewhere"),
         &line("nowhere", "m4@example.org", "by-id"),
         &line("nowhere here", "m50@example.org", "by-id"),
@@ -297,7 +297,7 @@ fn tags_found_beside_mail_are_those_of_messages_that_lie_there() {
 }
 
 #[test]
-fn tables_that_cannot_be_used_are_begun_anew() {
+fn unusable_tables_are_created_again() {
     let fixture = Fixture::new();
     fixture.index();
     fixture.backup();
@@ -315,7 +315,7 @@ fn tables_that_cannot_be_used_are_begun_anew() {
 }
 
 #[test]
-fn of_two_backups_at_once_the_first_to_end_is_known() {
+fn the_first_of_two_simultaneous_backups_is_known() {
     let fixture = Fixture::new();
     fixture.index();
     fixture.backup();

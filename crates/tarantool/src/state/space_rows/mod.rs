@@ -28,17 +28,17 @@ pub(super) struct SpaceRows {
     /// One bit for each row in `put`.
     dead: Vec<u64>,
     by_key: KeyTable,
-    /// Rows that are not in `by_key` yet: their slots were asked for from memory.
+    /// Rows that are not in `by_key` yet. Their slots are being prefetched.
     coming: Vec<Coming>,
-    /// Fields with numbers of 64 bits with a point alone.
+    /// Fields that hold only floating-point numbers of 64 bits.
     pub(super) double_fields: Vec<u32>,
     /// [`DEAD_BYTES_MIN`]; less in tests.
     dead_bytes_min: usize,
-    /// With how many bytes in `put` the dead ones among them are counted again.
+    /// When `put` has this many bytes, its dead rows are counted again.
     count_at_bytes: usize,
 }
 
-/// A row that was put, and whose key was not looked for yet.
+/// A row that was put, and whose key was not looked up yet.
 #[derive(Clone, Copy)]
 struct Coming {
     hash: u32,
@@ -46,25 +46,25 @@ struct Coming {
     before: Before,
 }
 
-/// Rows whose slots are asked for before the first of them is needed.
+/// How many slots are prefetched before the first one is used.
 const COMING_MAX: usize = 32;
-/// Bytes of dead rows that logs put, and that are never too many.
+/// Dead rows of logs may always take this many bytes.
 const DEAD_BYTES_MIN: usize = 256 << 20;
 
-/// The rows of a space when all is done.
+/// The rows of a space after all logs.
 #[derive(Debug)]
 pub struct FinishedSpace {
     /// The latest definition of the space.
     pub space: Space,
     /// Its table.
     pub table: SpaceTable,
-    /// Its rows in the order they came in.
+    /// Its rows in order of arrival.
     pub batches: Vec<Rows>,
-    /// Those of them that do not count, by batch.
+    /// The dead ones among them, by batch.
     pub dead: Vec<RowRef>,
 }
 
-/// A row that counts, until the next one is put.
+/// A row that counts. Valid until the next row is put.
 #[derive(Clone, Copy)]
 pub(super) enum Found {
     InBase(RowRef),
@@ -74,7 +74,7 @@ pub(super) enum Found {
 /// Whether a key may be in the snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
-    /// It is not: Tarantool looked.
+    /// It is not: Tarantool checked.
     Nothing,
     /// It may be.
     Perhaps,
@@ -118,7 +118,7 @@ impl SpaceRows {
         Ok(())
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     pub(super) fn truncate(&mut self) {
         *self = SpaceRows::new(self.space.clone(), None);
     }
@@ -167,13 +167,13 @@ impl SpaceRows {
         })
     }
 
-    /// Drops the dead rows in `put` if they take much memory. All others get other numbers.
+    /// Drops the dead rows in `put` if they take much memory, and renumbers the others.
     #[cold]
     fn drop_dead(&mut self) {
         self.settle();
         let mut dead_bytes = dead_rows(&self.dead).map(|row| self.put.bytes_of(row)).sum::<usize>();
         if dead_bytes > self.put.bytes() - dead_bytes + self.dead_bytes_min {
-            // Rows that are numbered by arrival never die.
+            // A table whose rows are numbered by arrival has no dead rows.
             let put = std::mem::replace(&mut self.put, Batches::new(0));
             let dead = std::mem::take(&mut self.dead);
             self.by_key = KeyTable::default();
@@ -183,13 +183,13 @@ impl SpaceRows {
             }
             dead_bytes = 0;
         }
-        // Counts again after as many bytes were added as are alive now, so that counting and copying cost no
-        // more than adding did.
+        // The next count comes after as many bytes were added as live rows take now, so that counting and
+        // copying cost no more than adding.
         let live_bytes = self.put.bytes() - dead_bytes;
         self.count_at_bytes = self.put.bytes() + live_bytes + self.dead_bytes_min;
     }
 
-    /// Lets the rows that are coming take the places of those with their keys.
+    /// Enters the prefetched rows into `by_key`, and marks the rows that they replace as dead.
     pub(super) fn settle(&mut self) {
         let mut coming = std::mem::take(&mut self.coming);
         for Coming { hash, row, before } in coming.drain(..) {
@@ -302,7 +302,7 @@ impl SpaceRows {
         Ok(values)
     }
 
-    /// Returns the row with this primary key. Whatever is coming must be settled.
+    /// Returns the row with this primary key. Call `settle` first.
     pub(super) fn find(&self, key: &[OwnedValue]) -> Option<Found> {
         let hash = hash_of(key);
         let primary = &self.table.schema.primary;
@@ -330,7 +330,7 @@ impl SpaceRows {
         }
     }
 
-    /// Shows every tuple that counts, in the order they came in.
+    /// Passes every live tuple to the caller, in order of arrival.
     fn each_tuple(&mut self, mut show: impl FnMut(&[u8]) -> Result<(), Damage>) -> Result<(), Damage> {
         self.settle();
         if let Some(base) = &self.base {
@@ -339,7 +339,7 @@ impl SpaceRows {
         self.put.rows().filter(|&row| !is_dead(&self.dead, row)).try_for_each(|row| show(self.put.tuple(row)))
     }
 
-    /// Returns how many rows count.
+    /// Returns how many rows are live.
     pub(super) fn row_count(&mut self) -> u64 {
         self.settle();
         let dead: u64 = self.dead.iter().map(|word| u64::from(word.count_ones())).sum();
@@ -365,7 +365,7 @@ impl SpaceRows {
         Ok(FinishedSpace { space: self.space, table: self.table, batches, dead })
     }
 
-    /// Returns the schema that rows are made for.
+    /// Returns the schema of the rows.
     pub(super) fn schema(&self) -> &Arc<store::Schema> {
         &self.table.schema
     }
@@ -392,7 +392,7 @@ fn hash_of(key: &[OwnedValue]) -> u32 {
     narrow(hash_key(&key))
 }
 
-/// Keeps half of a hash.
+/// Returns half of a hash.
 #[inline]
 fn narrow(hash: u64) -> u32 {
     u32::try_from(hash >> 32).expect("half of the bits are left")

@@ -1,4 +1,4 @@
-//! Varied mail on disk: which file names a message gets, and its second file.
+//! Varied mail on disk: the file name of each message, and its second file.
 //!
 //! Input: the options. Output: a Maildir. Does not know what messages say.
 
@@ -11,7 +11,7 @@ use crate::random::Random;
 use std::io;
 use std::path::Path;
 
-/// Purpose of a random stream.
+/// The number of a random stream.
 const STREAM_NAME: u64 = 0x6e61;
 
 /// Makes the Maildir.
@@ -59,7 +59,7 @@ fn delivered(shape: &Shape) -> i64 {
     shape.date_seconds + i64::from(shape.number % 50)
 }
 
-/// Returns a file name that no other message has: the number stands in it as a process id.
+/// Returns a file name that no other message has: the message's number takes the place of the process id.
 fn file_name(seed: u64, shape: &Shape, habit: Habit, message: &[u8]) -> String {
     let random = &mut Random::of(seed, STREAM_NAME, shape.number.into());
     let microseconds = random.below(1_000_000);

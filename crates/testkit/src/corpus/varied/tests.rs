@@ -1,4 +1,4 @@
-//! Whether varied mail is what it claims, as mail-parser reads it.
+//! Checks with mail-parser that varied mail has the properties that it should have.
 
 use super::*;
 use crate::corpus::{FOLDED_WORD, Profile, facts};
@@ -137,7 +137,7 @@ fn second_files_lie_in_another_folder_with_the_same_bytes_or_other_transport() {
     let shapes = (0..options.messages).map(|number| shape(&options, &folders, number));
     let (mut same, mut travelled) = (0, 0);
     for shape in shapes.filter(|shape| shape.copy.is_some()) {
-        // The number stands in the name, as a process id.
+        // The message's number takes the place of the process id in the name.
         let part = format!("P{}.tube", shape.number);
         let is_one = |path: &PathBuf| {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();

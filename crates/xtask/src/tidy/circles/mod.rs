@@ -1,8 +1,9 @@
 //! No two modules of a crate use each other, directly or through others.
 //!
-//! Input: a [`Tree`]. Output: a finding for each circle, with the uses that close it. Files are what counts:
-//! a folder's `mod.rs` is a file like any other. Declaring a child and re-exporting its items is no use;
-//! tests do not count. Method calls are not seen, because only a type checker knows whose method is called.
+//! Input: a [`Tree`]. Output: a finding for each circle, with the uses that close it. Circles are among
+//! files: a folder's `mod.rs` is a file like any other. Declaring a child and re-exporting its items is no
+//! use; tests do not count. Method calls are not seen, because only a type checker knows whose method is
+//! called.
 
 mod components;
 mod modules;
@@ -16,10 +17,10 @@ use modules::Crate;
 use std::collections::{BTreeMap, BTreeSet};
 use uses::{Use, Uses};
 
-/// The files that a crate can begin with.
+/// The files with which a crate can begin.
 const ROOTS: [&str; 2] = ["/src/lib.rs", "/src/main.rs"];
 
-/// No files of a crate use each other in a circle.
+/// Checks that no files of a crate use each other in a circle.
 pub(super) fn circles(tree: &Tree) -> Vec<Finding> {
     let is_root = |path: &str| ROOTS.iter().any(|root| path.ends_with(root));
     let roots = tree.rust().map(|(path, _)| path).filter(|path| is_root(path));

@@ -1,7 +1,7 @@
 //! The modules of a crate, and the names in each.
 //!
-//! Input: a [`Tree`] and the file that the crate begins with. Output: its modules with what they define,
-//! import and mention. Knows no rules about them, and does not resolve a name.
+//! Input: a [`Tree`] and the file with which the crate begins. Output: its modules with what they define,
+//! import and mention. Knows no rules about them, and does not resolve names.
 
 use super::super::tree::Tree;
 use super::tokens::{Token, is, tokens};
@@ -18,7 +18,7 @@ pub(super) struct Import {
     /// Where it comes from; without the `*`.
     pub(super) path: Vec<String>,
     pub(super) line: usize,
-    /// Whether the import has a `pub`: then it may be for others alone.
+    /// Whether the import has a `pub`: it may then be only for other modules.
     pub(super) is_public: bool,
 }
 
@@ -89,7 +89,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Reads the tokens of a file into the module `index`, whose children's files are in `folder`.
     fn read(&mut self, tokens: &[Token], index: usize, folder: &str) {
-        // The modules around this place: each with the folder of its children and the depth of its items.
+        // The open modules at this place, each with the folder of its children and the depth of its items.
         let mut around = vec![(index, folder.to_owned(), 0)];
         let (mut depth, mut at) = (0_usize, 0);
         while let Some(token) = tokens.get(at) {
@@ -175,7 +175,7 @@ fn import(tokens: &mut &[Token], before: &[String], is_public: bool, imports: &m
                 *tokens = tokens.get(1..).unwrap_or_default();
                 return;
             }
-            // Another crate, whatever modules are called here.
+            // Another crate, whatever the modules here are called.
             "::" if path.is_empty() => path.push(String::new()),
             "::" => {}
             "*" => is_glob = true,

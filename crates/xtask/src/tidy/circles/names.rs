@@ -6,7 +6,7 @@
 use super::modules::{Crate, Import, Mention, Module};
 use super::uses::{Use, Uses};
 
-/// How many re-exports in a row are followed; more can only be imports that lead to each other.
+/// How many re-exports in a row are followed. More than that must be a circle of imports.
 const STEPS_MAX: usize = 20;
 
 /// What a path leads to.
@@ -17,7 +17,7 @@ enum Target {
     Item(usize, String),
 }
 
-/// What a path is followed for. Modules have names apart from functions and types.
+/// What kind of name a path is resolved for. Modules have names apart from functions and types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Module,
@@ -47,20 +47,20 @@ fn put(parsed: &Crate, uses: &mut Uses, user: usize, line: usize, target: Option
     }
 }
 
-/// Returns whether the module itself uses what it imports: a re-export may be for others alone.
+/// Returns whether the module itself uses what it imports. A re-export may be only for other modules.
 fn is_used(module: &Module, import: &Import) -> bool {
     !import.is_public
         || module.mentions.iter().any(|mention| mention.path[0] == import.name && is_item_like(mention))
 }
 
-/// Returns whether the first word of a mention can be an item: a word in small letters that is not called
-/// is a variable.
+/// Returns whether the first word of a mention can be an item. A lower-case word that is not called is a
+/// variable.
 fn is_item_like(mention: &Mention) -> bool {
     mention.path.len() > 1 || mention.is_call || mention.path[0].starts_with(char::is_uppercase)
 }
 
-/// Returns what a path in code leads to. A word alone leads elsewhere only by `use module::*`: other imports
-/// are counted where they are.
+/// Returns what a path in code leads to. A single word leads elsewhere only by `use module::*`: other imports
+/// are counted at their `use`.
 fn mentioned(parsed: &Crate, module: usize, mention: &Mention) -> Option<Target> {
     let here = &parsed.modules[module];
     let first = &mention.path[0];

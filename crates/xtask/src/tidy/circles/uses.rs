@@ -1,6 +1,6 @@
 //! Which files of a crate use which others.
 //!
-//! Knows neither where the uses come from nor what is made of them.
+//! Does not depend on where the uses come from, or on what is done with them.
 
 use std::collections::BTreeMap;
 
