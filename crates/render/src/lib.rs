@@ -6,6 +6,7 @@
 
 mod flags;
 pub mod html;
+mod html_cost;
 mod json;
 mod links;
 mod listed;

@@ -19,6 +19,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use terminal::screen::Terminal;
+use terminal::signals::is_interrupted;
 use work::Cancel;
 
 /// Writes messages.
@@ -106,7 +107,7 @@ impl Writer {
     fn html(&self, record: &Record<'_>, head: Option<&ThreadHead<'_>>, located: &Located) -> String {
         let own = mail::html_part(&located.content.bytes).filter(|_| self.how.prefer != Some(Form::Plain));
         let header = message::header(record, head, &self.zone, None);
-        let article = html::article(record, &header, own.as_deref(), &Cancel::new());
+        let article = html::article(record, &header, own.as_deref(), &Cancel::when(is_interrupted));
         let before = if self.count == 1 { html::page_start(&article) } else { html::BETWEEN.to_owned() };
         before + &article.html()
     }
