@@ -220,13 +220,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes a tag that starts or ends a link.
+    /// Notes a tag that starts or ends a link, or says where relative links lead.
     fn read_link(&mut self, name: &[u8], is_end: bool, attributes: &str) {
         let Some(links) = &mut self.links else { return };
         let (out, is_hidden) = (&self.text.out, self.hidden.is_hidden());
         match (name, is_end) {
             (b"a", false) => links.start(attributes, out, is_hidden),
             (b"a", true) => links.end(out),
+            (b"base", false) => links.base(attributes),
             (b"area", _) => links.area(attributes, out, is_hidden),
             _ => {}
         }

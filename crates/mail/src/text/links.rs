@@ -1,8 +1,9 @@
 //! Collects the targets of links in HTML.
 //!
 //! Input: the tags `a` and `area` with their attributes, and the text written so far. Output: for each link
-//! to another place, the range of its text, and its target as a browser reads it. Relative links and links
-//! within the page lead nowhere in a message. Does not depend on how links are shown.
+//! to another place, the range of its text, and its target as a browser reads it. Relative links lead somewhere
+//! only after a `base` with an address of the web; links within the page lead nowhere in a message. Does not
+//! depend on how links are shown.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -57,8 +58,21 @@ impl LinkList {
 /// Collects the links of one HTML.
 #[derive(Default)]
 pub(crate) struct Collector {
+    base: Base,
     open: Option<Open>,
     found: LinkList,
+}
+
+/// What relative links are relative to.
+#[derive(Default)]
+enum Base {
+    /// No element `base` was read yet.
+    #[default]
+    Unknown,
+    /// The first one names no address of the web, so relative links lead nowhere.
+    Unusable,
+    /// An address with the scheme `http` or `https`, without query and fragment.
+    Web(String),
 }
 
 /// A link whose end was not read yet.
@@ -69,18 +83,43 @@ struct Open {
 }
 
 impl Collector {
+    /// Sets what the relative links that follow are relative to. As in browsers, the first `base` with an address
+    /// counts.
+    pub(crate) fn base(&mut self, attributes: &str) {
+        if matches!(self.base, Base::Unknown)
+            && let Some(address) = address(attributes)
+        {
+            self.base = web_base(&address).map_or(Base::Unusable, Base::Web);
+        }
+    }
+
     /// Starts a link. `out` is the text before it. Ends the one that is open: links are not nested.
     pub(crate) fn start(&mut self, attributes: &str, out: &str, is_hidden: bool) {
         self.end(out);
-        let target = target(attributes);
+        let target = self.target(attributes);
         self.open = target.map(|target| Open { target, start: out.len(), is_hidden });
     }
 
     /// Adds a link of a picture.
     pub(crate) fn area(&mut self, attributes: &str, out: &str, is_hidden: bool) {
-        if let Some(target) = target(attributes).filter(|_| !is_hidden) {
+        if let Some(target) = self.target(attributes).filter(|_| !is_hidden) {
             self.found.add(Link { text: out.len()..out.len(), target, part_end: 0 });
         }
+    }
+
+    /// Returns where a link with these attributes leads, if to another place.
+    fn target(&self, attributes: &str) -> Option<String> {
+        let address = address(attributes)?;
+        let mut target = match &self.base {
+            _ if is_absolute(&address) => address,
+            Base::Web(base) => join(base, &address)?,
+            Base::Unknown | Base::Unusable => return None,
+        };
+        if target.len() > LINK_BYTES_MAX {
+            target.truncate(target.floor_char_boundary(LINK_BYTES_MAX));
+            target.push('…');
+        }
+        Some(target)
     }
 
     /// Ends the open link, if there is one. `out` is the text so far. A link that starts hidden and has no
@@ -106,8 +145,8 @@ impl Collector {
     }
 }
 
-/// Returns where a link with these attributes leads, if to another place.
-fn target(attributes: &str) -> Option<String> {
+/// Returns the address in `href`, as browsers read it: https://url.spec.whatwg.org/#concept-basic-url-parser
+fn address(attributes: &str) -> Option<String> {
     let mut rest = attributes;
     let href = loop {
         let (name, value, next) = next_attribute(rest)?;
@@ -118,17 +157,47 @@ fn target(attributes: &str) -> Option<String> {
     };
     // A byte of a target may be written as an entity of some ten.
     let decoded = decode_attribute(cut(href, LINK_BYTES_MAX.saturating_mul(16)));
-    // As browsers do: https://url.spec.whatwg.org/#concept-basic-url-parser
     let trimmed = decoded.trim_matches(|character: char| character <= ' ');
-    let mut target = trimmed.replace(['\t', '\n', '\r'], "");
-    if !is_absolute(&target) {
+    Some(trimmed.replace(['\t', '\n', '\r'], ""))
+}
+
+/// Returns an address without query and fragment, if it is one of the web that can be joined with relative links:
+/// it names a host, and no user.
+fn web_base(address: &str) -> Option<String> {
+    let address = address.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = address.split_once("://")?;
+    let host = rest.split('/').next().unwrap_or_default();
+    let is_strange = |character: char| character <= ' ' || character.is_control() || character == '\\';
+    let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    let is_usable = is_web
+        && !host.is_empty()
+        && !host.contains('@')
+        && !address.contains(is_strange)
+        && address.len() <= LINK_BYTES_MAX;
+    is_usable.then(|| address.to_owned())
+}
+
+/// Returns where a relative link leads. `.` and `..` stay in it: they lead to the same place. `None` for a link
+/// within the page, and for one that browsers may read otherwise: with a backslash, or with a colon before the
+/// first slash.
+fn join(base: &str, relative: &str) -> Option<String> {
+    let first = relative.split(['/', '?', '#']).next().unwrap_or_default();
+    if relative.is_empty() || relative.starts_with('#') || relative.contains('\\') || first.contains(':') {
         return None;
     }
-    if target.len() > LINK_BYTES_MAX {
-        target.truncate(target.floor_char_boundary(LINK_BYTES_MAX));
-        target.push('…');
-    }
-    Some(target)
+    let (scheme, rest) = base.split_once("://")?;
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+    Some(if let Some(other) = relative.strip_prefix("//") {
+        let other_host = other.split(['/', '?', '#']).next().unwrap_or_default();
+        return (!other_host.is_empty()).then(|| format!("{scheme}://{other}"));
+    } else if relative.starts_with('/') {
+        format!("{scheme}://{host}{relative}")
+    } else if relative.starts_with('?') {
+        format!("{scheme}://{host}/{path}{relative}")
+    } else {
+        format!("{scheme}://{host}/{folder}{relative}")
+    })
 }
 
 /// Returns whether a target names a scheme, and something of it.
@@ -178,6 +247,33 @@ mod tests {
             ("&lt;a href=https://a/&gt;no", ""),
         ] {
             assert_eq!(links(html).join("|"), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn relative_links_lead_where_the_base_says() {
+        let base = "<base target=_blank><base href='https://a.example/news/1.html?x#y'>";
+        for (html, expected) in [
+            ("<a href=2.html>x</a>", "x -> https://a.example/news/2.html"),
+            ("<a href='2?a=1&amp;b'>x</a>", "x -> https://a.example/news/2?a=1&b"),
+            ("<a href=../z>x</a>", "x -> https://a.example/news/../z"),
+            ("<a href=/z>x</a>", "x -> https://a.example/z"),
+            ("<a href=?page=2>x</a>", "x -> https://a.example/news/1.html?page=2"),
+            ("<a href=//b.example/z>x</a>", "x -> https://b.example/z"),
+            ("<a href=http://c.example/>x</a>", "x -> http://c.example/"),
+            ("<area href=2>", " -> https://a.example/news/2"),
+            // A browser may read these in another way.
+            ("<a href='\\\\b.example'>x</a><a href='/\\b.example'>y</a><a href=1http:x>z</a>", ""),
+            ("<a href=#top>x</a><a href=''>y</a><a href=//>z</a><a href=http://>z</a><a href=mailto:>m</a>", ""),
+            // The first one counts.
+            ("<base href=https://b.example/><a href=z>x</a>", "x -> https://a.example/news/z"),
+        ] {
+            assert_eq!(links(&format!("{base}{html}")).join("|"), expected, "{html}");
+        }
+        assert_eq!(links("<base href=HTTP://a><a href=z>x</a>"), ["x -> HTTP://a/z"]);
+        for unusable in ["ftp://a/", "/a/", "https://", "https://u@a/", "https:\\\\a/", "https://a b/", "javascript:x"] {
+            let html = format!("<base href='{unusable}'><base href=https://b/><a href=z>x</a>");
+            assert_eq!(links(&html).join("|"), "", "{unusable}");
         }
     }
 
