@@ -109,6 +109,13 @@ fn a_pager_has_the_first_lines_while_others_are_read_and_may_end_there() {
     let order = home
         .on_terminal(&["find", "--format", "mbox"], &[("PAGER", "sh -c 'cat >/dev/null; echo seen >&2'")]);
     assert!(order.err.starts_with("seen\npneu: "), "{}", order.err);
+    // A signal that ends us does not take it away. The pager may end first.
+    for (signal, code) in [("TERM", 143), ("HUP", 129)] {
+        let pager = format!("sh -c 'cat >/dev/null; kill -{signal} $PPID'");
+        let ended = home.on_terminal(&["find", "--format", "mbox"], &[("PAGER", &pager)]);
+        assert!(ended.code == Some(code) || ended.code == Some(3), "{ended:?}");
+        assert!(ended.err.contains("is gone"), "{ended:?}");
+    }
 }
 
 #[test]

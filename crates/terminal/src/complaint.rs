@@ -14,38 +14,39 @@ const PROGRAM_DEFAULT: &str = "pneu";
 
 /// Lines that wait while a pager has the terminal.
 #[derive(Debug)]
-struct Held {
+struct KeptBack {
     lines: Vec<String>,
     /// How many more there were.
     left_out_count: usize,
 }
 
 /// Most lines that wait.
-const HELD_COUNT_MAX: usize = 1_000;
+const KEPT_BACK_COUNT_MAX: usize = 1_000;
 
-static HELD: Mutex<Option<Held>> = Mutex::new(None);
+static KEPT_BACK: Mutex<Option<KeptBack>> = Mutex::new(None);
 
-fn held() -> MutexGuard<'static, Option<Held>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+fn kept_back() -> MutexGuard<'static, Option<KeptBack>> {
+    KEPT_BACK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps back what the user is told, until [`tell_held`].
+/// Keeps back what the user is told, until [`tell_kept_back`].
 pub(crate) fn hold() {
-    held().get_or_insert(Held { lines: Vec::new(), left_out_count: 0 });
+    kept_back().get_or_insert(KeptBack { lines: Vec::new(), left_out_count: 0 });
 }
 
-/// Tells the user what was kept back.
-pub(crate) fn tell_held() {
-    let Some(Held { lines, left_out_count }) = held().take() else { return };
-    lines.into_iter().for_each(complain);
+/// Tells the user what was kept back. If another thread does so already, returns when it has.
+pub(crate) fn tell_kept_back() {
+    let mut kept_back = kept_back();
+    let Some(KeptBack { lines, left_out_count }) = kept_back.take() else { return };
+    lines.iter().for_each(|line| write(line));
     if left_out_count > 0 {
-        complain(format!("and {left_out_count} more lines"));
+        write(&format!("and {left_out_count} more lines"));
     }
 }
 
-impl Held {
+impl KeptBack {
     fn add(&mut self, line: String) {
-        if self.lines.len() < HELD_COUNT_MAX {
+        if self.lines.len() < KEPT_BACK_COUNT_MAX {
             self.lines.push(line);
         } else {
             self.left_out_count += 1;
@@ -78,11 +79,15 @@ pub fn said_of(path: &str, what: &str) -> String {
 /// here.
 pub fn complain(message: impl Display) {
     let text = message.to_string();
-    if let Some(held) = held().as_mut() {
-        return held.add(text);
+    if let Some(kept_back) = kept_back().as_mut() {
+        return kept_back.add(text);
     }
+    write(&text);
+}
+
+fn write(text: &str) {
     // Where standard error is closed, nobody is left to tell.
-    let _ = writeln!(io::stderr().lock(), "{}: {}", program(), sanitise::many_lines(&text));
+    let _ = writeln!(io::stderr().lock(), "{}: {}", program(), sanitise::many_lines(text));
 }
 
 /// Tells the user on standard error what failed, and why.
@@ -116,9 +121,9 @@ mod tests {
 
     #[test]
     fn only_so_many_lines_wait() {
-        let mut held = Held { lines: Vec::new(), left_out_count: 0 };
-        (0..HELD_COUNT_MAX + 2).for_each(|number| held.add(number.to_string()));
-        assert_eq!((held.lines.len(), held.left_out_count), (HELD_COUNT_MAX, 2));
+        let mut kept_back = KeptBack { lines: Vec::new(), left_out_count: 0 };
+        (0..KEPT_BACK_COUNT_MAX + 2).for_each(|number| kept_back.add(number.to_string()));
+        assert_eq!((kept_back.lines.len(), kept_back.left_out_count), (KEPT_BACK_COUNT_MAX, 2));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Starts the program that shows long output on a terminal, page by page.
 //!
 //! Input: the command that the user names, or `less`. Output: a process that reads what we write. No shell
-//! starts it. What the user is told while it runs is told after it.
+//! starts it. What the user is told while it runs is told after it, or before a signal ends us.
 
 use crate::complaint::{self, complain};
 use crate::signals;
@@ -39,7 +39,7 @@ impl Drop for Pager {
     fn drop(&mut self) {
         // However it ended, all was written that it wanted to read.
         let _ = self.child.wait();
-        complaint::tell_held();
+        complaint::tell_kept_back();
     }
 }
 

@@ -4,7 +4,7 @@
 //! whether a signal asked for an end, and which exit code that has. A signal that is ignored when the process
 //! starts stays ignored, as nohup(1) needs it. SIGQUIT is left to the system: it ends the process at once.
 
-use crate::{environment, exit};
+use crate::{complaint, environment, exit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{SigId, flag, low_level};
 use std::io;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Which signals ask for an end.
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
-/// How often a process that waits under a lock looks whether it shall end.
+/// How often a process that waits, and has something to do before its end, looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// What signals set and ask, from the first [`Signals::get`] on.
@@ -26,8 +26,8 @@ pub struct Signals {
     may_end: Arc<AtomicBool>,
     /// The signal that came last; 0 before.
     signal: Arc<AtomicUsize>,
-    /// Whether the process waits for another one under locks, which have to go before it ends.
-    waits_under_locks: AtomicBool,
+    /// Whether a thread of the process ends it: there is something to do before the end.
+    ends_itself: AtomicBool,
     locks: Mutex<Vec<Box<dyn Lock>>>,
     /// What Ctrl-C does; nothing while a pager has it.
     interrupt: Mutex<Vec<SigId>>,
@@ -92,23 +92,40 @@ impl Signals {
     /// Takes note that the process works, and asks by itself whether to stop.
     pub fn works(&self) {
         self.may_end.store(false, Ordering::Relaxed);
-        self.waits_under_locks.store(false, Ordering::Relaxed);
+        self.ends_itself.store(false, Ordering::Relaxed);
     }
 
     /// Takes note that the process waits for another one: a signal ends it, once its locks are given up.
     pub fn waits(&'static self) {
         let is_locked = self.locks().iter().any(|lock| lock.is_held());
-        let ends_itself = is_locked && {
-            self.waits_under_locks.store(true, Ordering::Relaxed);
-            thread::Builder::new().name("ending".to_owned()).spawn(|| self.end_when_asked()).is_ok()
-        };
-        if !ends_itself {
+        if !(is_locked && self.starts_to_end_itself()) {
             self.let_end();
         }
     }
 
-    /// Lets a signal end the process at once, from now on or if one came already.
+    /// Takes note that the process waits for its pager: a signal ends it, once its locks are given up and the user
+    /// was told what was kept back.
+    fn waits_for_pager(&'static self) {
+        if self.starts_to_end_itself() {
+            self.may_end.store(false, Ordering::SeqCst);
+        } else {
+            self.let_end();
+        }
+    }
+
+    /// Starts a thread that ends the process after a signal. Returns whether it runs.
+    fn starts_to_end_itself(&'static self) -> bool {
+        self.ends_itself.store(true, Ordering::Relaxed);
+        let runs = thread::Builder::new().name("ending".to_owned()).spawn(|| self.end_when_asked()).is_ok();
+        self.ends_itself.store(runs, Ordering::Relaxed);
+        runs
+    }
+
+    /// Lets a signal end the process, from now on or if one came already: at once, unless a thread does it.
     fn let_end(&self) {
+        if self.ends_itself.load(Ordering::Relaxed) {
+            return;
+        }
         self.may_end.store(true, Ordering::SeqCst);
         if self.signal.load(Ordering::SeqCst) > 0 {
             low_level::exit(i32::from(self.code()));
@@ -116,9 +133,12 @@ impl Signals {
     }
 
     fn end_when_asked(&self) {
-        while self.waits_under_locks.load(Ordering::Relaxed) {
+        while self.ends_itself.load(Ordering::Relaxed) {
             if self.is_asked() {
                 self.locks().iter().for_each(|lock| lock.give_up());
+                // Standard error may be a pipe that nobody reads: another signal then ends the process.
+                self.may_end.store(true, Ordering::SeqCst);
+                complaint::tell_kept_back();
                 low_level::exit(i32::from(self.code()));
             }
             thread::sleep(LOOK);
@@ -169,17 +189,18 @@ pub fn only_prints() {
 }
 
 /// Leaves Ctrl-C to a pager that is about to start, which reads from the terminal: we end when it does. Other
-/// signals end the process, once its locks are given up.
+/// signals end the process, once its locks are given up and the user was told what was kept back.
 pub fn leave_to_pager() -> Interrupt {
     let is_heard = !environment::is_ignored(SIGINT);
     if is_heard {
         let _ = flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
     }
-    if let Some(signals) = HEARD.get() {
+    // Without handlers, signals end the process as the system does, and what was kept back is lost.
+    if let Ok(signals) = Signals::get() {
         for does in guarded(&signals.interrupt).drain(..) {
             low_level::unregister(does);
         }
-        signals.waits();
+        signals.waits_for_pager();
     }
     Interrupt { is_heard }
 }
