@@ -131,6 +131,23 @@ fn every_shell_completes_commands_options_and_the_words_of_queries() {
 }
 
 #[test]
+fn a_tilde_is_the_home_in_every_shell() {
+    let home = home();
+    fs::rename(home.data(), home.path().join("elsewhere")).unwrap();
+    let mail = home.path().join("Mail/x");
+    let elsewhere = home.path().join("elsewhere");
+    for shell in SHELLS.into_iter().filter(|shell| is_there(shell)) {
+        for (keys, expected) in [
+            ("pneu --data ~/Mai\tx", format!("pneu --data {}", mail.display())),
+            ("pneu --data ~/elsewhere find query:unr\t", format!("pneu --data {} find query:unread", elsewhere.display())),
+        ] {
+            let (words, shown) = typed(&home, shell, keys);
+            assert_eq!(words.join(" "), expected, "{shell} {keys:?}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn no_shell_runs_what_mail_is_called() {
     let home = home();
     for shell in SHELLS.into_iter().filter(|shell| is_there(shell)) {
