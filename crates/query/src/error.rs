@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::flags::FLAGS;
 use crate::limits;
-use crate::width::{columns, printable};
+use crate::pointed::{pointed, printable};
 
 /// A query that cannot be answered, with the position of the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,12 +185,6 @@ pub(crate) struct ValueError {
     pub(crate) reason: String,
 }
 
-/// Widest line of a query that is shown whole; of a longer one, the part around the place.
-const LINE_COLUMNS_MAX: usize = 100;
-
-/// How much of a longer query is shown before the place.
-const CONTEXT_COLUMNS: usize = 40;
-
 impl Error {
     /// Returns a suggestion, if there is one: a sentence without a full stop.
     pub fn suggestion(&self) -> Option<String> {
@@ -253,57 +247,11 @@ impl fmt::Display for Error {
         }
         formatter.write_str(&clean(self.problem.to_string()))?;
         if !matches!(self.problem, Problem::QueryTooLong { .. }) {
-            let (line, carets) = self.lines();
-            write!(formatter, "\n  {line}\n  {carets}")?;
+            write!(formatter, "\n{}", pointed(&self.query, self.span.clone()))?;
         }
         if let Some(suggestion) = self.suggestion() {
             write!(formatter, "\n{}", clean(suggestion))?;
         }
         Ok(())
     }
-}
-
-impl Error {
-    /// Returns the query, or the part around the place, and the line of carets below it.
-    fn lines(&self) -> (String, String) {
-        let shown: Vec<(usize, char)> = self.query.char_indices().map(|(at, c)| (at, printable(c))).collect();
-        let width = |part: &[(usize, char)]| part.iter().map(|(_, c)| columns(*c)).sum::<usize>();
-        let start = shown.partition_point(|(at, _)| *at < self.span.start);
-        let (before, after) = shown.split_at(start);
-        let is_long = width(&shown) > LINE_COLUMNS_MAX;
-        let before = if is_long { end_within(before, CONTEXT_COLUMNS) } else { before };
-        let (mut line, mut carets) = (String::new(), String::new());
-        if before.len() < start {
-            line.push('…');
-            carets.push(' ');
-        }
-        line.extend(before.iter().map(|(_, c)| *c));
-        carets.extend(std::iter::repeat_n(' ', width(before)));
-        let mut used = width(before);
-        let mut marked: usize = 0;
-        for (at, c) in after {
-            used = used.saturating_add(columns(*c));
-            if is_long && used > LINE_COLUMNS_MAX {
-                line.push('…');
-                break;
-            }
-            line.push(*c);
-            if *at < self.span.end {
-                marked = marked.saturating_add(columns(*c));
-            }
-        }
-        carets.extend(std::iter::repeat_n('^', marked.max(1)));
-        (line, carets)
-    }
-}
-
-/// Returns the longest end that fits into this many columns.
-fn end_within(shown: &[(usize, char)], columns_max: usize) -> &[(usize, char)] {
-    let mut used: usize = 0;
-    let fits = shown.iter().rev().take_while(|(_, c)| {
-        used = used.saturating_add(columns(*c));
-        used <= columns_max
-    });
-    let count = fits.count();
-    shown.split_at(shown.len().saturating_sub(count)).1
 }

@@ -41,9 +41,9 @@ pub mod help;
 pub mod limits;
 mod near;
 mod parse;
+mod pointed;
 mod print;
 pub mod stem;
-mod width;
 pub mod words;
 
 pub use ast::{Leaf, Matcher, Pattern, Query, Target};
@@ -52,5 +52,6 @@ pub use fields::{Field, FieldSet};
 pub use flags::{FlagName, Priority};
 pub use near::nearest;
 pub use parse::{Context, parse};
+pub use pointed::pointed;
 pub use stem::{Family, Languages, Stemming};
 pub use words::{Dot, Word, Words, asked_words, words};

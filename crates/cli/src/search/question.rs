@@ -5,15 +5,12 @@
 //! in its conversation. Errors point at the place in the query. Does not know formats.
 
 use crate::remedy;
-use crate::sanitise::one_line;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use pneu::{
     Duplicates, Error, FolderHint, Hits, NumberSet, Order, Origin, Query, Selection, SortKey, ThreadOrder,
     Threads, View,
 };
-use std::ops::Range;
-use terminal::screen::width;
 
 /// A query with its text.
 #[derive(Clone, Debug)]
@@ -61,7 +58,7 @@ impl TypedQuery {
 pub(crate) fn explain(text: &str, error: Error) -> anyhow::Error {
     match error {
         Error::Query { span, what, remedy } => {
-            anyhow!("{}\n{}", remedy::sentence(what, remedy), pointed(text, span))
+            anyhow!("{}\n{}", remedy::sentence(what, remedy), query::pointed(text, span))
         }
         other => other.into(),
     }
@@ -77,14 +74,6 @@ fn sentence(hint: &FolderHint) -> String {
         }
         FolderHint::Unknown { folder, term: None } => format!("there is no folder {folder}"),
     }
-}
-
-/// Returns the query and a line with carets below the place.
-fn pointed(text: &str, span: Range<usize>) -> String {
-    let before = one_line(text.get(..span.start).unwrap_or_default());
-    let place = one_line(text.get(span).unwrap_or_default());
-    let carets = "^".repeat(width(&place).max(1));
-    format!("  {}\n  {}{carets}", one_line(text), " ".repeat(width(&before)))
 }
 
 /// Options that say which messages belong to an answer.
@@ -201,18 +190,5 @@ impl Scope {
 
     fn duplicates(self) -> Duplicates {
         if self.skip_dups { Duplicates::MessageId } else { Duplicates::Copies }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn carets_stand_below_the_place() {
-        assert_eq!(pointed("a prio:high b", 2..11), "  a prio:high b\n    ^^^^^^^^^");
-        assert_eq!(pointed("日本 x", 7..8), "  日本 x\n       ^");
-        assert_eq!(pointed("a", 9..12), "  a\n  ^");
-        assert_eq!(pointed("\u{1b}[m x:", 4..6), "  \u{fffd}[m x:\n      ^^");
     }
 }
