@@ -216,11 +216,13 @@ impl<'a> MessageArchive<'a> {
         let tables =
             Cache::open(&self.environment.disk, &cache_directory(&self.environment.data, &repository.id()));
         let read = move || {
-            let threads = repository.surroundings().context.thread_count;
-            let listed = restic::snapshot::list(repository.storage(), repository.key(), threads)?;
+            let listed = repository.snapshots()?;
             let snapshots: Vec<Snapshot> =
                 listed.snapshots.into_iter().map(|(_, snapshot)| snapshot).collect();
-            read_lists(&RepositoryReader::new(repository), &snapshots)
+            let mut lists = read_lists(&RepositoryReader::new(repository), &snapshots)?;
+            // A snapshot that cannot be read may hold the only list that names a message.
+            lists.problems.extend(listed.unread.into_iter().map(|(_, error)| error.to_string()));
+            Ok(lists)
         };
         PieceLookup::new(tables.cache(), Box::new(read))
     }

@@ -12,6 +12,7 @@ use crate::cache::{Cache, Opened, cache_directory, discard};
 use crate::error::{Error, Problem, Result};
 use crate::names::{CONFIGURATION, QUERIES, TAGS};
 use crate::pieces::lists::read_lists;
+use crate::remedy::Remedy;
 use crate::roots::resolved_roots;
 use crate::write::files::BackupContext;
 use crate::write::pneu_files::PneuFiles;
@@ -33,7 +34,8 @@ pub struct BackupReport {
     pub counts: Counts,
     /// How much was added to the repository.
     pub saved: SaveStatistics,
-    /// Files that were left out, sorted by path. Everything else is in the snapshot.
+    /// Files that were left out, sorted by path, then what could not be read of the repository. Everything else is
+    /// in the snapshot.
     pub problems: Vec<Problem>,
 }
 
@@ -55,7 +57,8 @@ pub fn backup(
     let inventory = Inventory::open(environment)?;
     let paths = paths(inventory.roots());
     // Snapshots are listed before the blob index is read, so that all blobs that they name are in it.
-    let snapshots = snapshots(repository)?;
+    let listed = repository.snapshots()?;
+    let snapshots = listed.snapshots;
     let parent = parent(&snapshots, surroundings, &paths);
     let tables = cache_directory(&environment.data, &repository.id());
     let tree = parent.map(|(_, parent)| &parent.tree);
@@ -102,6 +105,7 @@ pub fn backup(
             .err(),
     };
     problems.extend(what.map(|what| Problem::new(tables, what)));
+    problems.extend(unread_snapshots(listed.unread));
     Ok(BackupReport { snapshot: id, parent: snapshot.parent, counts, saved, problems })
 }
 
@@ -123,8 +127,12 @@ fn paths(roots: &[Root]) -> Vec<String> {
     paths
 }
 
-fn snapshots(repository: &Repository) -> Result<Vec<(Id, Snapshot)>> {
-    Ok(repository.snapshots()?.snapshots)
+/// Returns a problem for each snapshot that cannot be read: it may be the parent.
+fn unread_snapshots(unread: Vec<(Id, restic::Error)>) -> impl Iterator<Item = Problem> {
+    unread.into_iter().map(|(id, error)| {
+        let file = restic::FileName { kind: restic::FileKind::Snapshot, id };
+        Problem { remedy: error.remedy().map(Remedy::Repository), ..Problem::new(file.path(), error.to_string()) }
+    })
 }
 
 /// Returns the newest snapshot of the same machine and paths.
