@@ -11,7 +11,7 @@ use crate::roots::resolved_roots;
 use index::{Environment, Mailbox, Root, TagImport};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ use std::path::{Path, PathBuf};
 /// The directory below the one that a snapshot was restored into.
 const DIRECTORY: &str = ".pneu";
 /// Most bytes of a file of tags. Tags of a million messages take 150 MB.
-const TAGS_BYTES_MAX: u64 = 256 << 20;
+const TAGS_BYTES_MAX: usize = 256 << 20;
 /// Most bytes of a file of saved queries.
-const QUERIES_BYTES_MAX: u64 = 1 << 20;
+const QUERIES_BYTES_MAX: usize = 1 << 20;
 /// Most bytes of a configuration.
-pub const CONFIGURATION_BYTES_MAX: u64 = 64 << 10;
+pub const CONFIGURATION_BYTES_MAX: usize = 64 << 10;
 /// Permission bits that let others write a file, and thereby decide its content.
 const OTHERS_WRITE: u32 = 0o022;
 /// The file that is read must be the one that was checked: symbolic links are not followed, and a pipe does
@@ -115,7 +115,7 @@ fn find(root: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// Reads a file that [`find`] found. Checks it again, as it may have been replaced meanwhile.
-fn text_of(path: &Path, bytes_max: u64) -> Result<String> {
+fn text_of(path: &Path, bytes_max: usize) -> Result<String> {
     let unread = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let refused = |what| Error::RestoredFile { path: path.to_owned(), what };
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
@@ -126,19 +126,14 @@ fn text_of(path: &Path, bytes_max: u64) -> Result<String> {
     let file = rustix::fs::openat(directory.as_fd(), name, READ, Mode::empty())
         .map_err(|error| unread(error.into()))?;
     let file = std::fs::File::from(file);
-    let metadata = file.metadata().map_err(unread)?;
-    if !metadata.is_file() {
+    if !file.metadata().map_err(unread)?.is_file() {
         return Err(refused("it is no regular file"));
     }
-    if metadata.len() > bytes_max {
-        return Err(refused("it is too long"));
-    }
-    let mut text = String::new();
-    file.take(bytes_max + 1).read_to_string(&mut text).map_err(unread)?;
-    if text.len() as u64 > bytes_max {
-        return Err(refused("it is too long"));
-    }
-    Ok(text)
+    let bytes = disk::read_to_limit(file, bytes_max).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => refused("it is too long"),
+        _ => unread(error),
+    })?;
+    String::from_utf8(bytes).map_err(|_| refused("it is not UTF-8 text"))
 }
 
 #[cfg(test)]
@@ -192,7 +187,7 @@ mod tests {
             [(TAGS, TAGS_BYTES_MAX), (QUERIES, QUERIES_BYTES_MAX), (CONFIGURATION, CONFIGURATION_BYTES_MAX)]
         {
             let file = fs::File::create(directory.join(name)).unwrap();
-            file.set_len(bytes_max + 1).unwrap();
+            file.set_len(bytes_max as u64 + 1).unwrap();
             assert_eq!(found(top.path(), name), [directory.join(name)]);
             let error = text_of(&directory.join(name), bytes_max).unwrap_err();
             assert!(error.to_string().contains("too long"), "{name}: {error}");

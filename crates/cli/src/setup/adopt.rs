@@ -13,8 +13,6 @@ use crate::words::quoted_path;
 use anyhow::{Context, Result, anyhow, bail};
 use backup::CONFIGURATION_BYTES_MAX;
 use pneu::setup::configuration::{self as config, Archive, Configuration};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// Most names that are listed where nobody asked for them.
@@ -94,17 +92,8 @@ pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<O
 /// Reads a file that is a configuration, as far as its bytes can tell.
 fn read(path: &Path) -> Result<String> {
     let shown = path.display();
-    if !std::fs::metadata(path).with_context(|| format!("cannot read {shown}"))?.is_file() {
-        bail!("{shown} is not a regular file");
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
-    file.take(CONFIGURATION_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .with_context(|| format!("cannot read {shown}"))?;
-    if bytes.len() as u64 > CONFIGURATION_BYTES_MAX {
-        bail!("{shown} has over {CONFIGURATION_BYTES_MAX} bytes, too many for a configuration");
-    }
+    let bytes = disk::read_small(path, CONFIGURATION_BYTES_MAX, disk::Source::File)
+        .map_err(|error| anyhow!("cannot read {shown}: {error}"))?;
     let text = String::from_utf8(bytes).map_err(|_| anyhow!("{shown} is not UTF-8 text"))?;
     // What a terminal would act on cannot be shown, and what cannot be shown cannot be agreed to.
     let hidden = |(_, line): &(usize, &str)| line.contains(|c| is_harmful(c) && c != '\t');
@@ -159,9 +148,12 @@ mod tests {
         assert!(said("# \u{202e}\n".as_bytes()).unwrap_err().contains("in line 1"));
         assert!(said(b"# a\rb\n").unwrap_err().contains("in line 1"));
         assert!(said(b"\xff").unwrap_err().contains("not UTF-8 text"));
-        let most = vec![b'\n'; usize::try_from(CONFIGURATION_BYTES_MAX).unwrap() + 1];
+        let most = vec![b'\n'; CONFIGURATION_BYTES_MAX + 1];
         assert!(said(&most[1..]).is_ok());
-        assert!(said(&most).unwrap_err().contains("over 65536 bytes"));
-        assert!(read(directory.path()).unwrap_err().to_string().contains("not a regular file"));
+        assert!(said(&most).unwrap_err().contains("more than 65536 bytes"));
+        assert!(read(directory.path()).unwrap_err().to_string().contains("is a directory"));
+        let pipe = directory.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(read(&pipe).unwrap_err().to_string().contains("no regular file"));
     }
 }

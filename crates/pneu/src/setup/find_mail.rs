@@ -4,7 +4,6 @@
 //! other programs, and runs nothing.
 
 use crate::setup::discover::{self, Candidate, FILE_BYTES_MAX, Source, Whereabouts};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -47,13 +46,9 @@ pub fn has_mail(path: &Path) -> bool {
     mail::find_folders(path).is_ok_and(|found| !found.folders.is_empty())
 }
 
-/// Returns the text of a file, or its beginning. None if there is no such file.
+/// Returns the text of a plain file, or its beginning. None if there is no such file.
 fn text(path: &Path) -> Option<String> {
-    // A pipe would keep us waiting.
-    if !std::fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    disk::open_file(path).ok()?.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -9,15 +9,12 @@ mod programs;
 mod sent;
 
 use index::Root;
-use std::fs::OpenOptions;
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Addresses that are taken.
 const ADDRESS_COUNT_MAX: usize = 32;
 /// Bytes of a configuration that are read; one that is longer is left out.
-const FILE_BYTES_MAX: u64 = 1 << 20;
+const FILE_BYTES_MAX: usize = 1 << 20;
 
 /// Takes addresses out of the text of a configuration.
 type Parser = fn(&str) -> Vec<String>;
@@ -65,14 +62,8 @@ pub fn found(home: Option<&Path>, configuration: Option<&Path>, roots: &[Root]) 
 
 /// Returns the text of a plain file, unless it is too long.
 fn text(path: &Path) -> Option<String> {
-    // A pipe would otherwise wait for a writer.
-    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path).ok()?;
-    let metadata = file.metadata().ok()?;
-    let mut bytes = Vec::new();
-    let is_read = metadata.is_file() && file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).is_ok();
-    let is_whole = is_read && bytes.len() as u64 <= FILE_BYTES_MAX;
-    is_whole.then(|| String::from_utf8_lossy(&bytes).into_owned())
+    let bytes = disk::read_small(path, FILE_BYTES_MAX, disk::Source::File).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -107,9 +98,9 @@ mod tests {
     fn only_plain_files_of_some_size_are_read() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("file");
-        fs::write(&path, vec![b'x'; usize::try_from(FILE_BYTES_MAX).unwrap()]).unwrap();
+        fs::write(&path, vec![b'x'; FILE_BYTES_MAX]).unwrap();
         assert!(text(&path).is_some());
-        fs::write(&path, vec![b'x'; usize::try_from(FILE_BYTES_MAX).unwrap() + 1]).unwrap();
+        fs::write(&path, vec![b'x'; FILE_BYTES_MAX + 1]).unwrap();
         assert_eq!(text(&path), None);
         assert_eq!(text(home.path()), None);
         assert_eq!(text(Path::new("/dev/zero")), None);
