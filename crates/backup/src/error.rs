@@ -12,7 +12,7 @@ pub enum Error {
     Index(#[from] index::Error),
     /// The repository reports damage, a lock, or a storage that cannot be reached.
     #[error(transparent)]
-    Archive(restic::Error),
+    Repository(restic::Error),
     /// The cache of earlier backups reports a failure.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -77,7 +77,7 @@ impl Error {
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Error::Index(error) => error.remedy().map(Remedy::Index),
-            Error::Archive(error) => error.remedy().map(Remedy::Repository),
+            Error::Repository(error) => error.remedy().map(Remedy::Repository),
             Error::NoMail => Some(Remedy::Index(index::Remedy::MakeIndex)),
             Error::NoRoot { .. } => Some(Remedy::Index(index::Remedy::AcceptLossOfFolder)),
             _ => None,
@@ -86,13 +86,13 @@ impl Error {
 
     /// Returns whether the repository cannot be used any more after this error.
     pub(crate) fn is_end(&self) -> bool {
-        matches!(self, Error::Interrupted | Error::Archive(restic::Error::Storage { .. }))
+        matches!(self, Error::Interrupted | Error::Repository(restic::Error::Storage { .. }))
     }
 
     /// Returns whether a part of the repository is missing, not damaged.
     pub(crate) fn is_gone(&self) -> bool {
         use restic::Error::{Missing, NoBlob};
-        matches!(self, Error::Archive(Missing { .. } | NoBlob { .. }))
+        matches!(self, Error::Repository(Missing { .. } | NoBlob { .. }))
     }
 
     /// Returns whether the user interrupted the operation.
@@ -105,7 +105,7 @@ impl Error {
         use restic::Error::{Damage, Missing, NoBlob};
         matches!(
             self,
-            Error::Archive(Damage { .. } | Missing { .. } | NoBlob { .. }) | Error::PieceList { .. }
+            Error::Repository(Damage { .. } | Missing { .. } | NoBlob { .. }) | Error::PieceList { .. }
         )
     }
 }
@@ -120,7 +120,7 @@ impl From<restic::Error> for Error {
     fn from(error: restic::Error) -> Error {
         match error {
             restic::Error::Interrupted => Error::Interrupted,
-            other => Error::Archive(other),
+            other => Error::Repository(other),
         }
     }
 }

@@ -139,7 +139,10 @@ fn a_tilde_is_the_home_in_every_shell() {
     for shell in SHELLS.into_iter().filter(|shell| is_there(shell)) {
         for (keys, expected) in [
             ("pneu --data ~/Mai\tx", format!("pneu --data {}", mail.display())),
-            ("pneu --data ~/elsewhere find query:unr\t", format!("pneu --data {} find query:unread", elsewhere.display())),
+            (
+                "pneu --data ~/elsewhere find query:unr\t",
+                format!("pneu --data {} find query:unread", elsewhere.display()),
+            ),
         ] {
             let (words, shown) = typed(&home, shell, keys);
             assert_eq!(words.join(" "), expected, "{shell} {keys:?}: {shown}");

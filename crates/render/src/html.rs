@@ -36,7 +36,10 @@ pub fn article(record: &Record<'_>, header: &str, own: Option<&str>, cancel: &Ca
     let body = match own {
         Some(own) => match clean(own, cancel) {
             Some(clean) => clean,
-            None => format!("<p>(Its own HTML is too large or nested too deeply; this is its text.)</p>\n{}", text()),
+            None => format!(
+                "<p>(Its own HTML is too large or nested too deeply; this is its text.)</p>\n{}",
+                text()
+            ),
         },
         None => text(),
     };

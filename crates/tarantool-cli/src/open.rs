@@ -38,7 +38,7 @@ pub(crate) fn content(session: &Session, directory: &Path) -> Result<Content> {
 ///
 /// # Errors
 /// There is none, or it is damaged.
-pub(crate) fn store(session: &Session, directory: &Path) -> Result<Snapshot> {
+pub(crate) fn open_store(session: &Session, directory: &Path) -> Result<Snapshot> {
     Snapshot::open(&session.disk, directory).map_err(|error| {
         if error.is_not_found() {
             let path = directory.display();

@@ -48,16 +48,16 @@ enum Job {
     /// Compress that file as well as possible, in one frame from which no single record can be read.
     Pack { file: PathBuf, packed: PathBuf },
     /// Put all records into a new store.
-    Fill { store: Keeper, codec: Codec, file: PathBuf, place: PathBuf },
+    Fill { store: StoreKind, codec: Codec, file: PathBuf, place: PathBuf },
     /// Read all records of a store in key order.
-    All { store: Keeper, codec: Codec, place: PathBuf },
+    All { store: StoreKind, codec: Codec, place: PathBuf },
     /// Read those with the highest keys.
-    Newest { store: Keeper, codec: Codec, place: PathBuf, count: usize },
+    Newest { store: StoreKind, codec: Codec, place: PathBuf, count: usize },
 }
 
 /// The stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Keeper {
+pub(crate) enum StoreKind {
     /// The store of this project, with blocks; with a dictionary, row by row.
     Pneu,
     Lmdb,
@@ -71,30 +71,30 @@ pub(crate) enum Keeper {
     Sqlite,
 }
 
-impl Keeper {
+impl StoreKind {
     /// All of them, ours first.
-    pub(crate) const ALL: [Keeper; 8] = [
-        Keeper::Pneu,
-        Keeper::Lmdb,
-        Keeper::Rocksdb,
-        Keeper::RocksdbBlocks,
-        Keeper::Redb,
-        Keeper::Fjall,
-        Keeper::FjallBlocks,
-        Keeper::Sqlite,
+    pub(crate) const ALL: [StoreKind; 8] = [
+        StoreKind::Pneu,
+        StoreKind::Lmdb,
+        StoreKind::Rocksdb,
+        StoreKind::RocksdbBlocks,
+        StoreKind::Redb,
+        StoreKind::Fjall,
+        StoreKind::FjallBlocks,
+        StoreKind::Sqlite,
     ];
 
     /// Returns the name on the command line.
     pub(crate) fn argument(self) -> &'static str {
         match self {
-            Keeper::Pneu => "pneu",
-            Keeper::Lmdb => "lmdb",
-            Keeper::Rocksdb => "rocksdb",
-            Keeper::RocksdbBlocks => "rocksdb-blocks",
-            Keeper::Redb => "redb",
-            Keeper::Fjall => "fjall",
-            Keeper::FjallBlocks => "fjall-blocks",
-            Keeper::Sqlite => "sqlite",
+            StoreKind::Pneu => "pneu",
+            StoreKind::Lmdb => "lmdb",
+            StoreKind::Rocksdb => "rocksdb",
+            StoreKind::RocksdbBlocks => "rocksdb-blocks",
+            StoreKind::Redb => "redb",
+            StoreKind::Fjall => "fjall",
+            StoreKind::FjallBlocks => "fjall-blocks",
+            StoreKind::Sqlite => "sqlite",
         }
     }
 
@@ -108,32 +108,32 @@ impl Keeper {
     pub(crate) fn before(self, codec: Codec) -> Option<Codec> {
         match (self, codec) {
             // Uncompressed blocks would be the same as those of the other name.
-            (Keeper::RocksdbBlocks, Codec::None) => None,
-            (Keeper::Pneu | Keeper::RocksdbBlocks, _) | (Keeper::FjallBlocks, Codec::Lz4) => {
+            (StoreKind::RocksdbBlocks, Codec::None) => None,
+            (StoreKind::Pneu | StoreKind::RocksdbBlocks, _) | (StoreKind::FjallBlocks, Codec::Lz4) => {
                 Some(Codec::None)
             }
-            (Keeper::FjallBlocks, _) => None,
+            (StoreKind::FjallBlocks, _) => None,
             _ => Some(codec),
         }
     }
 
     fn open(self, codec: Codec) -> Result<Box<dyn HeaderStore>> {
         match self {
-            Keeper::Pneu => Ok(Box::new(ours::Ours(codec))),
+            StoreKind::Pneu => Ok(Box::new(ours::Ours(codec))),
             #[cfg(feature = "lmdb")]
-            Keeper::Lmdb => Ok(Box::new(lmdb::Lmdb)),
+            StoreKind::Lmdb => Ok(Box::new(lmdb::Lmdb)),
             #[cfg(feature = "rocksdb")]
-            Keeper::Rocksdb => Ok(Box::new(rocksdb::Rocks(Codec::None))),
+            StoreKind::Rocksdb => Ok(Box::new(rocksdb::Rocks(Codec::None))),
             #[cfg(feature = "rocksdb")]
-            Keeper::RocksdbBlocks => Ok(Box::new(rocksdb::Rocks(codec))),
+            StoreKind::RocksdbBlocks => Ok(Box::new(rocksdb::Rocks(codec))),
             #[cfg(feature = "redb")]
-            Keeper::Redb => Ok(Box::new(redb::Redb)),
+            StoreKind::Redb => Ok(Box::new(redb::Redb)),
             #[cfg(feature = "fjall")]
-            Keeper::Fjall => Ok(Box::new(fjall::Fjall(Codec::None))),
+            StoreKind::Fjall => Ok(Box::new(fjall::Fjall(Codec::None))),
             #[cfg(feature = "fjall")]
-            Keeper::FjallBlocks => Ok(Box::new(fjall::Fjall(codec))),
+            StoreKind::FjallBlocks => Ok(Box::new(fjall::Fjall(codec))),
             #[cfg(feature = "sqlite")]
-            Keeper::Sqlite => Ok(Box::new(sqlite::Sqlite)),
+            StoreKind::Sqlite => Ok(Box::new(sqlite::Sqlite)),
             #[cfg(not(all(
                 feature = "lmdb",
                 feature = "rocksdb",
@@ -175,9 +175,9 @@ pub(crate) fn run(arguments: &StoresArguments) -> Result<()> {
     }
 }
 
-fn fill(keeper: Keeper, codec: Codec, file: &Path, place: &Path) -> Result<()> {
+fn fill(kind: StoreKind, codec: Codec, file: &Path, place: &Path) -> Result<()> {
     fs::create_dir_all(place).with_context(|| format!("cannot make {}", place.display()))?;
-    let before = keeper.before(codec).context("this store has no such codec")?;
+    let before = kind.before(codec).context("this store has no such codec")?;
     let mut encoder = Encoder::new(before, place, || records::read(file))?;
     let mut count = 0;
     let mut encoded = records::read(file)?.map(|record| {
@@ -185,22 +185,22 @@ fn fill(keeper: Keeper, codec: Codec, file: &Path, place: &Path) -> Result<()> {
         count += 1;
         Ok(Record { key: record.key, value: encoder.encode(&record.value)? })
     });
-    keeper.open(codec)?.fill(place, &mut encoded)?;
+    kind.open(codec)?.fill(place, &mut encoded)?;
     drop(encoded);
     tell(count, 0);
     Ok(())
 }
 
 fn read(
-    keeper: Keeper,
+    kind: StoreKind,
     codec: Codec,
     place: &Path,
     job: impl Fn(&dyn HeaderStore, &mut Each<'_>) -> Result<()>,
 ) -> Result<()> {
-    let before = keeper.before(codec).context("this store has no such codec")?;
+    let before = kind.before(codec).context("this store has no such codec")?;
     let mut decoder = Decoder::open(before, place)?;
     let mut told = Told::default();
-    job(&*keeper.open(codec)?, &mut |key, value| {
+    job(&*kind.open(codec)?, &mut |key, value| {
         told.take(key, decoder.decode(value)?);
         Ok(())
     })?;
@@ -247,15 +247,15 @@ mod tests {
         (1..=count).map(|key| Record { key: key << 20, value: value(key).into_bytes() }).collect()
     }
 
-    fn kept(keeper: Keeper, codec: Codec, all: &[Record]) -> (Vec<Record>, Vec<Record>) {
+    fn kept(kind: StoreKind, codec: Codec, all: &[Record]) -> (Vec<Record>, Vec<Record>) {
         let directory = tempfile::tempdir().unwrap();
         let (file, place) = (directory.path().join("records"), directory.path().join("store"));
         records::write(&file, all).unwrap();
-        fill(keeper, codec, &file, &place).unwrap();
+        fill(kind, codec, &file, &place).unwrap();
         let take = |job: &dyn Fn(&dyn HeaderStore, &mut Each<'_>) -> Result<()>| {
             let mut found = Vec::new();
-            let mut decoder = Decoder::open(keeper.before(codec).unwrap(), &place).unwrap();
-            job(&*keeper.open(codec).unwrap(), &mut |key, value| {
+            let mut decoder = Decoder::open(kind.before(codec).unwrap(), &place).unwrap();
+            job(&*kind.open(codec).unwrap(), &mut |key, value| {
                 found.push(Record { key, value: decoder.decode(value)?.to_vec() });
                 Ok(())
             })
@@ -269,22 +269,22 @@ mod tests {
     fn every_store_gives_back_what_it_was_given() {
         let all = records(600);
         let newest: Vec<Record> = all.iter().rev().take(50).cloned().collect();
-        for keeper in Keeper::ALL.into_iter().filter(|keeper| keeper.is_built()) {
-            for codec in Codec::ALL.into_iter().filter(|&codec| keeper.before(codec).is_some()) {
-                let (whole, end) = kept(keeper, codec, &all);
-                assert!(whole == all, "{keeper:?} {codec:?}: {} records", whole.len());
-                assert!(end == newest, "{keeper:?} {codec:?}: {} newest", end.len());
+        for kind in StoreKind::ALL.into_iter().filter(|kind| kind.is_built()) {
+            for codec in Codec::ALL.into_iter().filter(|&codec| kind.before(codec).is_some()) {
+                let (whole, end) = kept(kind, codec, &all);
+                assert!(whole == all, "{kind:?} {codec:?}: {} records", whole.len());
+                assert!(end == newest, "{kind:?} {codec:?}: {} newest", end.len());
             }
         }
     }
 
     #[test]
     fn a_store_that_was_left_out_is_named() {
-        for keeper in Keeper::ALL.into_iter().filter(|keeper| !keeper.is_built()) {
-            let error = keeper.open(Codec::None).err().map(|error| error.to_string()).unwrap_or_default();
-            assert!(error.contains(keeper.argument()) && error.contains("--features stores"), "{error}");
+        for kind in StoreKind::ALL.into_iter().filter(|kind| !kind.is_built()) {
+            let error = kind.open(Codec::None).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(kind.argument()) && error.contains("--features stores"), "{error}");
         }
-        assert!(Keeper::Pneu.is_built());
+        assert!(StoreKind::Pneu.is_built());
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Fixture {
     }
 
     /// Stores the current contents of the index.
-    pub(crate) fn store(&self, cache: Option<&Cache>) -> StoredMail {
+    pub(crate) fn store_mail(&self, cache: Option<&Cache>) -> StoredMail {
         let inventory = Inventory::open(&self.environment).unwrap();
         let context = BackupContext { writer: &self.repository, cache, progress: &Silent };
         store_mail(&context, &inventory, &self.pneu_files).unwrap()
@@ -94,7 +94,7 @@ impl Fixture {
     /// Backs up the current contents of the index, and updates the cache.
     pub(crate) fn backup(&self) -> (Id, Counts, Work) {
         let known = Cache::open(&self.disk(), &self.place()).cache();
-        let StoredMail { tree, changes, counts, problems } = self.store(known.as_ref());
+        let StoredMail { tree, changes, counts, problems } = self.store_mail(known.as_ref());
         self.commit(changes);
         let (opened, trees) = self.repository.brought();
         let shown = |path: &Path| path.strip_prefix(self.root()).unwrap_or(path).display().to_string();

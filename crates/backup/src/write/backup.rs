@@ -131,7 +131,10 @@ fn paths(roots: &[Root]) -> Vec<String> {
 fn unread_snapshots(unread: Vec<(Id, restic::Error)>) -> impl Iterator<Item = Problem> {
     unread.into_iter().map(|(id, error)| {
         let file = restic::FileName { kind: restic::FileKind::Snapshot, id };
-        Problem { remedy: error.remedy().map(Remedy::Repository), ..Problem::new(file.path(), error.to_string()) }
+        Problem {
+            remedy: error.remedy().map(Remedy::Repository),
+            ..Problem::new(file.path(), error.to_string())
+        }
     })
 }
 

@@ -107,14 +107,14 @@ pub(crate) fn store_files<'a>(
     let mut stored = StoredFiles::default();
     let directory = open(places.here)?;
     let open = OpenDirectory { context, directory: &directory, path: places.here, root: places.root, before };
-    let lost = open.store(expected, &mut stored)?;
+    let lost = open.store_files(expected, &mut stored)?;
     if !lost.is_empty() {
         let (found, mut gone) = find_again(places, lost, &mut stored);
         // Of two with one name the one that was expected under it stays; one that is renamed again is not
         // looked for again.
         let (named, taken): (Vec<Expected<'a>>, Vec<Expected<'a>>) =
             found.into_iter().partition(|file| stored.place_of(&file.name).is_err());
-        gone.extend(open.store(named, &mut stored)?);
+        gone.extend(open.store_files(named, &mut stored)?);
         gone.extend(taken);
         stored.files.sort_by(|a, b| a.name().cmp(b.name()));
         stored.problems.extend(gone.into_iter().map(|file| {
@@ -206,7 +206,11 @@ struct OpenDirectory<'a, 'p> {
 
 impl<'a> OpenDirectory<'a, '_> {
     /// Stores files and appends them to `stored`. Returns those that do not exist.
-    fn store(&self, expected: Vec<Expected<'a>>, stored: &mut StoredFiles<'a>) -> Result<Vec<Expected<'a>>> {
+    fn store_files(
+        &self,
+        expected: Vec<Expected<'a>>,
+        stored: &mut StoredFiles<'a>,
+    ) -> Result<Vec<Expected<'a>>> {
         let mut lost = Vec::new();
         let mut present = self.look_at_all(expected, (&mut lost, stored))?;
         self.check_blobs(&mut present)?;

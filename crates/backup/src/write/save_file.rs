@@ -117,7 +117,7 @@ fn whole(file: &mut File, size_bytes: u64) -> std::io::Result<Vec<u8>> {
 fn save_piece(writer: &dyn BlobWriter, content: &[u8], predicted: Option<[u8; 32]>) -> Result<[u8; 32]> {
     if let Some(sha256) = predicted {
         match writer.save_piece(Id(sha256), content) {
-            Err(Error::Archive(restic::Error::NotItsName { .. })) => {}
+            Err(Error::Repository(restic::Error::NotItsName { .. })) => {}
             other => return other.map(|()| sha256),
         }
     }

@@ -12,7 +12,7 @@ use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use disk::Source;
-use pneu::setup::configuration::Archive;
+use pneu::setup::configuration::ArchiveConfiguration;
 use restic::{Address, CacheDirectory, HeldLock, LockKind, Password, Repository, Storage};
 use restic::{StorageOptions, open_storage};
 use std::cell::RefCell;
@@ -70,7 +70,7 @@ pub(crate) struct LockOptions {
 pub(crate) struct ConfiguredRepository {
     options: RepositoryOptions,
     variables: RepositoryVariables,
-    configured: Option<Archive>,
+    configured: Option<ArchiveConfiguration>,
     storage: Arc<dyn Storage>,
     surroundings: restic::Surroundings,
     cache: Option<CacheDirectory>,
@@ -300,7 +300,7 @@ impl signals::Lock for RepositoryLock {
 fn address_text(
     options: &RepositoryOptions,
     variables: &RepositoryVariables,
-    configured: Option<&Archive>,
+    configured: Option<&ArchiveConfiguration>,
 ) -> Result<String> {
     if let Some(repository) = options.repo.as_ref().or(variables.repository.as_ref()) {
         return Ok(repository.clone());

@@ -12,7 +12,7 @@ use crate::setup::configuration_file::{refuse_another, write};
 use crate::words::quoted_path;
 use anyhow::{Context, Result, anyhow, bail};
 use backup::CONFIGURATION_BYTES_MAX;
-use pneu::setup::configuration::{self as config, Archive, Configuration};
+use pneu::setup::configuration::{self as config, ArchiveConfiguration, Configuration};
 use std::path::Path;
 
 /// Most names that are listed where nobody asked for them.
@@ -28,7 +28,7 @@ pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, Stri
     let Configuration { roots, headers, archive, addresses, stemming: _, pager } = config::parse(text, home)?;
     let mut lines = Vec::new();
     lines.extend(pager.map(|command| format!("command {command}")));
-    if let Some(Archive { repository, password_file, password_command }) = archive {
+    if let Some(ArchiveConfiguration { repository, password_file, password_command }) = archive {
         lines.extend(password_command.map(|command| format!("command {command}")));
         lines.push(format!("repository {repository}"));
         lines.extend(password_file.map(|path| format!("password file {}", path.display())));

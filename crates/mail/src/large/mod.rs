@@ -191,7 +191,7 @@ impl<'s> LargeMessage<'s> {
             problems.add(Problem::NoHeader);
         }
         drop(window);
-        let mut contents = Contents { window: Window::new(&self.source, limits)?, failure: None };
+        let mut contents = LargeContents { window: Window::new(&self.source, limits)?, failure: None };
         let message = assemble(&block, &parts, &mut contents, context, problems);
         contents.failure.map_or(Ok(message), Err)
     }
@@ -228,12 +228,12 @@ impl<'s> LargeMessage<'s> {
 }
 
 /// Reads contents of parts in the order of the message.
-struct Contents<'s> {
+struct LargeContents<'s> {
     window: Window<'s>,
     failure: Option<io::Error>,
 }
 
-impl ContentSource for Contents<'_> {
+impl ContentSource for LargeContents<'_> {
     fn each_block(&mut self, range: Range<u64>, transfer: Transfer, consume: &mut dyn FnMut(&[u8])) -> bool {
         match decode::each_block(&mut self.window, &range, transfer, consume) {
             Ok(is_clean) => is_clean,

@@ -264,14 +264,19 @@ mod tests {
             ("<area href=2>", " -> https://a.example/news/2"),
             // A browser may read these in another way.
             ("<a href='\\\\b.example'>x</a><a href='/\\b.example'>y</a><a href=1http:x>z</a>", ""),
-            ("<a href=#top>x</a><a href=''>y</a><a href=//>z</a><a href=http://>z</a><a href=mailto:>m</a>", ""),
+            (
+                "<a href=#top>x</a><a href=''>y</a><a href=//>z</a><a href=http://>z</a><a href=mailto:>m</a>",
+                "",
+            ),
             // The first one counts.
             ("<base href=https://b.example/><a href=z>x</a>", "x -> https://a.example/news/z"),
         ] {
             assert_eq!(links(&format!("{base}{html}")).join("|"), expected, "{html}");
         }
         assert_eq!(links("<base href=HTTP://a><a href=z>x</a>"), ["x -> HTTP://a/z"]);
-        for unusable in ["ftp://a/", "/a/", "https://", "https://u@a/", "https:\\\\a/", "https://a b/", "javascript:x"] {
+        for unusable in
+            ["ftp://a/", "/a/", "https://", "https://u@a/", "https:\\\\a/", "https://a b/", "javascript:x"]
+        {
             let html = format!("<base href='{unusable}'><base href=https://b/><a href=z>x</a>");
             assert_eq!(links(&html).join("|"), "", "{unusable}");
         }

@@ -31,7 +31,7 @@ pub struct Configuration {
     /// The user's own addresses; `@example.org` stands for all of that domain.
     pub addresses: Vec<String>,
     /// The repository that mail is backed up to.
-    pub archive: Option<Archive>,
+    pub archive: Option<ArchiveConfiguration>,
     /// Which words of a query stand for all of their stem, as the table `[search]` says.
     pub stemming: Stemming,
     /// The command that shows long output on a terminal, for programs that have one; empty for none.
@@ -41,7 +41,7 @@ pub struct Configuration {
 /// Where mail is backed up to, as the table `[archive]` says.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Archive {
+pub struct ArchiveConfiguration {
     /// The repository's address.
     pub repository: String,
     /// A file that holds its password.
@@ -61,7 +61,7 @@ struct Document {
     root: Vec<RootTable>,
     #[serde(default)]
     user: UserTable,
-    archive: Option<Archive>,
+    archive: Option<ArchiveConfiguration>,
     #[serde(default)]
     search: SearchTable,
 }
@@ -107,7 +107,7 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, String> {
     roots::check(&roots)?;
     check_headers(&document.headers)?;
     check_addresses(&document.user.addresses)?;
-    let archive = document.archive.map(|archive| Archive {
+    let archive = document.archive.map(|archive| ArchiveConfiguration {
         password_file: archive.password_file.map(|path| at_home(path, home)),
         repository: match archive.repository.strip_prefix("~/").zip(home) {
             Some((rest, home)) => home.join(rest).to_string_lossy().into_owned(),
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn an_archive_has_an_address() {
         let archive = |text: &str| parsed(text).map(|read| read.archive);
-        let expected = Archive {
+        let expected = ArchiveConfiguration {
             repository: "/home/ana/repo".into(),
             password_file: Some("/home/ana/.secret".into()),
             password_command: None,

@@ -19,13 +19,13 @@ use std::time::Duration;
 /// A lock. It is removed when this is dropped.
 #[derive(Debug)]
 pub struct HeldLock {
-    keeper: Arc<Keeper>,
+    refresher: Arc<LockRefresher>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Releases a lock from another thread, for a process that is about to end.
 #[derive(Clone, Debug)]
-pub struct LockReleaser(Weak<Keeper>);
+pub struct LockReleaser(Weak<LockRefresher>);
 
 /// How often the clock is looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ const RENEW_NS: i64 = 5 * NS_A_MINUTE;
 const LOST_NS: i64 = 30 * NS_A_MINUTE - RENEW_NS / 2 * 3;
 
 #[derive(Debug)]
-struct Keeper {
+struct LockRefresher {
     parts: Parts,
     kind: LockKind,
     /// The lock's files. The last one is the newest; the others could not be removed yet. The mutex is held
@@ -52,7 +52,7 @@ impl HeldLock {
     /// Writes a lock file without looking at other locks.
     pub(super) fn write(parts: &Parts, kind: LockKind) -> Result<HeldLock> {
         let (id, ns) = write_file(parts, kind)?;
-        let keeper = Keeper {
+        let refresher = LockRefresher {
             parts: parts.clone(),
             kind,
             files: Mutex::new(vec![id]),
@@ -62,16 +62,16 @@ impl HeldLock {
             is_over: Mutex::new(false),
             wake: Condvar::new(),
         };
-        Ok(HeldLock { keeper: Arc::new(keeper), thread: None })
+        Ok(HeldLock { refresher: Arc::new(refresher), thread: None })
     }
 
     /// Starts the thread that renews the lock.
     pub(super) fn keep(&mut self) -> Result<()> {
-        let keeper = Arc::clone(&self.keeper);
-        let thread = std::thread::Builder::new().name("lock".to_owned()).spawn(move || keeper.keep());
+        let refresher = Arc::clone(&self.refresher);
+        let thread = std::thread::Builder::new().name("lock".to_owned()).spawn(move || refresher.keep());
         self.thread = Some(thread.map_err(|error| Error::Storage {
             action: "keep a lock".to_owned(),
-            address: self.keeper.parts.storage.address(),
+            address: self.refresher.parts.storage.address(),
             what: error.to_string(),
         })?);
         Ok(())
@@ -79,12 +79,12 @@ impl HeldLock {
 
     /// Returns the kind of the lock.
     pub fn kind(&self) -> LockKind {
-        self.keeper.kind
+        self.refresher.kind
     }
 
     /// Returns the name of its newest file.
     pub(super) fn id(&self) -> Option<Id> {
-        lock(&self.keeper.files).last().copied()
+        lock(&self.refresher.files).last().copied()
     }
 
     /// Makes sure that the lock is still held. Must be called before each write or removal; costs a look at
@@ -93,7 +93,7 @@ impl HeldLock {
     /// # Errors
     /// [`Error::LockLost`]: nothing may be written or removed any more.
     pub fn check(&self) -> Result<()> {
-        self.keeper.check()
+        self.refresher.check()
     }
 
     /// Seals and stores JSON as [`unpacked::save`], as long as the lock is held.
@@ -116,18 +116,18 @@ impl HeldLock {
 
     /// Returns a handle that releases the lock from another thread.
     pub fn releaser(&self) -> LockReleaser {
-        LockReleaser(Arc::downgrade(&self.keeper))
+        LockReleaser(Arc::downgrade(&self.refresher))
     }
 
     fn end(&mut self) -> Result<()> {
-        *lock(&self.keeper.is_over) = true;
-        self.keeper.wake.notify_all();
+        *lock(&self.refresher.is_over) = true;
+        self.refresher.wake.notify_all();
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was reported already; the file is removed all the same.
             _ = thread.join();
         }
-        let files = std::mem::take(&mut *lock(&self.keeper.files));
-        let removed = files.into_iter().map(|id| self.keeper.remove(id));
+        let files = std::mem::take(&mut *lock(&self.refresher.files));
+        let removed = files.into_iter().map(|id| self.refresher.remove(id));
         removed.fold(Ok(()), Result::and)
     }
 }
@@ -135,20 +135,20 @@ impl HeldLock {
 impl LockReleaser {
     /// Returns whether the lock is still held.
     pub fn is_held(&self) -> bool {
-        self.0.upgrade().is_some_and(|keeper| !*lock(&keeper.is_over))
+        self.0.upgrade().is_some_and(|refresher| !*lock(&refresher.is_over))
     }
 
     /// Removes the lock's files as far as possible. The next check of the work under the lock fails, because
     /// the lock is lost.
     pub fn release(&self) {
-        let Some(keeper) = self.0.upgrade() else { return };
-        *lock(&keeper.is_over) = true;
-        keeper.wake.notify_all();
-        let mut files = lock(&keeper.files);
-        keeper.is_lost.store(true, Ordering::Release);
+        let Some(refresher) = self.0.upgrade() else { return };
+        *lock(&refresher.is_over) = true;
+        refresher.wake.notify_all();
+        let mut files = lock(&refresher.files);
+        refresher.is_lost.store(true, Ordering::Release);
         for id in files.drain(..) {
             // There is nobody to report an error to.
-            _ = keeper.remove(id);
+            _ = refresher.remove(id);
         }
     }
 }
@@ -160,7 +160,7 @@ impl Drop for HeldLock {
     }
 }
 
-impl Keeper {
+impl LockRefresher {
     fn keep(&self) {
         let mut is_over = lock(&self.is_over);
         while !*is_over {
@@ -301,10 +301,10 @@ mod tests {
         for _ in 0..3 {
             let old = held.id().unwrap();
             advance(MINUTE * 5 - Duration::from_nanos(1));
-            held.keeper.look();
+            held.refresher.look();
             assert!(storage.operations().is_empty());
             advance(Duration::from_nanos(1));
-            held.keeper.look();
+            held.refresher.look();
             let new = held.id().unwrap();
             assert_eq!(
                 storage.operations(),
@@ -326,7 +326,7 @@ mod tests {
         storage.refuse(|operation| operation.starts_with("write"));
         for minutes in 1..=22 {
             advance(MINUTE);
-            held.keeper.look();
+            held.refresher.look();
             let tries = storage.operations().len();
             assert_eq!(tries, usize::from(minutes % 5 == 0), "{minutes}");
             held.check().unwrap();
@@ -356,7 +356,7 @@ mod tests {
         assert!(storage.operations().is_empty());
         // The thread alone does the same.
         advance(MINUTE * 600);
-        held.keeper.look();
+        held.refresher.look();
         assert_eq!(storage.operations().len(), 4);
         held.check().unwrap();
     }
@@ -401,7 +401,7 @@ mod tests {
                 false
             });
             advance(MINUTE * 5);
-            held.keeper.look();
+            held.refresher.look();
             storage.refuse_nothing();
             // According to the new file, 2.5 minutes are left.
             assert_eq!(held.check().is_err(), is_taken);
@@ -418,12 +418,12 @@ mod tests {
         let held = held(&storage);
         storage.refuse(|operation| operation.starts_with("remove"));
         advance(MINUTE * 5);
-        held.keeper.look();
+        held.refresher.look();
         held.check().unwrap();
         assert_eq!(storage.ids(FileKind::Lock).len(), 2);
         storage.refuse_nothing();
         advance(MINUTE * 5);
-        held.keeper.look();
+        held.refresher.look();
         assert_eq!(storage.ids(FileKind::Lock), [held.id().unwrap()]);
     }
 
@@ -439,7 +439,7 @@ mod tests {
         storage.operations();
         // The thread may be about to look.
         advance(MINUTE * 5);
-        held.keeper.look();
+        held.refresher.look();
         drop(held);
         releaser.release();
         assert!(storage.operations().is_empty() && !releaser.is_held());
@@ -473,7 +473,7 @@ mod tests {
         });
         held.keep().unwrap();
         CLOCK.fetch_add(RENEW_NS, Ordering::AcqRel);
-        held.keeper.wake.notify_all();
+        held.refresher.wake.notify_all();
         // No test waits for a thread that never comes.
         renewed.recv_timeout(MINUTE).unwrap();
         // The thread keeps the list of files locked until the old one is removed.

@@ -4,7 +4,7 @@
 //! nothing (docs/FORMAT.md, "Order of writes").
 
 use crate::commit::dead::DeadRows;
-use crate::commit::journal::{self, Contents};
+use crate::commit::journal::{self, JournalContents};
 use crate::commit::manifest::{DeadEntry, Manifest, SegmentEntry, TableEntry};
 use crate::error::{Error, Result};
 use crate::file::names::{self, FileNumber};
@@ -99,7 +99,7 @@ fn read_manifest(disk: &dyn Disk, directory: &Path) -> Result<Manifest> {
     Manifest::decode(&path, &disk.read(&path)?)
 }
 
-fn read_journal(state: &State) -> Result<Contents> {
+fn read_journal(state: &State) -> Result<JournalContents> {
     let path = state.directory.join(names::journal(state.manifest.number));
     let schemas = state.schemas();
     let mut bytes = state.disk.read(&path)?;

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 
 impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let snapshot = open::store(session, &self.store)?;
+        let snapshot = open::open_store(session, &self.store)?;
         let header = tarantool::stored_header(&snapshot)?;
         let header = header.ok_or_else(|| {
             anyhow!("{} was not made of Tarantool's files: it names no instance", self.store.display())

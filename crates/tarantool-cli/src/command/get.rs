@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
 
 impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let snapshot = open::store(session, &self.store)?;
+        let snapshot = open::open_store(session, &self.store)?;
         let space = open::space(&snapshot, &self.space)?;
         let Some(index) = space.index(self.index.as_deref())? else {
             bail!("space {} has no key; pneu-tarantool scan prints its tuples", self.space);

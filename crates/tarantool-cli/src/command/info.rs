@@ -115,7 +115,7 @@ fn file_line(report: &FileReport) -> String {
 }
 
 fn tell_store(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<()> {
-    let snapshot = open::store(session, &arguments.directory)?;
+    let snapshot = open::open_store(session, &arguments.directory)?;
     let spaces = tarantool::stored_spaces(&snapshot)?;
     if let Some(header) = tarantool::stored_header(&snapshot)? {
         say(output, &format!("instance   {}", uuid_text(&header.instance)))?;

@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 
 impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
-        open::store(session, &self.store)?;
+        open::open_store(session, &self.store)?;
         let options =
             MergeOptions { holder: session.holder.clone(), seed: session.seed, ..MergeOptions::default() };
         let mut output = session.output();

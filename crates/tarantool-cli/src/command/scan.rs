@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 
 impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let snapshot = open::store(session, &self.store)?;
+        let snapshot = open::open_store(session, &self.store)?;
         let space = open::space(&snapshot, &self.space)?;
         let index = space.index(self.index.as_deref())?;
         let (name, from, to) = match index {

@@ -53,7 +53,7 @@ impl Run<Session> for Arguments {
 }
 
 fn verify_store(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<bool> {
-    let snapshot = open::store(session, &arguments.directory)?;
+    let snapshot = open::open_store(session, &arguments.directory)?;
     let damage = store::verify(&snapshot);
     for damage in &damage {
         output.line(&one_line(&said_of(&damage.file.display().to_string(), &damage.what)))?;

@@ -10,7 +10,7 @@
 
 mod bash;
 mod candidate;
-mod place;
+mod cursor_position;
 mod script;
 mod shell;
 
@@ -19,7 +19,7 @@ pub use script::script;
 pub use shell::CompletedShell;
 
 use clap::ValueEnum;
-use place::Place;
+use cursor_position::CursorPosition;
 use printable::sanitise;
 use std::ffi::OsString;
 
@@ -61,7 +61,7 @@ impl Line {
     /// Returns what to print. `definition` is that of the whole command line; `offered` says what there is
     /// for values of which it does not list all.
     pub fn answer(&self, definition: &clap::Command, offered: impl Fn(&Wanted) -> Offered) -> Vec<u8> {
-        let place = Place::find(definition, &self.words, &self.word);
+        let place = CursorPosition::find(definition, &self.words, &self.word);
         match place.offered(offered) {
             Offered::Files => b"files\n".to_vec(),
             Offered::Directories => b"directories\n".to_vec(),

@@ -3,14 +3,14 @@
 //! Input: the workspace. Output: the first package that fails. Does not know how packages are made.
 
 mod debian;
-mod place;
+mod installation;
 mod trial;
 
 use crate::directory::renew;
 use crate::dist::{self, CHECKSUMS, Packages};
 use crate::run::{output, run, say, target_directory};
 use anyhow::{Context, Result, bail};
-use place::Place;
+use installation::Installation;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ fn tarball(packages: &Packages, root: &Path) -> Result<()> {
     let mut tar = Command::new("tar");
     tar.args(["--extract", "--strip-components=1", "--file"]).arg(package(packages, ".tar.gz")?);
     run(tar.arg("--directory").arg(&usr))?;
-    let place = Place::inside(root, "/usr/bin");
+    let place = Installation::inside(root, "/usr/bin");
     trial::programs(&place)?;
     trial::files(&usr.join("share"))?;
     trial::manual(Command::new("man").arg("-M").arg(usr.join("share/man")))
@@ -80,7 +80,7 @@ fn wheel(packages: &Packages, environment: &Path) -> Result<()> {
     install.args(["install", "--quiet", "--no-index", "--disable-pip-version-check"]);
     run(install.arg(package(packages, ".whl")?))?;
     let home = environment.join("home");
-    trial::programs(&Place::beside(&home, &environment.join("bin")))?;
+    trial::programs(&Installation::beside(&home, &environment.join("bin")))?;
     trial::files(&environment.join("share"))?;
     trial::manual(Command::new("man").arg("-M").arg(environment.join("share/man")))?;
     run(Command::new(environment.join("bin/pip")).args(["uninstall", "--quiet", "--yes", "pneu"]))?;
@@ -108,7 +108,7 @@ fn deb(packages: &Packages, tried: &Path) -> Result<()> {
         return left_out("the .deb is not installed: debootstrap is missing");
     }
     debian::install(&root, &file)?;
-    trial::programs(&Place::inside(&root, "/usr/bin"))?;
+    trial::programs(&Installation::inside(&root, "/usr/bin"))?;
     trial::files(&root.join("usr/share"))?;
     trial::manual(place::change_root(&root).arg("man"))?;
     debian::remove(&root, "pneu")

@@ -2,7 +2,7 @@
 //!
 //! Input: a place with installed programs. Output: the first failure. Does not know which package it is.
 
-use super::place::Place;
+use super::installation::Installation;
 use crate::directory::{contents, copy_tree};
 use crate::run::{output, run, workspace_root};
 use anyhow::{Context, Result, bail, ensure};
@@ -39,7 +39,7 @@ const SHELLS: [(&str, &str, &str); 3] =
     [("bash", "bash-completion", "-n"), ("zsh", "zsh", "-n"), ("fish", "fish", "--no-execute")];
 
 /// Indexes, finds, backs up and restores with the installed programs.
-pub(super) fn programs(place: &Place) -> Result<()> {
+pub(super) fn programs(place: &Installation) -> Result<()> {
     place.renew()?;
     for name in ["pneu", "pneu-tarantool"] {
         let told = output(place.command(name).arg("--version"))?;

@@ -7,7 +7,7 @@ use super::names;
 use super::rows::{self, Start};
 use crate::bench::Bench;
 use crate::options::Sizes;
-use crate::stores::{Codec, Keeper};
+use crate::stores::{Codec, StoreKind};
 use anyhow::{Result, ensure};
 use measure::{
     Outcome, Series, Trial, bytes_below, child, cold, corpora, named, take_turns, take_turns_at_once,
@@ -49,32 +49,32 @@ impl Stores {
         let newest = RefCell::new(None);
         let mut series = take_turns_at_once(1, vec![self.packed()])?;
         for codec in Codec::ALL {
-            let keepers =
-                Keeper::ALL.into_iter().filter(|keeper| keeper.is_built() && keeper.before(codec).is_some());
-            let keepers: Vec<Keeper> = keepers.collect();
+            let kinds =
+                StoreKind::ALL.into_iter().filter(|kind| kind.is_built() && kind.before(codec).is_some());
+            let kinds: Vec<StoreKind> = kinds.collect();
             let mut trials = vec![self.floor(Start::Warm)];
-            for &keeper in &keepers {
-                trials.push(self.fill(keeper, codec));
-                trials.push(self.all(keeper, codec, Start::Warm, &all));
-                trials.push(self.newest(keeper, codec, &newest));
+            for &kind in &kinds {
+                trials.push(self.fill(kind, codec));
+                trials.push(self.all(kind, codec, Start::Warm, &all));
+                trials.push(self.newest(kind, codec, &newest));
             }
             series.extend(take_turns(rounds, trials)?);
             if cold::is_possible() {
-                let trials = keepers.iter().map(|&keeper| self.all(keeper, codec, Start::Cold, &all));
+                let trials = kinds.iter().map(|&kind| self.all(kind, codec, Start::Cold, &all));
                 series.extend(take_turns(
                     rounds,
                     [self.floor(Start::Cold)].into_iter().chain(trials).collect(),
                 )?);
             }
-            for &keeper in &keepers {
-                corpora::clear(&self.home(keeper))?;
+            for &kind in &kinds {
+                corpora::clear(&self.home(kind))?;
             }
         }
         Ok(series)
     }
 
-    fn home(&self, keeper: Keeper) -> PathBuf {
-        self.place.join(keeper.argument())
+    fn home(&self, kind: StoreKind) -> PathBuf {
+        self.place.join(kind.argument())
     }
 
     fn floor(&self, start: Start) -> Trial<'_> {
@@ -99,26 +99,26 @@ impl Stores {
         trial.sized(move || Ok(size.metadata()?.len()))
     }
 
-    fn series(&self, keeper: Keeper, codec: Codec, work: &str) -> Series {
-        Series::new(&named(rows::heading(keeper), &rows::kept(&self.label, codec, work)), "")
+    fn series(&self, kind: StoreKind, codec: Codec, work: &str) -> Series {
+        Series::new(&named(rows::heading(kind), &rows::kept(&self.label, codec, work)), "")
     }
 
-    fn fill(&self, keeper: Keeper, codec: Codec) -> Trial<'_> {
-        let (home, size) = (self.home(keeper), self.home(keeper));
-        let trial = Trial::new(self.series(keeper, codec, rows::FILL), move || {
+    fn fill(&self, kind: StoreKind, codec: Codec) -> Trial<'_> {
+        let (home, size) = (self.home(kind), self.home(kind));
+        let trial = Trial::new(self.series(kind, codec, rows::FILL), move || {
             corpora::clear(&home)?;
             let mut command = errand("fill")?;
-            command.args([keeper.argument(), codec.argument()]).arg(&self.file).arg(&home);
+            command.args([kind.argument(), codec.argument()]).arg(&self.file).arg(&home);
             Ok(command)
         });
         trial.sized(move || bytes_below(&size))
     }
 
-    fn all<'a>(&'a self, keeper: Keeper, codec: Codec, start: Start, expected: &'a str) -> Trial<'a> {
-        let (home, size) = (self.home(keeper), self.home(keeper));
-        let trial = Trial::new(self.series(keeper, codec, &start.work(rows::READ_ALL)), move || {
+    fn all<'a>(&'a self, kind: StoreKind, codec: Codec, start: Start, expected: &'a str) -> Trial<'a> {
+        let (home, size) = (self.home(kind), self.home(kind));
+        let trial = Trial::new(self.series(kind, codec, &start.work(rows::READ_ALL)), move || {
             let mut command = errand("all")?;
-            command.args([keeper.argument(), codec.argument()]).arg(&home);
+            command.args([kind.argument(), codec.argument()]).arg(&home);
             Ok(command)
         });
         let trial = trial.sized(move || bytes_below(&size));
@@ -130,14 +130,14 @@ impl Stores {
 
     fn newest<'a>(
         &'a self,
-        keeper: Keeper,
+        kind: StoreKind,
         codec: Codec,
         expected: &'a RefCell<Option<String>>,
     ) -> Trial<'a> {
-        let (home, size) = (self.home(keeper), self.home(keeper));
-        let trial = Trial::new(self.series(keeper, codec, rows::NEWEST), move || {
+        let (home, size) = (self.home(kind), self.home(kind));
+        let trial = Trial::new(self.series(kind, codec, rows::NEWEST), move || {
             let mut command = errand("newest")?;
-            command.args([keeper.argument(), codec.argument()]).arg(&home).arg(NEWEST_COUNT);
+            command.args([kind.argument(), codec.argument()]).arg(&home).arg(NEWEST_COUNT);
             Ok(command)
         });
         let same = |outcome: &Outcome| {

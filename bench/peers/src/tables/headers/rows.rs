@@ -8,7 +8,7 @@ use super::folder::label;
 use super::names::{INIT, RELOAD, UNVERIFIED, cold, work};
 use crate::options::Sizes;
 use crate::peers::neomutt::{COMPRESSIONS, STORES};
-use crate::stores::{Codec, Keeper};
+use crate::stores::{Codec, StoreKind};
 use measure::{Goal, Quantity, Row, Table, Trial, named};
 
 /// The programs.
@@ -41,16 +41,16 @@ pub(super) const BYTES: &str = "reading the records' bytes";
 pub(super) const PACKED: &str = "all records in one frame of zstd at its level 19";
 
 /// Returns the heading of a store.
-pub(super) fn heading(keeper: Keeper) -> &'static str {
-    match keeper {
-        Keeper::Pneu => KEEPERS[0],
-        Keeper::Lmdb => KEEPERS[1],
-        Keeper::Rocksdb => KEEPERS[2],
-        Keeper::RocksdbBlocks => KEEPERS[3],
-        Keeper::Redb => KEEPERS[4],
-        Keeper::Fjall => KEEPERS[5],
-        Keeper::FjallBlocks => KEEPERS[6],
-        Keeper::Sqlite => KEEPERS[7],
+pub(super) fn heading(kind: StoreKind) -> &'static str {
+    match kind {
+        StoreKind::Pneu => KEEPERS[0],
+        StoreKind::Lmdb => KEEPERS[1],
+        StoreKind::Rocksdb => KEEPERS[2],
+        StoreKind::RocksdbBlocks => KEEPERS[3],
+        StoreKind::Redb => KEEPERS[4],
+        StoreKind::Fjall => KEEPERS[5],
+        StoreKind::FjallBlocks => KEEPERS[6],
+        StoreKind::Sqlite => KEEPERS[7],
     }
 }
 
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn each_column_has_a_store() {
-        let headings = Keeper::ALL.map(heading);
+        let headings = StoreKind::ALL.map(heading);
         assert_eq!(headings, KEEPERS);
         assert!(STORES.iter().all(|store| CACHES.contains(store)));
         assert_eq!(STORES.len() + 1, CACHES.len());

@@ -98,7 +98,7 @@ fn new_tables_are_filled_from_the_archive() {
     let files: Vec<Entry> = files.map(|(_, entry)| entry).collect();
     let known = Cache::of_trees(&[(cur, files)], &found).unwrap();
     fixture.repository.brought();
-    let stored = fixture.store(Some(&known));
+    let stored = fixture.store_mail(Some(&known));
     let read = fixture.repository.brought().0;
     fixture.commit(stored.changes);
     // The index knows the small messages and the list the large one, so only other files are read.

@@ -174,7 +174,7 @@ fn without_tables_the_trees_of_the_last_snapshot_are_known() {
     }
     let list: Vec<(Vec<u8>, Vec<Entry>)> = list.into_iter().collect();
     let known = Cache::of_trees(&list, &PieceLists::default()).unwrap();
-    let stored = fixture.store(Some(&known));
+    let stored = fixture.store_mail(Some(&known));
     assert_eq!(
         (fixture.root_tree(stored.tree), fixture.repository.brought().0),
         (fixture.root_tree(tree), 0)
@@ -322,7 +322,7 @@ fn the_first_of_two_simultaneous_backups_is_known() {
     let stored = ["a", "b"].map(|folder| {
         fixture.put(folder, "cur", "9.x:2,", message(9).as_bytes());
         fixture.index();
-        fixture.store(Cache::open(&fixture.disk(), &fixture.place()).cache().as_ref())
+        fixture.store_mail(Cache::open(&fixture.disk(), &fixture.place()).cache().as_ref())
     });
     stored.into_iter().for_each(|stored| fixture.commit(stored.changes));
     let known = Cache::open(&fixture.disk(), &fixture.place()).cache().unwrap();

@@ -10,7 +10,7 @@ mod sectors;
 mod version_1;
 
 pub(crate) use read::{encode_empty, read, together};
-pub(crate) use record::{Contents, Kill, Record, TableChange};
+pub(crate) use record::{JournalContents, Kill, Record, TableChange};
 
 #[cfg(test)]
 #[expect(clippy::arithmetic_side_effects, reason = "a wrong number fails the test")]

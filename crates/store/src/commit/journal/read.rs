@@ -4,7 +4,7 @@
 //! record from damage.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::commit::journal::record::{Contents, decode_head, decode_payload};
+use crate::commit::journal::record::{JournalContents, decode_head, decode_payload};
 use crate::commit::journal::sectors::{Sector, frame, sector, sector_count};
 use crate::commit::journal::version_1;
 use crate::commit::manifest::{JournalIdentity, check_head, put_u32, put_u64};
@@ -44,7 +44,7 @@ pub(crate) fn read(
     bytes: &[u8],
     identity: &JournalIdentity,
     schemas: &[Arc<Schema>],
-) -> Result<Contents> {
+) -> Result<JournalContents> {
     let version = check_head(path, bytes, JOURNAL_MAGIC, JOURNAL_VERSION)?;
     check_identity(version, bytes, identity)
         .and_then(|()| match version {
@@ -81,7 +81,7 @@ fn read_records(
     bytes: &[u8],
     identity: &JournalIdentity,
     schemas: &[Arc<Schema>],
-) -> std::result::Result<Contents, Damage> {
+) -> std::result::Result<JournalContents, Damage> {
     let mut records = Vec::new();
     let mut sequence = identity.sequence;
     // The first sector holds the head.
@@ -101,7 +101,7 @@ fn read_records(
     }
     let valid_bytes = first.saturating_mul(SECTOR_BYTES).min(bytes.len());
     let torn_bytes = bytes.len().saturating_sub(valid_bytes) as u64;
-    Ok(Contents { records, valid_bytes: valid_bytes as u64, torn_bytes })
+    Ok(JournalContents { records, valid_bytes: valid_bytes as u64, torn_bytes })
 }
 
 /// Returns head and payload of the record that begins with sector `first`, or `None` if any of its sectors

@@ -46,7 +46,7 @@ pub(crate) struct Kill {
 
 /// The contents of a journal.
 #[derive(Debug, Default)]
-pub(crate) struct Contents {
+pub(crate) struct JournalContents {
     pub(crate) records: Vec<Record>,
     /// The end of the last valid record.
     pub(crate) valid_bytes: u64,

@@ -2,7 +2,7 @@
 
 use super::record::encode_head;
 use super::sectors::frame;
-use super::{Contents, Kill, Record, TableChange, encode_empty, read};
+use super::{JournalContents, Kill, Record, TableChange, encode_empty, read};
 use crate::commit::manifest::JournalIdentity;
 use crate::error::{Error, Result};
 use crate::format::{
@@ -71,11 +71,11 @@ fn sample_1() -> (Vec<u8>, [usize; 3]) {
     (bytes, starts)
 }
 
-fn read_as(bytes: &[u8], identity: &JournalIdentity) -> Result<Contents> {
+fn read_as(bytes: &[u8], identity: &JournalIdentity) -> Result<JournalContents> {
     read(Path::new("/store/journal-7"), bytes, identity, &[schema()])
 }
 
-fn read_bytes(bytes: &[u8]) -> Result<Contents> {
+fn read_bytes(bytes: &[u8]) -> Result<JournalContents> {
     read_as(bytes, &IDENTITY)
 }
 

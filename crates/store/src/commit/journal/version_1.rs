@@ -5,7 +5,7 @@
 //! one, which is why version 2 has sectors.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::commit::journal::record::{Contents, decode_head, decode_payload};
+use crate::commit::journal::record::{JournalContents, decode_head, decode_payload};
 use crate::commit::manifest::JournalIdentity;
 use crate::error::Damage;
 use crate::format::{JOURNAL_HEAD_BYTES, RECORD_ALIGNMENT, RECORD_PAYLOAD_OFFSET};
@@ -19,7 +19,7 @@ pub(super) fn read_records(
     bytes: &[u8],
     identity: &JournalIdentity,
     schemas: &[Arc<Schema>],
-) -> Result<Contents, Damage> {
+) -> Result<JournalContents, Damage> {
     let mut records = Vec::new();
     let mut offset = JOURNAL_HEAD_BYTES;
     let mut sequence = identity.sequence;
@@ -39,7 +39,7 @@ pub(super) fn read_records(
         offset = payload_offset.saturating_add(payload.len());
     }
     let torn_bytes = bytes.len().saturating_sub(offset) as u64;
-    Ok(Contents { records, valid_bytes: offset as u64, torn_bytes })
+    Ok(JournalContents { records, valid_bytes: offset as u64, torn_bytes })
 }
 
 /// Returns the payload of the record at the start of `rest`, or breaks if the record is incomplete.

@@ -12,7 +12,7 @@ use std::process::Command;
 const HOME: &str = "/home/trial";
 
 /// A place with installed programs and a home directory.
-pub(super) struct Place {
+pub(super) struct Installation {
     /// The root that programs see; `None` for the real one.
     root: Option<PathBuf>,
     /// Where the programs are, as seen from that root.
@@ -21,15 +21,15 @@ pub(super) struct Place {
     home: PathBuf,
 }
 
-impl Place {
+impl Installation {
     /// A separate root, with programs in `programs`.
-    pub(super) fn inside(root: &Path, programs: &str) -> Place {
-        Place { root: Some(root.to_owned()), programs: programs.into(), home: HOME.into() }
+    pub(super) fn inside(root: &Path, programs: &str) -> Installation {
+        Installation { root: Some(root.to_owned()), programs: programs.into(), home: HOME.into() }
     }
 
     /// A directory of programs in the real root.
-    pub(super) fn beside(home: &Path, programs: &Path) -> Place {
-        Place { root: None, programs: programs.to_owned(), home: home.to_owned() }
+    pub(super) fn beside(home: &Path, programs: &Path) -> Installation {
+        Installation { root: None, programs: programs.to_owned(), home: home.to_owned() }
     }
 
     /// Returns the home directory as this process sees it.

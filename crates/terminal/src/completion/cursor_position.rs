@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, Command};
 use std::ffi::{OsStr, OsString};
 
 /// Where in a command line the cursor is.
-pub(super) struct Place<'a> {
+pub(super) struct CursorPosition<'a> {
     /// The command that the words name.
     command: &'a Command,
     /// The option whose value the word is.
@@ -22,10 +22,10 @@ pub(super) struct Place<'a> {
     word: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> CursorPosition<'a> {
     /// Follows the words, the program's name first, up to `word`.
-    pub(super) fn find(definition: &'a Command, words: &[OsString], word: &'a str) -> Place<'a> {
-        let mut place = Place {
+    pub(super) fn find(definition: &'a Command, words: &[OsString], word: &'a str) -> CursorPosition<'a> {
+        let mut place = CursorPosition {
             command: definition,
             option: None,
             positional_count: 0,
@@ -263,7 +263,7 @@ mod tests {
     fn shown(line: &str) -> String {
         let mut words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let word = words.pop().unwrap().into_string().unwrap();
-        match Place::find(&definition(), &words, &word).offered(offered) {
+        match CursorPosition::find(&definition(), &words, &word).offered(offered) {
             Offered::Files => "files".to_owned(),
             Offered::Directories => "directories".to_owned(),
             Offered::Values(values) => {
@@ -314,7 +314,8 @@ mod tests {
     #[test]
     fn help_is_cut_to_its_first_line() {
         let definition = definition();
-        let Offered::Values(values) = Place::find(&definition, &["pneu".into()], "fi").offered(offered)
+        let Offered::Values(values) =
+            CursorPosition::find(&definition, &["pneu".into()], "fi").offered(offered)
         else {
             panic!("commands are values")
         };
