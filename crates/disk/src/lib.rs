@@ -54,7 +54,7 @@ mod publish;
 mod real;
 
 pub use error::{Error, Result};
-pub use huge_pages::{advise_huge, huge_with_capacity, huge_zeroed};
+pub use huge_pages::{advise_huge, huge_zeroed};
 pub use limited_read::{Source, open_file, read_small, read_to_limit};
 pub use map::Map;
 pub use prefetch::prefetch;

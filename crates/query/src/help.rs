@@ -1,5 +1,5 @@
-//! Help made from the tables, for the terminal and for `docs/query.md`. Input: the tables of fields, flags
-//! and differences. Output: text. Knows nothing of where the text goes.
+//! Tables of `docs/query.md`. Input: the tables of fields, flags and differences. Output: text. Knows nothing of
+//! where the text goes.
 
 use std::fmt::Write;
 
@@ -12,25 +12,6 @@ const BEGIN: &str = "<!-- generated:";
 
 /// Ends each generated part.
 const END: &str = "<!-- end of generated -->";
-
-/// Returns the fields as lines for a terminal: name, letter, other names, description, example.
-pub fn fields_text() -> String {
-    let rows = FIELDS.iter().map(|info| {
-        let letter = info.letter.map(String::from).unwrap_or_default();
-        let description = info.description.replace('`', "");
-        [info.name.to_owned(), letter, info.synonyms.join(" "), description, info.example.to_owned()]
-    });
-    columns(["field", "", "also", "holds", "example"].map(str::to_owned), rows.collect())
-}
-
-/// Returns the flags as lines for a terminal.
-pub fn flags_text() -> String {
-    let rows = FLAGS.iter().map(|info| {
-        let description = info.description.replace('`', "");
-        [info.name.to_owned(), info.letter.to_string(), info.synonyms.join(" "), description]
-    });
-    columns(["flag", "", "also", "means that the message"].map(str::to_owned), rows.collect())
-}
 
 /// Returns a document with new text in its generated parts (`fields`, `flags`, `differences`).
 pub fn refresh(document: &str) -> String {
@@ -101,42 +82,9 @@ fn codes(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Lays rows out in columns, two spaces apart; the last is not padded. All of it is ASCII.
-fn columns<const COUNT: usize>(head: [String; COUNT], rows: Vec<[String; COUNT]>) -> String {
-    let mut all = vec![head];
-    all.extend(rows);
-    let mut lines = String::new();
-    for row in &all {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let width = all.iter().map(|other| other[column].len()).max().unwrap_or(0);
-            let _ = write!(line, "{cell:width$}  ");
-        }
-        lines.push_str(line.trim_end());
-        lines.push('\n');
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_for_the_terminal_are_plain_and_fit() {
-        for text in [fields_text(), flags_text()] {
-            assert!(text.is_ascii() && !text.contains('`'));
-            let longest = text.lines().map(str::len).max().unwrap_or(0);
-            assert!(longest <= 125, "{longest}\n{text}");
-        }
-        assert!(fields_text().starts_with("field         also"), "{}", fields_text());
-        assert_eq!(fields_text().lines().count(), FIELDS.len() + 1);
-        assert!(
-            flags_text().contains("\nunread     u  unseen      not seen, or a file of it is not\n"),
-            "{}",
-            flags_text()
-        );
-    }
 
     #[test]
     fn only_generated_parts_are_made_anew() {

@@ -191,8 +191,6 @@ pub const DEAD_COUNT_OFFSET: usize = DEAD_ROW_COUNT_OFFSET + 4;
 pub const DEAD_PIECE_COUNT_OFFSET: usize = DEAD_COUNT_OFFSET + 4;
 /// Dead rows: zeros.
 pub const DEAD_PADDING_OFFSET: usize = DEAD_PIECE_COUNT_OFFSET + 4;
-/// Dead rows: where the pieces begin.
-pub const DEAD_PIECES_OFFSET: usize = DEAD_PADDING_OFFSET + 4;
 /// Rows in one piece.
 pub const DEAD_PIECE_ROWS: u32 = 65_536;
 /// Words of 64 rows in a piece.

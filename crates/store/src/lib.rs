@@ -84,8 +84,7 @@ pub use segment::mapped::Segment;
 pub use segment::write::{SegmentWritten, write_segment};
 pub use sort::by_primary::{Sorted, sort_by_primary};
 pub use value::{
-    OwnedValue, Value, compare_prefix, hash, hash_key, hint, hint_last, hint_of, in_range, normalise,
-    order_i64,
+    OwnedValue, Value, compare_prefix, hash, hash_key, hint, hint_last, hint_of, normalise, order_i64,
 };
 pub use write::merge::{MergeOptions, MergeReport, merge, merge_all};
 pub use write::options::{Limits, Options};

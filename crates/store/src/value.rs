@@ -241,23 +241,6 @@ pub fn compare_prefix<'a>(row: impl IntoIterator<Item = Value<'a>>, key: &[Value
     Ordering::Equal
 }
 
-/// Returns whether a key is in a range whose ends may be prefixes. A prefix means all keys that begin with
-/// it.
-pub fn in_range(key: &[Value], from: Bound<&[Value]>, to: Bound<&[Value]>) -> bool {
-    let against = |bound: &[Value]| compare_prefix(key.iter().copied(), bound);
-    let after_start = match from {
-        Bound::Unbounded => true,
-        Bound::Included(bound) => against(bound).is_ge(),
-        Bound::Excluded(bound) => against(bound).is_gt(),
-    };
-    after_start
-        && match to {
-            Bound::Unbounded => true,
-            Bound::Included(bound) => against(bound).is_le(),
-            Bound::Excluded(bound) => against(bound).is_lt(),
-        }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -339,17 +322,5 @@ mod tests {
         assert_eq!(out, expected.copied().collect::<Vec<u8>>());
         assert_eq!(hint(&out), 0x7fff_ffff_ffff_ffff);
         assert_eq!((hint(b"ab"), hint_last(b"ab")), (0x6162_0000_0000_0000, 0x6162_ffff_ffff_ffff));
-    }
-
-    #[test]
-    fn a_prefix_as_an_end_stands_for_all_that_begins_with_it() {
-        let key = [Value::U32(7), Value::Bytes(b"x")];
-        let seven = [Value::U32(7)];
-        let eight = [Value::U32(8)];
-        assert!(in_range(&key, Bound::Included(&seven), Bound::Included(&seven)));
-        assert!(!in_range(&key, Bound::Excluded(&seven), Bound::Unbounded));
-        assert!(!in_range(&key, Bound::Unbounded, Bound::Excluded(&seven)));
-        assert!(in_range(&key, Bound::Unbounded, Bound::Excluded(&eight)));
-        assert!(in_range(&key, Bound::Included(&[]), Bound::Included(&[])));
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use store::{
     Codec, Column, ColumnSlice, Index, IndexKind, Kind, OwnedValue, PayloadReader, Rows, Schema, Segment,
-    Source, Value, compare_prefix, in_range, sort_by_primary, write_segment,
+    Source, Value, compare_prefix, sort_by_primary, write_segment,
 };
 use testkit::SimDisk;
 
@@ -138,6 +138,23 @@ pub(crate) fn read_row(segment: &Segment, row: u32, reader: &mut PayloadReader) 
             Ok(OwnedValue::Bytes(segment.payload(column, row, reader)?.to_vec()))
         })
         .collect()
+}
+
+/// Returns whether a key is in a range whose ends may be prefixes. A prefix means all keys that begin with
+/// it.
+fn in_range(key: &[Value], from: Bound<&[Value]>, to: Bound<&[Value]>) -> bool {
+    let against = |bound: &[Value]| compare_prefix(key.iter().copied(), bound);
+    let after_start = match from {
+        Bound::Unbounded => true,
+        Bound::Included(bound) => against(bound).is_ge(),
+        Bound::Excluded(bound) => against(bound).is_gt(),
+    };
+    after_start
+        && match to {
+            Bound::Unbounded => true,
+            Bound::Included(bound) => against(bound).is_le(),
+            Bound::Excluded(bound) => against(bound).is_lt(),
+        }
 }
 
 /// Returns the numbers of the twin's rows whose keys are in a range, ordered by key, then by row.

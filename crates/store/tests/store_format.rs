@@ -9,7 +9,7 @@ use crate::support::{Change, Twin, check, directory, item, key_of, link, options
 use disk::Disk;
 use std::path::PathBuf;
 use store::format::{
-    DEAD_PIECE_WORDS, DEAD_PIECES_OFFSET, HEAD_BYTES, HEAD_MAGIC_OFFSET, HEAD_VERSION_OFFSET,
+    DEAD_PADDING_OFFSET, DEAD_PIECE_WORDS, HEAD_BYTES, HEAD_MAGIC_OFFSET, HEAD_VERSION_OFFSET,
     JOURNAL_CHECKSUM_OFFSET, JOURNAL_HEAD_BYTES, JOURNAL_MAGIC, JOURNAL_MANIFEST_OFFSET, JOURNAL_VERSION,
     KIND_DEAD, MANIFEST_CHECKSUM_BYTES, MANIFEST_MAGIC, MANIFEST_VERSION, RECORD_CHECKSUM_OFFSET,
     RECORD_LENGTH_OFFSET, RECORD_MAGIC, RECORD_PAYLOAD_CHECKSUM_OFFSET, RECORD_PAYLOAD_OFFSET,
@@ -183,7 +183,7 @@ fn dead_rows_have_the_documented_layout() {
     let content = file.range(0..file.content_length()).unwrap();
     let mut reader = Reader(content);
     assert_eq!([reader.u32(), reader.u32(), reader.u32(), reader.u32()], [30, 2, 1, 0]);
-    assert_eq!(content.len() - reader.0.len(), DEAD_PIECES_OFFSET);
+    assert_eq!(content.len() - reader.0.len(), DEAD_PADDING_OFFSET + 4);
     assert_eq!(reader.u64(), 0, "the first piece");
     assert_eq!(reader.u64(), 1 << 3 | 1 << 4, "items 3 and 4");
     assert_eq!(reader.0, [0; (DEAD_PIECE_WORDS - 1) * 8]);

@@ -3,7 +3,7 @@
 use crate::blobs::entry::PIECE_BYTES_MIN;
 use crate::cache::columns::{chunks, compressed};
 use crate::cache::read::Cache;
-use crate::cache::tables::{ids, live};
+use crate::cache::tables::ids;
 use crate::error::Result;
 use crate::pieces::list::PieceList;
 use restic::Id;
@@ -16,14 +16,14 @@ impl Cache {
     pub(crate) fn list(&self) -> Result<PieceList> {
         let mut list = PieceList::default();
         for part in self.compressed.parts() {
-            for row in live(part) {
+            for row in part.live_rows() {
                 let content = part.id_at(compressed::CONTENT, row)?;
                 list.0.insert(part.id_at(compressed::MESSAGE, row)?, vec![Id(content)]);
             }
         }
         // For a compressed file that is cut, the pieces replace the content.
         for part in self.chunks.parts() {
-            for row in live(part) {
+            for row in part.live_rows() {
                 let message = self.message_in(part.id_at(chunks::CONTENT, row)?)?;
                 list.0.insert(message, ids(part.bytes(chunks::PIECES, row)?));
             }

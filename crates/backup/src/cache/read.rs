@@ -5,7 +5,7 @@
 use crate::blobs::entry::{Content, Entry, PIECE_BYTES_MIN};
 use crate::cache::columns::{chunks, compressed, directories, nodes};
 use crate::cache::file::{CachedDirectory, CachedFile, FileRow, FileState, row};
-use crate::cache::tables::{self, ids, live};
+use crate::cache::tables::{self, ids};
 use crate::error::{Error, Result};
 use crate::pieces::lists::PieceLists;
 use disk::Disk;
@@ -66,7 +66,7 @@ impl Cache {
         tables::check(&snapshot)?;
         let mut directories = HashMap::new();
         for part in snapshot.table(directories::TABLE)?.parts() {
-            for row in live(part) {
+            for row in part.live_rows() {
                 let path = part.bytes(directories::PNEU_DIRECTORY, row)?.to_vec();
                 let number = part.u32_at(directories::NUMBER, row)?;
                 directories.insert(path, (number, Id(part.id_at(directories::TREE, row)?)));
@@ -194,7 +194,7 @@ impl Cache {
     fn index_by_pieces(&self) -> Result<HashMap<Vec<Id>, [u8; 32]>> {
         let mut index = HashMap::new();
         for part in self.chunks.parts() {
-            for row in live(part) {
+            for row in part.live_rows() {
                 index.insert(ids(part.bytes(chunks::PIECES, row)?), part.id_at(chunks::CONTENT, row)?);
             }
         }
@@ -214,7 +214,7 @@ impl Cache {
             None => {
                 let mut made = HashMap::new();
                 for part in self.compressed.parts() {
-                    for row in live(part) {
+                    for row in part.live_rows() {
                         let message = part.id_at(compressed::MESSAGE, row)?;
                         made.insert(part.id_at(compressed::CONTENT, row)?, message);
                     }
@@ -247,7 +247,7 @@ impl Cache {
     fn index_by_file(&self) -> Result<HashMap<u64, RowId>> {
         let mut index = HashMap::new();
         for (number, part) in (0u32..).zip(self.nodes.parts()) {
-            for row in live(part) {
+            for row in part.live_rows() {
                 let unique = mail::parse_name(part.bytes(nodes::NAME, row)?).unique;
                 index.insert(file_hash(unique, part.u64_at(nodes::INODE, row)?), RowId { part: number, row });
             }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::pieces::list::PieceList;
 use restic::Id;
 use std::sync::Arc;
-use store::{Column, Kind, Part, Rows, Schema, Snapshot, Value};
+use store::{Column, Kind, Rows, Schema, Snapshot, Value};
 
 /// Name of the attachment that says which version the tables have.
 pub(super) const ATTACHMENT: &str = "backup";
@@ -128,8 +128,4 @@ pub(super) fn push_pieces(
 /// Splits concatenated ids.
 pub(super) fn ids(bytes: &[u8]) -> Vec<Id> {
     bytes.as_chunks::<32>().0.iter().map(|id| Id(*id)).collect()
-}
-
-pub(super) fn live(part: &Part) -> impl Iterator<Item = u32> + '_ {
-    (0..part.row_count()).filter(|row| !part.is_dead(*row))
 }

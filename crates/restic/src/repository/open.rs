@@ -245,13 +245,14 @@ impl Repository {
     ///
     /// # Errors
     /// Storage errors.
+    #[cfg(any(test, feature = "testing"))]
     pub fn save_snapshot(&self, snapshot: &Snapshot) -> Result<Id> {
         snapshot::save(&self.parts, snapshot)
     }
 
-    /// Stores a snapshot as [`Repository::save_snapshot`] does, as long as `lock` is held. If the lock is
-    /// lost, data that the snapshot names may be lost too; the snapshot is then removed again, in case it
-    /// was stored.
+    /// Seals and stores a snapshot, which is then visible to all, as long as `lock` is held. Everything that it
+    /// names must be durable already. If the lock is lost, data that the snapshot names may be lost too; the
+    /// snapshot is then removed again, in case it was stored.
     ///
     /// # Errors
     /// Storage errors, or [`Error::LockLost`].

@@ -47,6 +47,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`Error::NoBlob`] if no index file knows it; [`Error::Damage`] with all copies if none can be read.
+    #[cfg(any(test, feature = "testing"))]
     pub fn load_blob(&self, kind: BlobKind, id: &Id) -> Result<Vec<u8>> {
         let mut reading = Reading::default();
         self.load_blob_with(&mut reading, kind, id)?;
@@ -56,7 +57,7 @@ impl Repository {
     /// Reads a blob into buffers that can be reused.
     ///
     /// # Errors
-    /// Same as [`Repository::load_blob`].
+    /// [`Error::NoBlob`] if no index file knows it; [`Error::Damage`] with all copies if none can be read.
     pub fn load_blob_with<'a>(&self, reading: &'a mut Reading, kind: BlobKind, id: &Id) -> Result<&'a [u8]> {
         let mut copies = Vec::new();
         self.index()?.find(kind, id, &mut copies)?;

@@ -112,12 +112,6 @@ impl Writer {
         self.cut_bytes
     }
 
-    /// Returns whether anything was committed since `version`, so that a plan based on it must be checked
-    /// again.
-    pub fn changed_since(&self, version: &Version) -> bool {
-        self.state.sequence != version.sequence
-    }
-
     /// Commits a transaction: all of it or nothing. When this returns it is durable.
     ///
     /// # Errors

@@ -20,5 +20,7 @@ pub(crate) use node::name_fault;
 pub use node::{ExtendedAttribute, Node, NodeKind};
 pub use owner::OwnerNames;
 pub use read::TreeReader;
-pub use stat::{DeviceIds, FileStat, StatStyle, extended_attributes, go_mode, rights, stat_node};
+#[cfg(any(test, feature = "testing"))]
+pub use stat::stat_node;
+pub use stat::{DeviceIds, FileStat, StatStyle, extended_attributes, go_mode, rights};
 pub use write::{Refused, TreeWriter, encode_node};
