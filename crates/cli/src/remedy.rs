@@ -14,6 +14,9 @@ pub(crate) fn words(remedy: Remedy) -> &'static str {
         Remedy::RebuildIndex => "; run \"pneu check --repair\"",
         Remedy::AddHeaders => "; run \"pneu check --repair\" to read all mail again",
         Remedy::RepairFromCopy => ": run \"pneu check --repair\"",
+        Remedy::RestoreUserData => "; put them back from a backup",
+        Remedy::GiveMoreOfHandle => "; give more of it",
+        Remedy::SetClock => "; set it right",
         Remedy::UseNewerProgram => "; use a newer pneu",
         Remedy::UseNewerProgramOrRebuild => "; use a newer pneu, or delete it and run \"pneu index\"",
         Remedy::NameOwnAddresses => {
@@ -35,6 +38,8 @@ fn words_of_repository(remedy: restic::Remedy) -> &'static str {
             "; if no other process uses the repository: pneu archive unlock --remove-all"
         }
         restic::Remedy::Check => "; see: pneu archive check",
+        restic::Remedy::RepairIndex => ": run \"restic repair index\"",
+        restic::Remedy::SetKeys => "; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
         restic::Remedy::ListSnapshots => "; list them with: pneu archive snapshots",
         // The library may know more remedies than this program has words for.
         _ => "",
@@ -163,6 +168,23 @@ mod tests {
         assert_eq!(
             explained(&backup::Error::NoMail.into()),
             "there is no mail to back up; run \"pneu index --maildir DIR\" first"
+        );
+    }
+
+    #[test]
+    fn damage_of_index_files_and_missing_keys_say_what_helps() {
+        let damaged = restic::Error::damage("index/1a2b", "torn");
+        let at = restic::Error::At { path: "/mail".into(), source: Box::new(damaged) };
+        assert_eq!(
+            explained(&at.into()),
+            "/mail: index/1a2b is damaged: torn; it can be rebuilt from the packs: run \"restic repair index\""
+        );
+        let keys = "; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+        assert!(explained(&restic::Error::NoKeys { address: "s3:h/b".into() }.into()).ends_with(keys));
+        assert!(explained(&restic::Error::KeysInAddress.into()).ends_with(keys));
+        assert_eq!(
+            explained(&restic::Error::damage("data/1a2b", "torn").into()),
+            "data/1a2b is damaged: torn"
         );
     }
 

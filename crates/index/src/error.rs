@@ -3,9 +3,6 @@
 use crate::remedy::Remedy;
 use std::path::PathBuf;
 
-/// Follows the time of an implausible clock in the message.
-const NO_CLOCK: &str = "which cannot be: dates may be wrong, and nothing is forgotten; set it right";
-
 /// A failure that stops an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -71,8 +68,7 @@ pub enum Error {
         newest: u32,
     },
     /// The store of the user's data does not say which version it has.
-    #[error("the tags in {} are damaged: their version cannot be read; put them back from a \
-        backup", path.display())]
+    #[error("the tags in {} are damaged: their version cannot be read", path.display())]
     UserDamaged {
         /// The store's directory.
         path: PathBuf,
@@ -136,7 +132,7 @@ pub enum Error {
         handle: String,
     },
     /// A short SHA-256 names several messages.
-    #[error("{handle} is the beginning of {count} ids; give more of it")]
+    #[error("{handle} is the beginning of {count} ids")]
     Ambiguous {
         /// The handle.
         handle: String,
@@ -161,7 +157,10 @@ pub enum Error {
     #[error(transparent)]
     Archive(Box<dyn std::error::Error + Send + Sync>),
     /// The clock is implausible.
-    #[error("the clock says {}, {NO_CLOCK}", moment(*now_seconds))]
+    #[error(
+        "the clock says {}, which cannot be: dates may be wrong, and nothing is forgotten",
+        moment(*now_seconds)
+    )]
     Clock {
         /// The time that it shows, in seconds since 1970.
         now_seconds: i64,
@@ -191,7 +190,10 @@ impl Error {
             Error::Version { found, newest, .. } if found < newest => Some(Remedy::UpgradeIndex),
             Error::Version { .. } => Some(Remedy::UseNewerProgramOrRebuild),
             Error::UserVersion { .. } => Some(Remedy::UseNewerProgram),
+            Error::UserDamaged { .. } => Some(Remedy::RestoreUserData),
             Error::WithSecondCopy { .. } => Some(Remedy::RepairFromCopy),
+            Error::Ambiguous { .. } => Some(Remedy::GiveMoreOfHandle),
+            Error::Clock { .. } => Some(Remedy::SetClock),
             Error::Query { remedy, .. } => *remedy,
             _ => None,
         }

@@ -15,6 +15,12 @@ pub enum Remedy {
     AddHeaders,
     /// Repair the user's data from its second copy ([`crate::repair_user`]).
     RepairFromCopy,
+    /// Put the user's data back from a backup: it is damaged, and has no second copy.
+    RestoreUserData,
+    /// Give more of a message's id.
+    GiveMoreOfHandle,
+    /// Set the clock right.
+    SetClock,
     /// Use a newer version of the program.
     UseNewerProgram,
     /// Use a newer version of the program, or remove the index and rebuild it.

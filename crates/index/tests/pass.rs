@@ -231,7 +231,7 @@ fn an_unreadable_file_is_reported_and_tried_again() {
     let summary = fixture.update();
     assert_eq!((summary.added, summary.problems.len()), (0, 1));
     let what = &summary.problems[0].what;
-    assert!(what.starts_with("it was compressed by lz4, which pneu cannot read; "), "{what}");
+    assert!(what.starts_with("it was compressed by lz4, which cannot be read; "), "{what}");
     fs::write(&path, message("a", "apples", "red")).unwrap();
     let summary = fixture.update();
     assert_eq!((summary.added, summary.problems.len()), (1, 0));

@@ -33,7 +33,7 @@ pub enum Error {
         what: String,
     },
     /// A message file in a compression format that is not supported.
-    #[error("{} was compressed by {program}, which pneu cannot read; {UNREADABLE_WAY_OUT}", path.display())]
+    #[error("{} was compressed by {program}, which cannot be read; {UNREADABLE_WAY_OUT}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -83,7 +83,7 @@ impl Error {
             Error::NotAFile { .. } => "it is not a file".to_owned(),
             Error::Damaged { what, .. } => format!("it is a damaged compressed file: {what}"),
             Error::Unreadable { program, .. } => {
-                format!("it was compressed by {program}, which pneu cannot read; {UNREADABLE_WAY_OUT}")
+                format!("it was compressed by {program}, which cannot be read; {UNREADABLE_WAY_OUT}")
             }
             Error::Changed { .. } => {
                 "it changed while it was being read; index again when its writer is done".to_owned()

@@ -143,7 +143,7 @@ fn a_compression_that_cannot_be_read_is_named() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{} was compressed by lz4, which pneu cannot read; \
+            "{} was compressed by lz4, which cannot be read; \
              unpack it, or compress it by gzip, zstd, xz or bzip2",
             path.display()
         )

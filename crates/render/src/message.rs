@@ -14,6 +14,9 @@ use std::fmt::Write;
 /// Marks a piece of text, as with a colour.
 pub type Paint<'a> = dyn Fn(Look, &str) -> String + 'a;
 
+/// Returns how this front end shows the form with this MIME type: the end of a line, such as an option.
+pub type HowToShow = fn(&str) -> Option<&'static str>;
+
 /// Levels of answers whose heads are indented; deeper ones stand below each other.
 const INDENT_DEPTH_MAX: u32 = 20;
 
@@ -40,9 +43,10 @@ pub fn text(
     head: Option<&ThreadHead<'_>>,
     zone: &TimeZone,
     paint: Option<&Paint<'_>>,
+    how_to_show: HowToShow,
 ) -> String {
     let body = body(&record.shown_text(), paint);
-    format!("{}\n{body}", header(record, head, zone, paint))
+    format!("{}\n{body}", header(record, head, zone, paint, how_to_show))
 }
 
 /// Returns the header lines of a message; the short ones with `head`, after a line that tells its place.
@@ -51,6 +55,7 @@ pub fn header(
     head: Option<&ThreadHead<'_>>,
     zone: &TimeZone,
     paint: Option<&Paint<'_>>,
+    how_to_show: HowToShow,
 ) -> String {
     let mut out = head.map(|head| place(record, head, paint)).unwrap_or_default();
     let mut field = |name: &str, value: &str| {
@@ -86,11 +91,10 @@ pub fn header(
         return out;
     }
     for form in &record.also {
-        let says = match (form.text.is_empty(), form.mime) {
-            (true, _) => "the same words",
-            (false, "text/html") => "more words: --prefer html",
-            (false, "text/plain") => "more words: --prefer plain",
-            (false, _) => "more words",
+        let says = match (form.text.is_empty(), how_to_show(form.mime)) {
+            (true, _) => "the same words".to_owned(),
+            (false, Some(how)) => format!("more words: {how}"),
+            (false, None) => "more words".to_owned(),
         };
         field("Also", &format!("{} ({says})", form.mime));
     }
@@ -192,6 +196,15 @@ mod tests {
         if look == Look::Plain { text.to_owned() } else { format!("{look:?}[{text}]") }
     }
 
+    fn text(
+        record: &Record<'_>,
+        head: Option<&ThreadHead<'_>>,
+        zone: &TimeZone,
+        paint: Option<&Paint<'_>>,
+    ) -> String {
+        super::text(record, head, zone, paint, |mime| (mime == "text/html").then_some("press h"))
+    }
+
     fn record() -> Record<'static> {
         let contact = |name: &'static str, address: &'static str| Contact { name, address };
         let mut record = Record::new(&[7; 32], Some(1_709_647_331), 100);
@@ -215,7 +228,7 @@ mod tests {
         Date: Tue, 05 Mar 2024 14:02:11 +0000
         Subject: Hi?]0;owned? Bcc: x
         Attachment: a.pdf (application/pdf, 9 bytes)
-        Also: text/html (more words: --prefer html)
+        Also: text/html (more words: press h)
         Also: a/? (the same words)
         File: /m/cur/1:2,S
         Problem: the message has no date

@@ -132,6 +132,15 @@ pub enum Error {
         /// What is wrong with it, and what would be right. Never repeats a part that may hold a password.
         what: String,
     },
+    /// An address holds keys.
+    #[error("an address must hold no keys, because every user can read it in the list of processes")]
+    KeysInAddress,
+    /// The object store asks for keys, and there are none.
+    #[error("{address} asks for an access key and a secret key")]
+    NoKeys {
+        /// The storage's address.
+        address: String,
+    },
     /// The repository has an unknown version, or needs something that this program cannot do.
     #[error("{file}: {what}")]
     Unsupported {
@@ -231,6 +240,9 @@ impl Error {
             Error::UnreadableLock { .. } => Some(Remedy::RemoveAllLocks),
             Error::Needed { .. } | Error::SplitPack { .. } => Some(Remedy::Check),
             Error::NoSnapshot(error) => error.remedy(),
+            Error::Damage { file, .. } if file.starts_with("index/") => Some(Remedy::RepairIndex),
+            Error::NoKeys { .. } | Error::KeysInAddress => Some(Remedy::SetKeys),
+            Error::At { source, .. } => source.remedy(),
             _ => None,
         }
     }
@@ -286,11 +298,11 @@ pub struct KeepsNone {
     pub group: String,
 }
 
-/// Returns the remedy for a damaged file as the end of a sentence. Returns an empty string if its kind is
-/// unknown.
+/// Returns what is to be done about a damaged file, as the end of a sentence. Returns an empty string if its kind
+/// is unknown.
 fn way_out(file: &str) -> &'static str {
     match file.split('/').next() {
-        Some("index") => "; \"restic repair index\" rebuilds it from the packs",
+        Some("index") => "; it can be rebuilt from the packs",
         Some("snapshots") => "; put a copy of the file back, or remove it; then only this snapshot is lost",
         Some("keys") => "; put a copy of the file back, or use the password of another key",
         Some("config") => "; put a copy of the file back",

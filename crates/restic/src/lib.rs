@@ -33,7 +33,7 @@ mod trees;
 pub use blob_index::{
     BlobIndex, Entry, IndexCache, IndexFiles, Mention, PackSummary, SealedIndexFiles, Survey,
 };
-pub use check::{CheckReport, ReadData, check};
+pub use check::{CheckReport, Hint, ReadData, check};
 pub use crypto::key::{Damaged, Key, OVERHEAD};
 pub use crypto::key_file::{self, Cost, KeyFile};
 pub use crypto::password::Password;

@@ -15,6 +15,10 @@ pub enum Remedy {
     RemoveAllLocks,
     /// Check the repository ([`check`](crate::check)), which says what is damaged and what can be done.
     Check,
+    /// Rebuild the index files from the packs, which this library cannot do: restic can.
+    RepairIndex,
+    /// Set the access key and the secret key of the object store, outside of the address.
+    SetKeys,
     /// List the snapshots, and choose one.
     ListSnapshots,
 }

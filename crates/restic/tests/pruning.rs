@@ -63,7 +63,8 @@ pub(crate) fn prune_all(repository: &Repository, options: &PruneOptions) -> rest
 /// Reads every byte. Returns the faults, the hints and the number of unused blobs.
 fn checked(repository: &Repository) -> (Vec<String>, Vec<String>, u64) {
     let report = check(repository, ReadData::All, &Silent).unwrap();
-    (report.faults.iter().map(ToString::to_string).collect(), report.hints, report.unused_blob_count)
+    let hints = report.hints.iter().map(ToString::to_string).collect();
+    (report.faults.iter().map(ToString::to_string).collect(), hints, report.unused_blob_count)
 }
 
 pub(crate) fn is_tidy(repository: &Repository) {

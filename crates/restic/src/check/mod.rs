@@ -12,7 +12,7 @@ mod read;
 mod report;
 
 pub use choose::ReadData;
-pub use report::CheckReport;
+pub use report::{CheckReport, Hint};
 
 use crate::encoding::id::Id;
 use crate::error::{Error, Result};
@@ -40,7 +40,7 @@ pub fn check(repository: &Repository, read_data: ReadData, progress: &dyn Progre
     (report.pack_count, report.blob_count) = (packs.len() as u64, survey.entry_count().into());
     let stored = repository.storage().list(FileKind::Pack)?.into_iter().collect();
     packs::compare(&packs, &stored, &mut report);
-    report.hints.extend(hint_of_unfinished(repository.storage().unfinished_count()?));
+    report.hints.extend(hint_of_unfinished(repository.storage().unfinished_count()?).map(Hint::new));
     let roots: Vec<Id> = listed.snapshots.iter().map(|(_, snapshot)| snapshot.tree).collect();
     let used = mark_used(repository, &survey, &roots, progress)?;
     let numbers = 0..survey.entry_count();
@@ -51,7 +51,9 @@ pub fn check(repository: &Repository, read_data: ReadData, progress: &dyn Progre
             .map(|problem| Error::At { path: shown_path(&problem.path), source: Box::new(problem.error) }),
     );
     if used.untold_count > 0 {
-        report.hints.push(format!("{} more faults of snapshots are not listed", used.untold_count));
+        report
+            .hints
+            .push(Hint::new(format!("{} more faults of snapshots are not listed", used.untold_count)));
     }
     let chosen = choose::choose(&packs, &stored, read_data, repository);
     report.read_pack_count = chosen.len() as u64;

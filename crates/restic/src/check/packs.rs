@@ -2,11 +2,12 @@
 //!
 //! Output: faults and hints. Reads no pack.
 
-use super::report::CheckReport;
+use super::report::{CheckReport, Hint};
 use crate::blob_index::PackSummary;
 use crate::encoding::id::Id;
 use crate::error::Error;
 use crate::file_name::{FileKind, FileName};
+use crate::remedy::Remedy;
 use std::collections::{HashMap, HashSet};
 
 /// Adds what differs to `report`.
@@ -30,19 +31,24 @@ pub(super) fn compare(packs: &[PackSummary], stored: &HashMap<Id, u64>, report: 
     }
     let named: HashSet<Id> = packs.iter().map(|pack| pack.id).collect();
     let unnamed = stored.keys().filter(|id| !named.contains(id)).count();
-    let mut hint = |count: u64, what: &str| {
+    let mut hint = |count: u64, what: &str, remedy: Option<Remedy>| {
         if count > 0 {
             let packs = if count == 1 { "1 pack is".to_owned() } else { format!("{count} packs are") };
-            report.hints.push(format!("{packs} {what}"));
+            report.hints.push(Hint { what: format!("{packs} {what}"), remedy });
         }
     };
     hint(
         unnamed as u64,
         "in no index file: a backup was interrupted or is running. If nothing is missing, \
-         prune removes what is not needed; otherwise \"restic repair index\" finds what they hold",
+         a prune removes what is not needed; otherwise a rebuilt index has what they hold",
+        Some(Remedy::RepairIndex),
     );
-    hint(mixed, "of trees and data together, as old versions of restic wrote them; prune separates them");
-    hint(named_twice, "in several index files");
+    hint(
+        mixed,
+        "of trees and data together, as old versions of restic wrote them; prune separates them",
+        None,
+    );
+    hint(named_twice, "in several index files", None);
 }
 
 #[cfg(test)]
@@ -63,7 +69,8 @@ mod tests {
         let stored = stored.iter().map(|&(number, size)| (Id([number; 32]), size)).collect();
         let mut report = CheckReport::default();
         compare(packs, &stored, &mut report);
-        (report.faults.iter().map(ToString::to_string).collect(), report.hints)
+        let hints = report.hints.iter().map(ToString::to_string).collect();
+        (report.faults.iter().map(ToString::to_string).collect(), hints)
     }
 
     #[test]

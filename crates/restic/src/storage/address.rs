@@ -69,7 +69,7 @@ impl Address {
     /// means https.
     ///
     /// # Errors
-    /// [`Error::Address`] for anything else.
+    /// [`Error::KeysInAddress`]; [`Error::Address`] for anything else.
     pub fn parse(text: &str) -> Result<Address> {
         if text.is_empty() {
             return Err(wrong("the repository has no name: give a directory, or s3:https://host/bucket"));
@@ -112,10 +112,7 @@ fn s3(rest: &str) -> Result<S3Address> {
     };
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     if host.contains('@') {
-        return Err(wrong(
-            "an address must hold no keys, because every user can read it in the list of processes; \
-             set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-        ));
+        return Err(Error::KeysInAddress);
     }
     let mut parts = path.split('/').filter(|part| !part.is_empty());
     let bucket = parts.next().unwrap_or_default().to_owned();

@@ -32,7 +32,7 @@ pub struct StorageOptions {
 ///
 /// # Errors
 /// [`Error::Unsupported`](crate::Error::Unsupported) for an object store in a program that was built without
-/// them; [`Error::Address`](crate::Error::Address) if credentials are missing.
+/// them; [`Error::NoKeys`](crate::Error::NoKeys) if credentials are missing.
 pub fn open_storage(
     address: &Address,
     means: &StorageOptions,

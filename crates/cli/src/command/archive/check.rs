@@ -5,6 +5,7 @@ use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOp
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
+use crate::remedy;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
@@ -71,7 +72,7 @@ impl Run<Session> for Arguments {
             output.line(&one_line(&fault.to_string()))?;
         }
         for hint in &report.hints {
-            output::complain(hint);
+            output::complain(remedy::repository_sentence(&hint.what, hint.remedy));
         }
         if !report.faults.is_empty() {
             output::complain(WAY_OUT);

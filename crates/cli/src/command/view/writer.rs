@@ -100,16 +100,25 @@ impl Writer {
         let terminal = self.output.terminal;
         let paint = |look, text: &str| terminal.paint(look, text).into_owned();
         let paint: Option<&message::Paint<'_>> = terminal.has_color.then_some(&paint);
-        let text = message::text(record, head, &self.zone, paint);
+        let text = message::text(record, head, &self.zone, paint, option_for);
         if self.count == 1 { text } else { separator(terminal) + &text }
     }
 
     fn html(&self, record: &Record<'_>, head: Option<&ThreadHead<'_>>, located: &Located) -> String {
         let own = mail::html_part(&located.content.bytes).filter(|_| self.how.prefer != Some(Form::Plain));
-        let header = message::header(record, head, &self.zone, None);
+        let header = message::header(record, head, &self.zone, None, option_for);
         let article = html::article(record, &header, own.as_deref(), &Cancel::when(is_interrupted));
         let before = if self.count == 1 { html::page_start(&article) } else { html::BETWEEN.to_owned() };
         before + &article.html()
+    }
+}
+
+/// Returns the option that shows the form with this MIME type.
+fn option_for(mime: &str) -> Option<&'static str> {
+    match mime {
+        "text/html" => Some("--prefer html"),
+        "text/plain" => Some("--prefer plain"),
+        _ => None,
     }
 }
 

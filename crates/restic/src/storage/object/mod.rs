@@ -80,13 +80,12 @@ impl ObjectStorage {
     /// Returns the storage at `place`. Nothing is asked of it yet.
     ///
     /// # Errors
-    /// [`Error::Address`] if keys are missing, or the prefix cannot be part of a name; [`Error::Storage`] if
-    /// this machine has no certificates.
+    /// [`Error::NoKeys`]; [`Error::Address`] if the prefix cannot be part of a name; [`Error::Storage`] if this
+    /// machine has no certificates.
     pub fn new(place: &S3Address, credentials: &Credentials, limits: Limits) -> Result<ObjectStorage> {
         let address = place.to_string();
         let (Some(key), Some(secret)) = (&credentials.access_key_id, &credentials.secret_access_key) else {
-            let what = format!("{address} asks for keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
-            return Err(Error::Address { what });
+            return Err(Error::NoKeys { address });
         };
         Path::parse(&place.prefix)
             .map_err(|error| Error::Address { what: format!("{address} cannot be used: {error}") })?;
