@@ -177,7 +177,8 @@ mod tests {
         let at = restic::Error::At { path: "/mail".into(), source: Box::new(damaged) };
         assert_eq!(
             explained(&at.into()),
-            "/mail: index/1a2b is damaged: torn; it can be rebuilt from the packs: run \"restic repair index\""
+            "/mail: index/1a2b is damaged: torn; it can be rebuilt from the packs: run \"restic repair \
+             index\""
         );
         let keys = "; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
         assert!(explained(&restic::Error::NoKeys { address: "s3:h/b".into() }.into()).ends_with(keys));

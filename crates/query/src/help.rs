@@ -1,5 +1,5 @@
-//! Tables of `docs/query.md`. Input: the tables of fields, flags and differences. Output: text. Knows nothing of
-//! where the text goes.
+//! Tables of `docs/query.md`. Input: the tables of fields, flags and differences. Output: text. Knows nothing
+//! of where the text goes.
 
 use std::fmt::Write;
 

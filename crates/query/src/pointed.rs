@@ -1,5 +1,5 @@
-//! Points at a place in a query. Input: the query and the place. Output: a line that a terminal shows as it is,
-//! and below it a line with carets. Does not depend on what is wrong there.
+//! Points at a place in a query. Input: the query and the place. Output: a line that a terminal shows as it
+//! is, and below it a line with carets. Does not depend on what is wrong there.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;

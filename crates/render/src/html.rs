@@ -63,12 +63,12 @@ impl Article {
     }
 }
 
-/// How long parsing may take, which some HTML does within the limits of its tree: a tag with a hundred thousand
-/// attributes.
+/// How long parsing may take, which some HTML does within the limits of its tree: a tag with a hundred
+/// thousand attributes.
 const PARSE_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// Returns HTML with nothing left but formatted text and links; `None` for HTML that is too large, too deep or
-/// takes too long, or once `cancel` says so.
+/// Returns HTML with nothing left but formatted text and links; `None` for HTML that is too large, too deep
+/// or takes too long, or once `cancel` says so.
 fn clean(html: &str, cancel: &Cancel) -> Option<String> {
     let cancel = cancel.clone().with_deadline(Instant::now() + PARSE_TIME_MAX);
     if !is_bearable(html, &cancel) {
@@ -78,8 +78,8 @@ fn clean(html: &str, cancel: &Cancel) -> Option<String> {
     cleaner().clean_from_reader(bytes).ok().map(|document| document.to_string())
 }
 
-/// Hands HTML to the parser, and ends with an error when the time is over: the parser itself cannot be stopped.
-/// What follows the last byte takes time in proportion to the tree, which has limits.
+/// Hands HTML to the parser, and ends with an error when the time is over: the parser itself cannot be
+/// stopped. What follows the last byte takes time in proportion to the tree, which has limits.
 struct Stoppable<'a> {
     rest: &'a [u8],
     cancel: &'a Cancel,

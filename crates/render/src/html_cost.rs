@@ -1,9 +1,10 @@
 //! Decides whether HTML is cheap enough to be sanitised.
 //!
-//! Input: HTML. Output: whether its tree stays within limits. Sanitising parses HTML as a browser does, cannot be
-//! stopped within a step, and takes time and memory in proportion to the tree. A few bytes may add thousands of
-//! nodes: HTML begins open elements again in each paragraph, attributes and all. So the same parser first runs
-//! here, in small pieces and without building a tree, and counts. Does not depend on what is kept of the HTML.
+//! Input: HTML. Output: whether its tree stays within limits. Sanitising parses HTML as a browser does,
+//! cannot be stopped within a step, and takes time and memory in proportion to the tree. A few bytes may add
+//! thousands of nodes: HTML begins open elements again in each paragraph, attributes and all. So the same
+//! parser first runs here, in small pieces and without building a tree, and counts. Does not depend on what
+//! is kept of the HTML.
 
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, Tracer, TreeSink};
 use html5ever::tendril::{StrTendril, TendrilSink};
@@ -13,11 +14,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 use work::Cancel;
 
-/// Bytes of HTML that are parsed, and bytes of all attributes in the tree. Letters have less than 1 MiB; this has
-/// room for pictures within the text.
+/// Bytes of HTML that are parsed, and bytes of all attributes in the tree. Letters have less than 1 MiB; this
+/// has room for pictures within the text.
 pub(crate) const HTML_BYTES_MAX: usize = 16 << 20;
-/// Elements, attributes, comments and parse errors that the parser keeps: some 60 MB. Long newsletters come to a
-/// tenth of it.
+/// Elements, attributes, comments and parse errors that the parser keeps: some 60 MB. Long newsletters come
+/// to a tenth of it.
 const NODE_COUNT_MAX: usize = 300_000;
 /// Elements that are open at once. Some end tags take as many steps as the square of this.
 const DEPTH_MAX: usize = 2_000;
@@ -82,7 +83,7 @@ struct Count {
 impl Default for Count {
     fn default() -> Count {
         Count {
-            document: element(QualName::new(None, ns!(), local_name!("")), false),
+            document: element(QualName::new(None, ns!(html), local_name!("html")), false),
             nodes: Cell::default(),
             attribute_bytes: Cell::default(),
             steps: Cell::default(),

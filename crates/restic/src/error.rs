@@ -298,8 +298,8 @@ pub struct KeepsNone {
     pub group: String,
 }
 
-/// Returns what is to be done about a damaged file, as the end of a sentence. Returns an empty string if its kind
-/// is unknown.
+/// Returns what is to be done about a damaged file, as the end of a sentence. Returns an empty string if its
+/// kind is unknown.
 fn way_out(file: &str) -> &'static str {
     match file.split('/').next() {
         Some("index") => "; it can be rebuilt from the packs",

@@ -6,7 +6,6 @@
 
 use crate::schema::Kind;
 use std::cmp::Ordering;
-use std::ops::Bound;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// One value of a row. Values of one kind have their natural order: numbers by size, bytes from the front.

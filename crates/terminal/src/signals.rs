@@ -103,8 +103,8 @@ impl Signals {
         }
     }
 
-    /// Takes note that the process waits for its pager: a signal ends it, once its locks are given up and the user
-    /// was told what was kept back.
+    /// Takes note that the process waits for its pager: a signal ends it, once its locks are given up and the
+    /// user was told what was kept back.
     fn waits_for_pager(&'static self) {
         if self.starts_to_end_itself() {
             self.may_end.store(false, Ordering::SeqCst);

@@ -34,8 +34,8 @@ pub struct BackupReport {
     pub counts: Counts,
     /// How much was added to the repository.
     pub saved: SaveStatistics,
-    /// Files that were left out, sorted by path, then what could not be read of the repository. Everything else is
-    /// in the snapshot.
+    /// Files that were left out, sorted by path, then what could not be read of the repository. Everything
+    /// else is in the snapshot.
     pub problems: Vec<Problem>,
 }
 

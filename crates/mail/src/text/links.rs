@@ -1,9 +1,9 @@
 //! Collects the targets of links in HTML.
 //!
 //! Input: the tags `a` and `area` with their attributes, and the text written so far. Output: for each link
-//! to another place, the range of its text, and its target as a browser reads it. Relative links lead somewhere
-//! only after a `base` with an address of the web; links within the page lead nowhere in a message. Does not
-//! depend on how links are shown.
+//! to another place, the range of its text, and its target as a browser reads it. Relative links lead
+//! somewhere only after a `base` with an address of the web; links within the page lead nowhere in a message.
+//! Does not depend on how links are shown.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -83,8 +83,8 @@ struct Open {
 }
 
 impl Collector {
-    /// Sets what the relative links that follow are relative to. As in browsers, the first `base` with an address
-    /// counts.
+    /// Sets what the relative links that follow are relative to. As in browsers, the first `base` with an
+    /// address counts.
     pub(crate) fn base(&mut self, attributes: &str) {
         if matches!(self.base, Base::Unknown)
             && let Some(address) = address(attributes)
@@ -161,8 +161,8 @@ fn address(attributes: &str) -> Option<String> {
     Some(trimmed.replace(['\t', '\n', '\r'], ""))
 }
 
-/// Returns an address without query and fragment, if it is one of the web that can be joined with relative links:
-/// it names a host, and no user.
+/// Returns an address without query and fragment, if it is one of the web that can be joined with relative
+/// links: it names a host, and no user.
 fn web_base(address: &str) -> Option<String> {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = address.split_once("://")?;
@@ -177,9 +177,9 @@ fn web_base(address: &str) -> Option<String> {
     is_usable.then(|| address.to_owned())
 }
 
-/// Returns where a relative link leads. `.` and `..` stay in it: they lead to the same place. `None` for a link
-/// within the page, and for one that browsers may read otherwise: with a backslash, or with a colon before the
-/// first slash.
+/// Returns where a relative link leads. `.` and `..` stay in it: they lead to the same place. `None` for a
+/// link within the page, and for one that browsers may read otherwise: with a backslash, or with a colon
+/// before the first slash.
 fn join(base: &str, relative: &str) -> Option<String> {
     let first = relative.split(['/', '?', '#']).next().unwrap_or_default();
     if relative.is_empty() || relative.starts_with('#') || relative.contains('\\') || first.contains(':') {

@@ -250,9 +250,9 @@ impl Repository {
         snapshot::save(&self.parts, snapshot)
     }
 
-    /// Seals and stores a snapshot, which is then visible to all, as long as `lock` is held. Everything that it
-    /// names must be durable already. If the lock is lost, data that the snapshot names may be lost too; the
-    /// snapshot is then removed again, in case it was stored.
+    /// Seals and stores a snapshot, which is then visible to all, as long as `lock` is held. Everything that
+    /// it names must be durable already. If the lock is lost, data that the snapshot names may be lost too;
+    /// the snapshot is then removed again, in case it was stored.
     ///
     /// # Errors
     /// Storage errors, or [`Error::LockLost`].

@@ -80,8 +80,8 @@ impl ObjectStorage {
     /// Returns the storage at `place`. Nothing is asked of it yet.
     ///
     /// # Errors
-    /// [`Error::NoKeys`]; [`Error::Address`] if the prefix cannot be part of a name; [`Error::Storage`] if this
-    /// machine has no certificates.
+    /// [`Error::NoKeys`]; [`Error::Address`] if the prefix cannot be part of a name; [`Error::Storage`] if
+    /// this machine has no certificates.
     pub fn new(place: &S3Address, credentials: &Credentials, limits: Limits) -> Result<ObjectStorage> {
         let address = place.to_string();
         let (Some(key), Some(secret)) = (&credentials.access_key_id, &credentials.secret_access_key) else {
