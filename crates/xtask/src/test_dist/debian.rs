@@ -2,7 +2,7 @@
 //!
 //! Input: a directory. Output: an installed package, or none. Does not know what the package contains.
 
-use super::place::change_root;
+use super::installation::change_root;
 use crate::run::{output, run, say};
 use anyhow::{Result, bail};
 use std::fs;

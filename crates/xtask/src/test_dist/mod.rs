@@ -110,13 +110,13 @@ fn deb(packages: &Packages, tried: &Path) -> Result<()> {
     debian::install(&root, &file)?;
     trial::programs(&Installation::inside(&root, "/usr/bin"))?;
     trial::files(&root.join("usr/share"))?;
-    trial::manual(place::change_root(&root).arg("man"))?;
+    trial::manual(installation::change_root(&root).arg("man"))?;
     debian::remove(&root, "pneu")
 }
 
 /// Returns whether this process may run programs in another root.
 fn may_change_root(else_what: &str) -> Result<bool> {
-    if output(place::change_root(Path::new("/")).arg("/bin/true")).is_ok() {
+    if output(installation::change_root(Path::new("/")).arg("/bin/true")).is_ok() {
         return Ok(true);
     }
     left_out(&format!("{else_what}: that needs the rights of root (sudo make test-dist)"))?;
