@@ -10,7 +10,7 @@ use crate::sanitise::{is_harmful, one_line};
 use crate::session::Session;
 use crate::setup::configuration_file::{refuse_another, write};
 use crate::words::quoted_path;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use backup::CONFIGURATION_BYTES_MAX;
 use pneu::setup::configuration::{self as config, ArchiveConfiguration, Configuration};
 use std::path::Path;

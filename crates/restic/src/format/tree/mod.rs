@@ -20,7 +20,5 @@ pub(crate) use node::name_fault;
 pub use node::{ExtendedAttribute, Node, NodeKind};
 pub use owner::OwnerNames;
 pub use read::TreeReader;
-#[cfg(any(test, feature = "testing"))]
-pub use stat::stat_node;
-pub use stat::{DeviceIds, FileStat, StatStyle, extended_attributes, go_mode, rights};
+pub use stat::{DeviceIds, FileStat, StatStyle, extended_attributes, go_mode, rights, stat_node};
 pub use write::{Refused, TreeWriter, encode_node};

@@ -83,7 +83,6 @@ pub struct StatStyle {
 ///
 /// Empty names of an owner are left out. `None` if the system has a kind of files that trees have no name
 /// for.
-#[cfg(any(test, feature = "testing"))]
 pub fn stat_node<'a>(
     name: &'a [u8],
     stat: &FileStat,
