@@ -4,7 +4,7 @@ use crate::blobs::entry::{Content, Entry};
 use crate::cache::{Cache, CacheUpdate};
 use crate::testing::mailbox::{TestMailbox, message};
 use crate::testing::memory::MemoryRepository;
-use crate::write::files::BackupContext;
+use crate::write::context::BackupContext;
 use crate::write::pneu_files::PneuFiles;
 use crate::write::store_mail::{Counts, StoredMail, store_mail};
 use disk::Disk;

@@ -14,7 +14,7 @@ use crate::names::{CONFIGURATION, QUERIES, TAGS};
 use crate::pieces::lists::read_lists;
 use crate::remedy::Remedy;
 use crate::roots::resolved_roots;
-use crate::write::files::BackupContext;
+use crate::write::context::BackupContext;
 use crate::write::pneu_files::PneuFiles;
 use crate::write::snapshot::{BackupOptions, Target, save, snapshot};
 use crate::write::store_mail::{Counts, StoredMail, store_mail};

@@ -1,45 +1,41 @@
 //! Stores the files of one directory: looks at each, and reads those whose content is not known.
 //!
-//! Input: the files that should be there, and the directory in the cache. Output: the files with their pieces
-//! in the repository, and how they differ from the cache. Files that were renamed meanwhile are found by
-//! their unique part; others that are gone are reported. Work is spread over all cores. Each thread holds at
-//! most one file that is shorter than a piece in memory.
+//! Input: what is stored of the directory, and the directory in the cache. Output: the files with their
+//! pieces in the repository, and how they differ from the cache. If nothing differs, no list of files is
+//! made. Files that were renamed meanwhile are found by their unique part; others that are gone are reported.
+//! Work is spread over all cores. Each thread holds at most one file that is shorter than a piece in memory.
 
 use crate::blobs::entry::{ContentView, EntryView, PIECE_BYTES_MIN, Stat};
-use crate::blobs::writer::BlobWriter;
-use crate::cache::{Cache, CachedDirectory, CachedFile, Difference};
-use crate::error::{Error, Problem, Result};
+use crate::cache::{CachedDirectory, CachedFile, Difference};
+use crate::error::{Problem, Result};
 use crate::write::compare::{Verdict, judge};
-use crate::write::expected::Expected;
+use crate::write::context::{BackupContext, look, open};
+use crate::write::expected::{self, Expected};
+use crate::write::layout::Directory;
 use crate::write::save_file::{Predicted, SavedFile, save_file};
+use crate::write::unchanged::{Unchanged, unchanged};
+use index::Inventory;
 use mail::RootBoundary;
 use rayon::prelude::*;
 use restic::Id;
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::fs::AtFlags;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use work::Progress;
 
 /// Files that one task of a thread looks at.
 const LOOK_COUNT: usize = 128;
 
-/// What the backup of all directories shares.
-pub(crate) struct BackupContext<'a> {
-    /// Where blobs are written.
-    pub writer: &'a dyn BlobWriter,
-    /// The cache of the last backup.
-    pub cache: Option<&'a Cache>,
-    /// The progress of the backup.
-    pub progress: &'a dyn Progress,
-}
-
-/// The paths of a directory, and where renamed files are searched.
-pub(crate) struct FolderPaths<'a> {
-    /// The directory.
+/// A directory whose files are stored, and where renamed files are searched.
+pub(crate) struct FilesPlace<'a> {
+    /// What is stored of the directory.
+    pub directory: &'a Directory,
+    /// Its path.
     pub here: &'a Path,
+    /// Whether it holds directories that were stored.
+    pub has_directories: bool,
     /// The folder's other directory with messages, if it is stored later.
     pub other: Option<&'a Path>,
     /// The root.
@@ -74,6 +70,14 @@ enum State {
     Skipped,
 }
 
+/// The result of storing the files of a directory.
+pub(crate) enum FilesOutcome<'a> {
+    /// They are all as the last snapshot has them, and so is its tree.
+    Unchanged(Unchanged),
+    /// They were stored.
+    Stored(StoredFiles<'a>),
+}
+
 /// The files of a directory after they were stored.
 #[derive(Default)]
 pub(crate) struct StoredFiles<'a> {
@@ -93,54 +97,62 @@ pub(crate) struct StoredFiles<'a> {
     pub problems: Vec<Problem>,
 }
 
-/// Stores the files of a directory. `expected` is sorted by name.
+/// Stores the files of a directory: those that should be there, and `renamed` ones, which came into it
+/// meanwhile.
 ///
 /// # Errors
-/// The repository reports a failure, the directory cannot be opened, [`Error::Interrupted`]. An error of a
+/// The repository or the index reports a failure, [`Interrupted`](crate::Error::Interrupted);
+/// [`Io`](crate::Error::Io) and [`Mail`](crate::Error::Mail) if the directory cannot be read. An error of a
 /// single file is a problem.
 pub(crate) fn store_files<'a>(
     context: &BackupContext<'a>,
-    places: &FolderPaths<'_>,
-    expected: Vec<Expected<'a>>,
+    inventory: &'a Inventory,
+    place: &FilesPlace<'_>,
+    renamed: Vec<Expected<'a>>,
     before: &CachedDirectory<'a>,
-) -> Result<StoredFiles<'a>> {
+) -> Result<FilesOutcome<'a>> {
+    let (directory, at) = (place.directory, (place.here, place.root));
+    let messages = expected::messages(inventory, directory, at)?;
+    let has_others = directory.has_extras || place.has_directories || !renamed.is_empty();
+    if directory.messages.is_some()
+        && !has_others
+        && let Some(unchanged) = unchanged(context, place.here, &messages, before)?
+    {
+        return Ok(FilesOutcome::Unchanged(unchanged));
+    }
+    let expected = expected::all(messages, renamed, directory, at)?;
     let mut stored = StoredFiles::default();
-    let directory = open(places.here)?;
-    let open = OpenDirectory { context, directory: &directory, path: places.here, root: places.root, before };
-    let lost = open.store_files(expected, &mut stored)?;
+    if !expected.is_empty() {
+        store_expected(context, place, expected, (before, &mut stored))?;
+    }
+    Ok(FilesOutcome::Stored(stored))
+}
+
+/// Stores files and says how they differ from the cache. `expected` is sorted by name.
+fn store_expected<'a>(
+    context: &BackupContext<'a>,
+    place: &FilesPlace<'_>,
+    expected: Vec<Expected<'a>>,
+    (before, stored): (&CachedDirectory<'a>, &mut StoredFiles<'a>),
+) -> Result<()> {
+    let directory = open(place.here)?;
+    let open = OpenDirectory { context, directory: &directory, path: place.here, root: place.root, before };
+    let lost = open.store_files(expected, stored)?;
     if !lost.is_empty() {
-        let (found, mut gone) = find_again(places, lost, &mut stored);
+        let (found, mut gone) = find_again(place, lost, stored);
         // Of two with one name the one that was expected under it stays; one that is renamed again is not
         // looked for again.
         let (named, taken): (Vec<Expected<'a>>, Vec<Expected<'a>>) =
             found.into_iter().partition(|file| stored.place_of(&file.name).is_err());
-        gone.extend(open.store_files(named, &mut stored)?);
+        gone.extend(open.store_files(named, stored)?);
         gone.extend(taken);
         stored.files.sort_by(|a, b| a.name().cmp(b.name()));
         stored.problems.extend(gone.into_iter().map(|file| {
-            let path = mail::join(places.here, &file.name);
+            let path = mail::join(place.here, &file.name);
             Problem::new(path, "it went away, and is in no snapshot made now")
         }));
     }
-    stored.sum_up(before)?;
-    Ok(stored)
-}
-
-/// Opens a directory.
-pub(crate) fn open(path: &Path) -> Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(|error| Error::Io {
-        action: "open",
-        path: path.to_owned(),
-        source: error.into(),
-    })
-}
-
-/// Looks at a file in an open directory; `None` if it is a symbolic link.
-pub(crate) fn look(directory: &OwnedFd, name: &[u8]) -> rustix::io::Result<Option<Stat>> {
-    let stat = rustix::fs::statat(directory, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)?;
-    let is_link = FileType::from_raw_mode(stat.st_mode).is_symlink();
-    Ok((!is_link).then(|| Stat::from(stat)))
+    stored.sum_up(before)
 }
 
 impl PresentFile<'_> {
@@ -394,13 +406,13 @@ impl<'a> OpenDirectory<'a, '_> {
 /// Looks for files under other names with the same unique part: returns those that are here, and those that
 /// are nowhere.
 fn find_again<'a>(
-    places: &FolderPaths<'_>,
+    place: &FilesPlace<'_>,
     lost: Vec<Expected<'a>>,
     stored: &mut StoredFiles<'a>,
 ) -> (Vec<Expected<'a>>, Vec<Expected<'a>>) {
     let names = |directory| mail::names_by_unique_part(directory).unwrap_or_default();
-    let here = names(places.here);
-    let other = places.other.map(names).unwrap_or_default();
+    let here = names(place.here);
+    let other = place.other.map(names).unwrap_or_default();
     let (mut found, mut gone) = (Vec::new(), Vec::new());
     for expected in lost {
         let unique = mail::parse_name(&expected.name).unique;

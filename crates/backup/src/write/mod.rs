@@ -5,6 +5,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod compare;
+pub(crate) mod context;
 pub(crate) mod expected;
 pub(crate) mod extras;
 pub(crate) mod files;

@@ -191,7 +191,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
         std::fs::write(&path, "0123456789").unwrap();
-        let place = crate::write::files::open(directory.path()).unwrap();
+        let place = crate::write::context::open(directory.path()).unwrap();
         let stat = open(&place, b"file").unwrap().1;
         let writer = MemoryRepository::default();
         writer.pieces.lock().unwrap().insert(Id([7; 32]), b"of another file".to_vec());

@@ -12,12 +12,12 @@ use crate::names::PNEU_DIRECTORY;
 use crate::paths::{child, root_of, split};
 use crate::pieces::list::PieceList;
 use crate::roots::resolved_folders;
-use crate::write::expected;
+use crate::write::context::BackupContext;
 use crate::write::expected::Expected;
-use crate::write::files::{BackupContext, FolderPaths, PresentFile, StoredFiles, store_files};
+use crate::write::files::{FilesOutcome, FilesPlace, PresentFile, StoredFiles, store_files};
 use crate::write::layout::{Directory, Folder, Layout, layout};
 use crate::write::pneu_files::{PneuFiles, StoredPneuFiles, store_pneu_files};
-use crate::write::unchanged::{Unchanged, unchanged};
+use crate::write::unchanged::Unchanged;
 use index::{Inventory, Subdirectory};
 use mail::RootBoundary;
 use rayon::prelude::*;
@@ -219,32 +219,20 @@ impl<'a> Shared<'a> {
             }
         }
         let before = self.context.cache.map(|known| known.directory(path)).transpose()?.unwrap_or_default();
-        let expected = expected::messages(self.inventory, directory, (&place, &root));
-        if let (Ok(expected), true) =
-            (&expected, entries.is_empty() && renamed.is_empty() && !directory.has_extras)
-            && directory.messages.is_some()
-            && let Some(unchanged) = unchanged(self.context, &place, expected, &before)?
-        {
-            return Ok(Finished::Unchanged(stat, unchanged));
-        }
-        let expected =
-            expected.and_then(|messages| expected::all(messages, renamed, directory, (&place, &root)));
-        let expected = match expected {
-            Ok(expected) => expected,
+        let other = self.other_path(path, directory).map(|other| PathBuf::from(OsStr::from_bytes(&other)));
+        let files = FilesPlace {
+            directory,
+            here: &place,
+            has_directories: !entries.is_empty(),
+            other: other.as_deref(),
+            root: &root,
+        };
+        let stored = match store_files(self.context, self.inventory, &files, renamed, &before) {
+            Ok(FilesOutcome::Unchanged(unchanged)) => return Ok(Finished::Unchanged(stat, unchanged)),
+            Ok(FilesOutcome::Stored(stored)) => stored,
             Err(Error::Io { source, .. }) => return Ok(skipped(place, &source.to_string())),
             Err(Error::Mail(error)) => return Ok(skipped(place, &error.to_string())),
             Err(error) => return Err(error),
-        };
-        let stored = if expected.is_empty() {
-            StoredFiles::default()
-        } else {
-            let other =
-                self.other_path(path, directory).map(|other| PathBuf::from(OsStr::from_bytes(&other)));
-            let places = FolderPaths { here: &place, other: other.as_deref(), root: &root };
-            match store_files(self.context, &places, expected, &before) {
-                Err(Error::Io { source, .. }) => return Ok(skipped(place, &source.to_string())),
-                other => other?,
-            }
         };
         self.tree_of(stat, entries, &before, stored)
     }

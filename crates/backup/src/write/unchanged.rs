@@ -6,8 +6,8 @@
 use crate::blobs::entry::PIECE_BYTES_MIN;
 use crate::cache::{Cache, CachedDirectory, CachedFile};
 use crate::error::Result;
+use crate::write::context::{BackupContext, look, open};
 use crate::write::expected::Expected;
-use crate::write::files::{BackupContext, look, open};
 use rayon::prelude::*;
 use restic::Id;
 use rustix::fd::OwnedFd;

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::testing::fixture::Fixture;
 use crate::testing::mailbox::message;
 use crate::testing::memory::{MemoryRepository, id_of};
-use crate::write::files::BackupContext;
+use crate::write::context::BackupContext;
 use crate::write::pneu_files::PneuFiles;
 use crate::write::store_mail::store_mail;
 use index::{Inventory, Root, UpdateOptions};

@@ -1,18 +1,19 @@
 //! Decides from a scan what to do: which rows move, which files to read, which rows to remove, and what to
 //! leave alone.
 //!
-//! Input: a scan. Output: a plan. Pure.
+//! Input: a scan. Output: a plan. Pure. `folder` decides what is stored about folders.
 
-mod moves;
+mod folder;
 
 use crate::pass::options::Loss;
-use crate::pass::scan::{Found, LookedUp, Outcome, Scan, ScannedFolder, is_drafts_folder};
+use crate::pass::scan::{Found, LookedUp, Outcome, Scan, is_drafts_folder};
 use crate::pass::summary::{Problem, Summary};
 use crate::remedy::Remedy;
-use crate::rows::{FileRow, FolderRow, Subdirectory};
-use mail::{FileStat, Stamp};
-use moves::{Devices, Move, match_moves};
-use std::collections::HashSet;
+use crate::rows::FileRow;
+pub(in crate::pass) use folder::PlannedFolder;
+use folder::decide_stamps;
+use mail::FileStat;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 /// The work of a pass.
@@ -35,27 +36,6 @@ pub(in crate::pass) struct Plan {
     pub summary: Summary,
 }
 
-/// A folder, and what the commit stores about it.
-#[derive(Debug)]
-pub(in crate::pass) struct PlannedFolder {
-    /// Its path.
-    pub path: PathBuf,
-    /// Its row when it was scanned.
-    pub row: FolderRow,
-    /// Whether it has no row yet.
-    pub is_new: bool,
-    /// Whether its row is removed once it has no files.
-    pub is_gone: bool,
-    /// The stamps of its two directories before they were read; `None` for a directory that was not read.
-    pub read: [Option<Stamp>; 2],
-    /// The stamps to store once everything in the folder is done; `None` leaves a stamp as it is.
-    pub stamps: [Option<Stamp>; 2],
-    /// The devices of its two directories now; 0 for a directory that was not read.
-    pub device_now: [u64; 2],
-    /// Whether the row itself changed.
-    pub is_changed: bool,
-}
-
 /// A file to read.
 #[derive(Clone, Debug)]
 pub(in crate::pass) struct Candidate {
@@ -63,6 +43,15 @@ pub(in crate::pass) struct Candidate {
     pub found: Found,
     /// The row that it replaces.
     pub replaces: Option<FileRow>,
+}
+
+/// A file that is at another place or has another name than its row says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::pass) struct Move {
+    /// The present row.
+    pub old: FileRow,
+    /// The file now.
+    pub new: Found,
 }
 
 impl Plan {
@@ -103,7 +92,9 @@ pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     let mut added = Vec::new();
     let mut roots = Vec::new();
     for mut folder in scan.folders {
-        let mut planned = planned(&folder, &gone);
+        // If its rows stay, the folder stays too.
+        let is_gone = !folder.is_there && !matches!(gone, Gone::None);
+        let mut planned = PlannedFolder::new(&folder, is_gone);
         for (place, outcome) in std::mem::take(&mut folder.directories).into_iter().enumerate() {
             let directory = match outcome {
                 Outcome::Unknown => continue,
@@ -153,6 +144,40 @@ pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     plan
 }
 
+/// Rows and files after those that belong together were paired.
+#[derive(Debug, Default)]
+struct Matched {
+    /// Pairs.
+    moved: Vec<Move>,
+    /// New files without a matching row.
+    added: Vec<Found>,
+    /// Rows without a matching new file.
+    gone: Vec<FileRow>,
+}
+
+/// Finds files that were moved, renamed or reflagged: pairs of a row without a file and a file without a row.
+/// Uses each row and each file at most once.
+fn match_moves(gone: Vec<FileRow>, added: Vec<Found>, places: &Places<'_>) -> Matched {
+    let mut by_inode: HashMap<u64, Vec<usize>> = HashMap::with_capacity(gone.len());
+    for (index, row) in gone.iter().enumerate() {
+        by_inode.entry(row.inode).or_default().push(index);
+    }
+    let mut rows: Vec<Option<FileRow>> = gone.into_iter().map(Some).collect();
+    let mut matched = Matched::default();
+    for found in added {
+        let candidates = by_inode.get(&found.inode).map_or(&[][..], Vec::as_slice);
+        let fits = |index: &&usize| {
+            rows.get(**index).and_then(Option::as_ref).is_some_and(|row| places.is_same_file(row, &found))
+        };
+        match candidates.iter().find(fits).and_then(|index| rows.get_mut(*index)).and_then(Option::take) {
+            Some(old) => matched.moved.push(Move { old, new: found }),
+            None => matched.added.push(found),
+        }
+    }
+    matched.gone = rows.into_iter().flatten().collect();
+    matched
+}
+
 /// Adds moved files to the plan. A file that was a draft before it moved, or is one now, may also have been
 /// rewritten in place, so it is added to the files to read. The commit reads it only if it changed.
 fn take_moves(plan: &mut Plan, moved: Vec<Move>) {
@@ -178,79 +203,10 @@ fn suspects(suspect: Vec<(FileRow, Found)>) -> impl Iterator<Item = Candidate> {
     suspect.into_iter().map(|(row, found)| Candidate { found, replaces: Some(row) })
 }
 
-fn planned(folder: &ScannedFolder, gone: &Gone) -> PlannedFolder {
-    // If its rows stay, the folder stays too.
-    let is_gone = !folder.is_there && !matches!(gone, Gone::None);
-    PlannedFolder {
-        path: folder.path.clone(),
-        row: FolderRow {
-            no_update: folder.no_update,
-            keyword_names: folder.keyword_names.clone(),
-            ..folder.row.clone()
-        },
-        is_new: folder.is_new,
-        is_gone,
-        read: [None, None],
-        stamps: [None, None],
-        device_now: [0, 0],
-        is_changed: folder.is_new
-            || is_gone
-            || folder.no_update != folder.row.no_update
-            || folder.keyword_names != folder.row.keyword_names,
-    }
-}
-
-/// Decides which stamps to store. `kept` names directories with rows that stay although their file is gone.
-fn decide_stamps(folders: &mut [PlannedFolder], kept: &HashSet<(u32, Subdirectory)>, started_ns: i64) {
-    for folder in folders {
-        for subdirectory in Subdirectory::ALL {
-            let index = subdirectory.index();
-            let stored = folder.row.directories[index].stamp;
-            let Some(read) = folder.read[index] else { continue };
-            let is_kept = !folder.is_new && kept.contains(&(folder.row.number, subdirectory));
-            folder.stamps[index] = if is_kept || read.is_racy(started_ns) {
-                untrusted_stamp(read, &stored)
-            } else {
-                stamp_to_store(read, Trust::Whole, &stored)
-            };
-        }
-        folder.is_changed |= folder.stamps.iter().any(Option::is_some);
-    }
-}
-
-/// Whether a stamp can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trust {
-    /// A directory with this stamp has exactly the files in its rows.
-    Whole,
-    /// Its times could hide a change, or its rows are incomplete.
-    None,
-}
-
-/// Returns the stamp to store, or `None` if the stored one stays. Untrusted times are left out. The device is
-/// always stored, because it identifies moves between folders.
-fn stamp_to_store(read: Stamp, trust: Trust, stored: &Stamp) -> Option<Stamp> {
-    let without_times = Stamp { mtime_ns: 0, ctime_ns: 0, ..read };
-    let is_same_directory = (read.device, read.inode) == (stored.device, stored.inode);
-    match trust {
-        Trust::Whole => (read != *stored).then_some(read),
-        // A stored stamp with other times is untrusted too, until the directory has that stamp again.
-        Trust::None if is_same_directory && (read != *stored || without_times == *stored) => None,
-        Trust::None => Some(without_times),
-    }
-}
-
-/// Returns the stamp to store for a directory whose rows are incomplete.
-fn untrusted_stamp(read: Stamp, stored: &Stamp) -> Option<Stamp> {
-    // If the directory is gone, its old device and inode are kept, to recognise moves.
-    let place = if read == Stamp::default() { *stored } else { read };
-    stamp_to_store(place, Trust::None, stored)
-}
-
 /// Finds the folders of rows and files.
 struct Places<'a> {
     folders: &'a [PlannedFolder],
-    by_number: std::collections::HashMap<u32, usize>,
+    by_number: HashMap<u32, usize>,
 }
 
 impl<'a> Places<'a> {
@@ -258,20 +214,28 @@ impl<'a> Places<'a> {
         let numbers = folders.iter().enumerate().filter(|(_, folder)| !folder.is_new);
         Places { folders, by_number: numbers.map(|(index, folder)| (folder.row.number, index)).collect() }
     }
-}
 
-impl Devices for Places<'_> {
-    fn of_row(&self, row: &FileRow) -> u64 {
+    /// Returns the stored device of a row's directory.
+    fn device_of_row(&self, row: &FileRow) -> u64 {
         let folder = self.by_number.get(&row.folder).and_then(|index| self.folders.get(*index));
         folder.map_or(0, |folder| folder.row.directories[row.subdirectory.index()].stamp.device)
     }
 
-    fn of_found(&self, found: &Found) -> u64 {
+    /// Returns the present device of a found file's directory.
+    fn device_of_found(&self, found: &Found) -> u64 {
         self.folders[found.folder].device_now[found.subdirectory.index()]
     }
 
-    fn same_folder(&self, row: &FileRow, found: &Found) -> bool {
+    fn is_same_folder(&self, row: &FileRow, found: &Found) -> bool {
         self.by_number.get(&row.folder) == Some(&found.folder)
+    }
+
+    /// Returns whether a row without a file and a file without a row, with one inode, are the same file: the
+    /// unique part of the name is the same, and between folders the device too, because inodes are unique
+    /// only within a device.
+    fn is_same_file(&self, row: &FileRow, found: &Found) -> bool {
+        mail::parse_name(&row.name).unique == mail::parse_name(&found.name).unique
+            && (self.is_same_folder(row, found) || self.device_of_row(row) == self.device_of_found(found))
     }
 }
 
@@ -341,11 +305,6 @@ fn distrust(plan: &mut Plan, limits: &Limits, not_done: &HashSet<usize>) {
     for (_, (folder, _)) in
         folders.filter(|(index, (_, root))| not_done.contains(index) && !plan.kept_roots.contains(root))
     {
-        for place in [0, 1] {
-            if let Some(read) = folder.read[place] {
-                folder.stamps[place] = untrusted_stamp(read, &folder.row.directories[place].stamp);
-            }
-        }
-        folder.is_changed |= folder.stamps.iter().any(Option::is_some);
+        folder.distrust();
     }
 }

@@ -1,12 +1,31 @@
-//! Compares one directory with its rows: what is new, what is gone, what needs a closer look.
+//! The listing of one directory, compared with its rows: what is new, what is gone, what needs a closer look.
 //!
-//! Input: a listing and the rows of that directory. Output: lists of differences. Pure: does not access the
-//! disk. `moves` finds moved files after all directories were compared.
+//! Input: entries in directory order, and the rows of that directory. Output: lists of differences. Pure:
+//! does not access the disk. `plan` finds moved files after all directories were compared.
 
-use crate::pass::scan::listing::{Entry, Listing};
 use crate::rows::{FileRow, Subdirectory};
+use mail::Fingerprint;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
+
+/// The entries of one directory, in memory that is used again for the next one.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    names: Vec<u8>,
+    entries: Vec<Entry>,
+    fingerprint: Fingerprint,
+}
+
+/// One entry: a file's name (a range of the listing's bytes), its inode and the hash of both.
+#[derive(Clone, Debug)]
+struct Entry {
+    name: Range<usize>,
+    /// The inode in the directory entry.
+    inode: u64,
+    /// `mail::entry_hash` of name and inode.
+    hash: u128,
+}
 
 /// A file in a directory, as listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +90,43 @@ pub(super) trait StoredRows {
     fn load(&self, key: Self::Key) -> Result<FileRow, Self::Error>;
 }
 
+impl Listing {
+    /// Adds an entry.
+    pub(super) fn push(&mut self, name: &[u8], inode: u64) {
+        let start = self.names.len();
+        self.names.extend_from_slice(name);
+        let hash = mail::entry_hash(name, inode);
+        self.fingerprint.add(hash);
+        self.entries.push(Entry { name: start..self.names.len(), inode, hash });
+    }
+
+    /// Removes all entries but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.names.clear();
+        self.entries.clear();
+        self.fingerprint = Fingerprint::default();
+    }
+
+    /// Returns the fingerprint of all entries.
+    pub(super) fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Returns how many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns the names in directory order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.entries.iter().map(|entry| self.name(entry))
+    }
+
+    fn name(&self, entry: &Entry) -> &[u8] {
+        self.names.get(entry.name.clone()).unwrap_or_default()
+    }
+}
+
 /// Compares the listing of one directory with its rows.
 ///
 /// # Errors
@@ -83,7 +139,7 @@ pub(super) fn compare<K: StoredRows>(
 ) -> Result<Difference, K::Error> {
     let mut by_hash: HashMap<u64, u32, BuildHasherDefault<AlreadyHashed>> = HashMap::default();
     by_hash.reserve(listing.len());
-    for (index, entry) in (0u32..).zip(listing.entries()) {
+    for (index, entry) in (0u32..).zip(&listing.entries) {
         by_hash.insert(short(entry.hash), index);
     }
     let mut seen = vec![false; listing.len()];
@@ -92,7 +148,7 @@ pub(super) fn compare<K: StoredRows>(
     known.visit(&mut |key, name, inode| {
         let index =
             by_hash.get(&short(mail::entry_hash(name, inode))).map_or(usize::MAX, |index| *index as usize);
-        match (listing.entries().get(index), seen.get_mut(index)) {
+        match (listing.entries.get(index), seen.get_mut(index)) {
             (Some(entry), Some(slot)) if entry.inode == inode && listing.name(entry) == name => {
                 *slot = true;
                 if closer.wants(name) {
@@ -104,18 +160,18 @@ pub(super) fn compare<K: StoredRows>(
     })?;
     let mut difference = Difference::default();
     for (key, index) in looked_at {
-        let entry = &listing.entries()[index];
+        let entry = &listing.entries[index];
         difference.to_stat.push((known.load(key)?, found(listing, entry, at)));
     }
     let mut fresh: HashMap<Vec<u8>, Found> = HashMap::new();
-    for (entry, _) in listing.entries().iter().zip(&seen).filter(|(_, seen)| !**seen) {
+    for (entry, _) in listing.entries.iter().zip(&seen).filter(|(_, seen)| !**seen) {
         let found = found(listing, entry, at);
         fresh.insert(found.name.clone(), found);
     }
     if !fresh.is_empty() {
         // A name may be listed twice: a network file system may repeat it, or the file was removed and made
         // again meanwhile. Its row has been matched.
-        for (entry, _) in listing.entries().iter().zip(&seen).filter(|(_, seen)| **seen) {
+        for (entry, _) in listing.entries.iter().zip(&seen).filter(|(_, seen)| **seen) {
             fresh.remove(listing.name(entry));
         }
     }

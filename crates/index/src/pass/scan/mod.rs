@@ -6,7 +6,6 @@
 mod compare;
 mod file_rows;
 mod lazy;
-mod listing;
 mod lookup;
 mod reader;
 mod roots;

@@ -5,9 +5,8 @@
 
 use crate::error::Result;
 use crate::pass::options::Mode;
-use crate::pass::scan::compare::{Closer, Difference, Found, compare};
+use crate::pass::scan::compare::{Closer, Difference, Found, Listing, compare};
 use crate::pass::scan::file_rows::{FileRows, NoRows, Telling};
-use crate::pass::scan::listing::Listing;
 use crate::pass::scan::scanned::{Directory, Outcome, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
 use crate::rows::{DirectoryState, FileRow, Subdirectory, file_key};
@@ -208,7 +207,7 @@ impl<'a> Reader<'a> {
         look: impl Fn(&[u8]) -> Option<FileStat>,
     ) -> Result<Vec<FileRow>> {
         let mut outdated = Vec::new();
-        for name in self.listing.entries().iter().map(|entry| self.listing.name(entry)) {
+        for name in self.listing.names() {
             if mail::is_draft(name)
                 && let Some(stat) = look(name)
                 && let Some(row) = self.known.file(&file_key(folder, subdirectory, name))?

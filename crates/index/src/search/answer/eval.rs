@@ -10,7 +10,7 @@ use crate::search::answer::plan::{Measured, Node, Step, plan};
 use crate::search::answer::prepare::{Answer, answers};
 use crate::search::answer::{files, values};
 use crate::search::mailbox::{Duplicates, Hits, Mailbox};
-use crate::search::order::{self, Order};
+use crate::search::order::Order;
 use crate::set::NumberSet;
 use query::Query;
 
@@ -29,14 +29,6 @@ impl Mailbox {
     /// As for [`Mailbox::find`].
     pub fn count(&self, query: &Query) -> Result<u64> {
         Ok(self.distinct(&self.evaluate(query)?, Duplicates::Copies, None)?.count())
-    }
-
-    /// Returns the messages of a set in the requested order.
-    ///
-    /// # Errors
-    /// Damage in the store.
-    pub fn sorted(&self, found: &NumberSet, order: &Order) -> Result<Hits> {
-        order::sort(self, found, order)
     }
 
     /// Returns the set of messages that a query matches, including all copies that a search can find.

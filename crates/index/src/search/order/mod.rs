@@ -8,7 +8,6 @@
 mod by_date;
 mod by_key;
 mod key;
-mod ranked;
 
 use crate::error::Result;
 use crate::search::mailbox::{Hits, Mailbox};
@@ -28,15 +27,20 @@ pub struct Order {
     pub limit: Option<usize>,
 }
 
-/// Sorts a set and returns the requested hits.
-pub(super) fn sort(mailbox: &Mailbox, found: &NumberSet, order: &Order) -> Result<Hits> {
-    let total = found.count();
-    let wanted = order.limit.map_or(usize::MAX, |limit| limit.saturating_add(order.offset));
-    let mut list = match order.key {
-        SortKey::Date => by_date::sort(mailbox, found, total, order.direction, wanted)?,
-        key => by_key::sort(mailbox, ranked::all(mailbox, found)?, (key, order.direction), wanted)?,
-    };
-    list.drain(..order.offset.min(list.len()));
-    list.truncate(order.limit.unwrap_or(usize::MAX));
-    Ok(Hits { total, list })
+impl Mailbox {
+    /// Returns the messages of a set in the requested order.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn sorted(&self, found: &NumberSet, order: &Order) -> Result<Hits> {
+        let total = found.count();
+        let wanted = order.limit.map_or(usize::MAX, |limit| limit.saturating_add(order.offset));
+        let mut list = match order.key {
+            SortKey::Date => by_date::sort(self, found, total, order.direction, wanted)?,
+            key => by_key::sort(self, by_date::all(self, found)?, (key, order.direction), wanted)?,
+        };
+        list.drain(..order.offset.min(list.len()));
+        list.truncate(order.limit.unwrap_or(usize::MAX));
+        Ok(Hits { total, list })
+    }
 }
