@@ -112,6 +112,39 @@ fn an_old_view_answers_after_its_files_were_merged_away() {
 }
 
 #[test]
+fn a_hit_of_an_older_view_names_the_same_message_in_a_newer_one() {
+    let fixture = Fixture::new();
+    let mut hits = Vec::new();
+    for number in 2..40 {
+        fixture.put(&number.to_string(), &format!("number {number}"), "words");
+        fixture.update();
+        let view = fixture.view();
+        let order = Order { limit: None, ..Order::default() };
+        for hit in view.find(&query(&view, "words"), &order).unwrap().list {
+            hits.push((hit, view.lines(&[hit]).unwrap()));
+        }
+    }
+    let newest = fixture.view();
+    for (hit, lines) in &hits {
+        assert_eq!(newest.lines(&[*hit]).unwrap(), *lines);
+        assert_eq!(newest.message(hit).unwrap().line, lines[0]);
+    }
+    let (hit, _) = hits.into_iter().find(|(_, lines)| lines[0].subject == "first").unwrap();
+    fs::remove_file(fixture.roots[0].path.join("cur/1.x:2,")).unwrap();
+    fixture.update();
+    assert!(fixture.view().is_absent(&hit).unwrap());
+    assert_eq!(fixture.view().lines(&[hit]).unwrap()[0].subject, "first");
+    fixture.host.sweep(-1, None, &pneu::Silent).unwrap();
+    for error in [
+        fixture.view().lines(&[hit]).unwrap_err(),
+        fixture.view().message(&hit).unwrap_err(),
+    ] {
+        let is_removed = |error: &Error| error.to_string().contains("was removed from the index");
+        assert!(is_removed(&error), "{error}");
+    }
+}
+
+#[test]
 fn a_request_that_was_stopped_says_so_and_disturbs_no_other() {
     let fixture = Fixture::new();
     let view = fixture.view();

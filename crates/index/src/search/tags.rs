@@ -52,12 +52,12 @@ impl Mailbox {
     /// Returns the user's tags of a hit and of its copies.
     ///
     /// # Errors
-    /// Damage in the store.
+    /// [`crate::Error::MessageRemoved`]; damage in the store.
     pub fn tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         let Some(tags) = self.user_tags()? else { return Ok(found) };
         let table = self.snapshot().table(messages::TABLE)?;
-        for copy in self.copies_of_hit(hit)? {
+        for copy in self.copies_of_hit(&self.located(hit)?)? {
             let part = rows::part_of(&table, copy.row);
             let row = copy.row.row;
             let own = match part.ids(messages::SHA256, row..row + 1)?.first() {
