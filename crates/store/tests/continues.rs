@@ -64,7 +64,7 @@ fn later_states_of_one_store_continue_earlier_ones() {
     let fixture = Fixture::new();
     let mut states = vec![fixture.snapshot()];
     for number in 0..30 {
-        fixture.commit(number.into(), [item(number, 2), item(number + 100, 2)]);
+        fixture.commit(number.into(), [item(number % 10, 2 + number), item(number + 100, 2)]);
         states.push(states[states.len() - 1].newest().unwrap());
     }
     for (at, newer) in states.iter().enumerate() {

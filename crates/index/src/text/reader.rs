@@ -85,7 +85,7 @@ impl TextReader {
     /// Opens the lists of words and keeps them open. Otherwise they are opened when a query needs them.
     ///
     /// # Errors
-    /// An error of tantivy: a damaged or missing file.
+    /// An error of tantivy: a damaged file.
     pub(crate) fn open_word_lists(&self) -> Result<()> {
         self.files.hold_word_lists().map_err(|error| self.files.error(error.into()))
     }
