@@ -82,6 +82,16 @@ fn an_index_that_is_deleted_and_made_again_is_read_anew() {
 }
 
 #[test]
+fn an_index_that_is_deleted_is_missed() {
+    let fixture = Fixture::new();
+    let before = fixture.view();
+    fs::remove_dir_all(fixture.host.settings().environment.index_directory()).unwrap();
+    let error = fixture.host.refresh().unwrap_err();
+    assert_eq!(error.remedy(), Some(Remedy::Index(IndexRemedy::MakeIndex)), "{error}");
+    assert_eq!(subjects(&before, "words"), ["first"]);
+}
+
+#[test]
 fn tags_that_are_deleted_and_made_again_are_read_anew() {
     let fixture = Fixture::new();
     fixture.host.tag(&query(&fixture.view(), "first"), &tag("old")).unwrap();
