@@ -157,11 +157,14 @@ impl Mailbox {
     /// keep a mailbox for a long time.
     ///
     /// # Errors
-    /// Damage.
+    /// [`Error::Interrupted`]; damage.
     pub fn pin(&self) -> Result<()> {
+        self.check_cancelled()?;
         self.user.tags()?;
         self.present()?;
+        self.check_cancelled()?;
         self.forest()?;
+        self.check_cancelled()?;
         self.copies()?;
         self.text().open_word_lists()
     }

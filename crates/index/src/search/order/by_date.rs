@@ -38,6 +38,7 @@ fn walk(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usiz
     let mut range = table.range(messages::BY_DATE, Bound::Unbounded, Bound::Unbounded)?;
     let mut list = Vec::with_capacity(wanted.min(1 << 16));
     while list.len() < wanted {
+        mailbox.check_cancelled()?;
         let next = match direction {
             Direction::Ascending => range.next(),
             Direction::Descending => range.next_back(),

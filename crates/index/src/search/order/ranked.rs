@@ -53,6 +53,7 @@ pub(super) fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(R
     let table = mailbox.snapshot().table(messages::TABLE)?;
     if found.count().saturating_mul(LOOK_UP_FACTOR) < table.row_count() {
         for number in found.iter() {
+            mailbox.check_cancelled()?;
             let Some(hit) = mailbox.hit(number)? else { continue };
             let id = rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?;
             visit(Ranked::new(hit, &id));
