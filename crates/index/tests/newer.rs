@@ -1,7 +1,9 @@
 //! A mailbox that follows the index from commit to commit answers like a newly opened one.
 
 use crate::support::{Fixture, message, query, subjects};
-use index::{Duplicates, Error, Mailbox, NoArchive, Order, OwnAddresses, RecordReader, TagChange, ThreadOrder};
+use index::{
+    Duplicates, Error, Mailbox, NoArchive, Order, OwnAddresses, RecordReader, TagChange, ThreadOrder,
+};
 use proptest::prelude::*;
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -221,7 +223,9 @@ fn a_damaged_segment_that_was_replaced_does_not_keep_a_newer_commit_out() {
     put(500..1000);
     while largest.exists() {
         let options = store::MergeOptions::default();
-        store::merge_all(&fixture.environment.disk, &directory, &options).unwrap().expect("not all is merged");
+        store::merge_all(&fixture.environment.disk, &directory, &options)
+            .unwrap()
+            .expect("not all is merged");
     }
     // The file has no name any more, but the older mailbox still has it.
     let middle = open.metadata().unwrap().len() / 2;

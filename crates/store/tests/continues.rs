@@ -105,7 +105,9 @@ fn a_row_that_lives_again_shows_another_state() {
     fixture.commit(2, [item(3, 2)]);
     let older = fixture.snapshot();
     fixture.put_back();
-    (0..3).for_each(|round| fixture.commit(3, (60 + 20 * round..80 + 20 * round).map(|number| item(number, 1))));
+    (0..3).for_each(|round| {
+        fixture.commit(3, (60 + 20 * round..80 + 20 * round).map(|number| item(number, 1)))
+    });
     let newer = fixture.snapshot();
     assert!(newer.version().manifest > older.version().manifest);
     assert!(!newer.continues(&older));

@@ -9,6 +9,7 @@
 use crate::read::part::{Part, PartRows};
 use crate::read::state::State;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Returns whether nothing in `newer` contradicts that it is the same state as `older`, or a later one.
 pub(crate) fn continues(newer: &State, older: &State) -> bool {
@@ -16,7 +17,9 @@ pub(crate) fn continues(newer: &State, older: &State) -> bool {
     if new.number == old.number {
         newer.sequence >= older.sequence
             && newer.journal_identity() == older.journal_identity()
-            && of_tables(newer, older, |newer, older| journal_begins_with(newer, older) && keeps_dead(newer, older))
+            && of_tables(newer, older, |newer, older| {
+                journal_begins_with(newer, older) && keeps_dead(newer, older)
+            })
     } else {
         // A manifest holds all commits before it.
         new.number > old.number
@@ -44,7 +47,7 @@ fn shares_segment(newer: &State, older: &State) -> bool {
 /// Returns whether the rows of the older journal are the first ones of the newer journal.
 fn journal_begins_with(newer: &[Part], older: &[Part]) -> bool {
     let memory = |parts: &[Part]| match parts.last().map(|part| &part.rows) {
-        Some(PartRows::Memory(memtable)) => Some(std::sync::Arc::clone(memtable)),
+        Some(PartRows::Memory(memtable)) => Some(Arc::clone(memtable)),
         _ => None,
     };
     let (Some(new), Some(old)) = (memory(newer), memory(older)) else { return false };
@@ -52,7 +55,8 @@ fn journal_begins_with(newer: &[Part], older: &[Part]) -> bool {
     let columns = 0..old.schema().columns.len();
     new.schema() == old.schema()
         && new.len() >= old.len()
-        && (0..old.len()).all(|row| columns.clone().all(|column| new.value(column, row) == old.value(column, row)))
+        && (0..old.len())
+            .all(|row| columns.clone().all(|column| new.value(column, row) == old.value(column, row)))
 }
 
 /// Returns whether every row of a shared segment that is dead in the older state is dead in the newer one: a
