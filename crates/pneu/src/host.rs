@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use work::{Progress, Stage, Threads, on_threads};
+use work::{Progress, Stage, Workers, on_threads};
 
 /// The newest state of an index, shared by all threads of a program.
 ///
@@ -41,7 +41,7 @@ pub struct Host {
     /// How many writers there were.
     writer_count: AtomicU64,
     /// What views work on. Writers have threads of their own: they may wait for somebody who opens a state.
-    threads: Arc<Threads>,
+    threads: Arc<Workers>,
 }
 
 /// What a view shows.
@@ -71,7 +71,7 @@ impl Host {
             index_writers: Queue::default(),
             user_writers: Queue::default(),
             writer_count: AtomicU64::default(),
-            threads: Arc::new(Threads::new(settings.environment.context.thread_count)),
+            threads: Arc::new(Workers::new(settings.environment.context.thread_count)),
             settings: Arc::new(settings),
         }
     }

@@ -14,7 +14,7 @@ use query::Query;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use work::{Cancel, Threads};
+use work::{Cancel, Workers};
 
 /// One state of the index and of what the user saved in it: tags and queries. A clone costs a few reference
 /// counts.
@@ -23,7 +23,7 @@ pub struct View {
     settings: Arc<Settings>,
     mailbox: Mailbox,
     queries: SavedQueries,
-    threads: Arc<Threads>,
+    threads: Arc<Workers>,
     cancel: Cancel,
 }
 
@@ -50,7 +50,7 @@ impl View {
         settings: Arc<Settings>,
         mailbox: Mailbox,
         queries: SavedQueries,
-        threads: Arc<Threads>,
+        threads: Arc<Workers>,
     ) -> View {
         View { settings, mailbox, queries, threads, cancel: Cancel::new() }
     }

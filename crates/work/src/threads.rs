@@ -8,16 +8,16 @@ use std::sync::OnceLock;
 
 /// Threads that are started when work first needs them, and end with this value.
 #[derive(Debug)]
-pub struct Threads {
+pub struct Workers {
     count: usize,
     /// `None` if the system refuses new threads.
     pool: OnceLock<Option<ThreadPool>>,
 }
 
-impl Threads {
+impl Workers {
     /// Returns as many threads as may work; 0 counts as 1. Starts none of them.
-    pub fn new(thread_count: usize) -> Threads {
-        Threads { count: thread_count.max(1), pool: OnceLock::new() }
+    pub fn new(thread_count: usize) -> Workers {
+        Workers { count: thread_count.max(1), pool: OnceLock::new() }
     }
 
     /// Runs `work`, and whatever it runs in parallel, on these threads.
@@ -44,7 +44,7 @@ impl Threads {
 
 /// Runs `work`, and whatever it runs in parallel, on `thread_count` threads; 0 counts as 1.
 pub fn on_threads<T: Send>(thread_count: usize, work: impl FnOnce() -> T + Send) -> T {
-    Threads::new(thread_count).run(work)
+    Workers::new(thread_count).run(work)
 }
 
 /// Returns how many threads can run at once on this machine.
