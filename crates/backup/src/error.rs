@@ -15,7 +15,7 @@ pub enum Error {
     Repository(restic::Error),
     /// The cache of earlier backups reports a failure.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(CacheError),
     /// The disk refused.
     #[error(transparent)]
     Disk(#[from] disk::Error),
@@ -70,6 +70,17 @@ pub enum Error {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// An error of the cache of earlier backups: a sentence that names the file.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct CacheError(pub(crate) store::Error);
+
+impl From<store::Error> for Error {
+    fn from(source: store::Error) -> Error {
+        Error::Store(CacheError(source))
+    }
 }
 
 impl Error {

@@ -42,7 +42,7 @@ mod write;
 
 pub use archive::{MessageArchive, UndeleteReport, Unreferenced};
 pub use choose::{ChosenSnapshot, SnapshotChoice, choose_snapshots, first_snapshot_seconds, is_relevant};
-pub use error::{Error, Problem, Result};
+pub use error::{CacheError, Error, Problem, Result};
 pub use excluded::{excluded_folders, noindex_directories};
 pub use lost::find::{LostMessage, LostReport};
 pub use lost::keep::keep_messages;

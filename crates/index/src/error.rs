@@ -131,6 +131,12 @@ pub enum Error {
         /// The handle.
         handle: String,
     },
+    /// The message of a hit was removed from the index since it was found.
+    #[error("message number {number} was removed from the index since it was found")]
+    MessageRemoved {
+        /// Its number.
+        number: u32,
+    },
     /// A short SHA-256 names several messages.
     #[error("{handle} is the beginning of {count} ids")]
     Ambiguous {

@@ -21,18 +21,17 @@ mod state;
 mod sweep;
 mod tables;
 mod text;
+mod threaded;
 mod user;
 
 pub use archive::{Archive, ArchivedFile, NoArchive, ReadableArchive};
-pub use check::{Damage, Depth, Repair, check, damage_of_user, diagnose, strangers};
+pub use check::{Damage, Depth, Repair, damage_of_user, diagnose, strangers};
 pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
 pub use error::{Error, Result, TableError, moment};
 pub use names::{folder_directories, folder_names, tag_names};
 pub use open::roots;
-pub use pass::{
-    Adopted, Cleanup, Loss, Mode, Problem, Summary, UpdateOptions, adopt, update, update_folders,
-};
-pub use rebuild::{is_older, rebuild, rebuild_with, remembered_roots};
+pub use pass::{Adopted, Cleanup, Loss, Mode, Problem, Summary, UpdateOptions};
+pub use rebuild::{is_older, remembered_roots};
 pub use record::{Contact, Rest};
 pub use remedy::Remedy;
 pub use rows::{RecordReader, Subdirectory};
@@ -44,8 +43,9 @@ pub use search::{
 };
 pub use set::NumberSet;
 pub use state::Root;
-pub use sweep::{Absent, Swept, sweep, sweepable};
+pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
+pub use threaded::{adopt, check, rebuild, rebuild_with, sweep, update, update_folders};
 pub use user::{
     QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagImport, TagSummary, change_queries, change_tags,
     check_query_name, check_tag, export_queries, export_tags, has_no_tags, import_queries, import_tags,

@@ -78,7 +78,7 @@ pub fn sweepable(
 /// # Errors
 /// There is no index; an error of the archive; damage; a full disk; [`Error::Clock`]; [`Error::Interrupted`].
 /// Earlier commits of the same sweep stay.
-pub fn sweep(
+pub(crate) fn sweep(
     environment: &Environment,
     older_than_seconds: i64,
     archive: &dyn Archive,

@@ -1,9 +1,12 @@
 //! A mailbox that follows the index from commit to commit answers like a newly opened one.
 
-use crate::support::{Fixture, query};
-use index::{Duplicates, Mailbox, NoArchive, Order, OwnAddresses, RecordReader, TagChange, ThreadOrder};
+use crate::support::{Fixture, message, query, subjects};
+use index::{
+    Duplicates, Error, Mailbox, NoArchive, Order, OwnAddresses, RecordReader, TagChange, ThreadOrder,
+};
 use proptest::prelude::*;
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use work::Silent;
 
@@ -175,4 +178,86 @@ proptest! {
         // An older mailbox that is still open does not change, and keeps its files and tags.
         prop_assert_eq!(answers(&first), said_first);
     }
+}
+
+#[test]
+fn a_list_of_words_that_a_merge_removed_is_not_needed() {
+    let fixture = Fixture::new();
+    let many = (0..17_000).map(|number| format!("many{number}")).collect::<Vec<_>>().join(" ");
+    fixture.put("f", "cur", "1.x:2,S", &message("many", "many words", &many));
+    fixture.update();
+    let mailbox = fixture.mailbox();
+    let listed = fs::read_dir(fixture.environment.index_directory().join("text")).unwrap();
+    let lists: Vec<PathBuf> = listed.map(|entry| entry.unwrap().path()).collect();
+    let mut removed = 0;
+    for list in lists.iter().filter(|path| path.extension().is_some_and(|end| end == "words")) {
+        fs::remove_file(list).unwrap();
+        removed += 1;
+    }
+    assert_eq!(removed, 1);
+    mailbox.pin().unwrap();
+    assert_eq!(subjects(&mailbox, "body:/any16999$/"), ["many words"]);
+}
+
+#[test]
+fn a_damaged_segment_that_was_replaced_does_not_keep_a_newer_commit_out() {
+    let fixture = Fixture::new();
+    // Much that compresses badly, so that most of the segment is header records, which nobody has read yet.
+    let mut state = 1_u64;
+    let mut put = |numbers: std::ops::Range<u32>| {
+        for number in numbers {
+            let long: String = (0..4000).map(|_| random_letter(&mut state)).collect();
+            let text = message(&format!("m{number}"), &long, "words");
+            fixture.put("f", "cur", &format!("{number}.x:2,S"), &text);
+        }
+        fixture.update();
+    };
+    put(0..500);
+    let mailbox = fixture.mailbox();
+    mailbox.pin().unwrap();
+    let directory = fixture.environment.index_directory();
+    let files = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path());
+    let largest = files.filter(|path| path.is_file()).max_by_key(|path| fs::metadata(path).unwrap().len());
+    let largest = largest.unwrap();
+    let open = fs::OpenOptions::new().write(true).open(&largest).unwrap();
+    put(500..1000);
+    while largest.exists() {
+        let options = store::MergeOptions::default();
+        store::merge_all(&fixture.environment.disk, &directory, &options)
+            .unwrap()
+            .expect("not all is merged");
+    }
+    // The file has no name any more, but the older mailbox still has it.
+    let middle = open.metadata().unwrap().len() / 2;
+    open.write_all_at(&[0x55; 4096], middle).unwrap();
+    let newer = mailbox.newer(&fixture.environment).unwrap().expect("there is a newer commit");
+    assert_eq!(newer.count(&query("words")).unwrap(), 1000);
+    assert!(newer.newer(&fixture.environment).unwrap().is_none());
+}
+
+fn random_letter(state: &mut u64) -> char {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    char::from(b'0' + u8::try_from((*state >> 40) % 64).unwrap())
+}
+
+#[test]
+fn nothing_of_a_deleted_index_is_carried_forward() {
+    let fixture = Fixture::new();
+    let own = || OwnAddresses::new(&["bo@example.org".to_owned()]);
+    fixture.put("f", "cur", "1.x:2,S", &message("m1", "to me", "words"));
+    fixture.put("f", "cur", "2.x:2,S", &message("m2", "to me, too", "words"));
+    fixture.update();
+    let mailbox = fixture.mailbox().with_own_addresses(own());
+    assert_eq!(subjects(&mailbox, "flag:personal").len(), 2);
+    fs::remove_dir_all(fixture.environment.index_directory()).unwrap();
+    assert!(matches!(mailbox.newer(&fixture.environment), Err(Error::NoIndex { .. })));
+    fs::remove_dir_all(fixture.root().join("f")).unwrap();
+    for number in 3..6 {
+        let text = message(&format!("m{number}"), &format!("to others {number}"), "words");
+        fixture.put("f", "cur", &format!("{number}.x:2,S"), &text.replace("To: Bo <bo@", "To: Cy <cy@"));
+    }
+    let environment = index::Environment { seed: 8, ..fixture.environment.clone() };
+    index::update(&environment, &fixture.roots, &Default::default(), &Silent).unwrap();
+    let newer = mailbox.newer(&fixture.environment).unwrap().expect("there is a newer commit");
+    assert_eq!(subjects(&newer, "flag:personal"), [""; 0]);
 }

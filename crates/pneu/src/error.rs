@@ -3,6 +3,7 @@
 use crate::message_file::FileError;
 use crate::remedy::Remedy;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A failure of the library.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +56,9 @@ pub enum Error {
     /// The index reports a failure.
     #[error(transparent)]
     Index(index::Error),
+    /// The saved queries cannot be read. A view keeps the reason for as long as it is held.
+    #[error(transparent)]
+    SavedQueries(Arc<index::Error>),
     /// The repository reports a failure.
     #[error(transparent)]
     Repository(restic::Error),
@@ -77,6 +81,7 @@ impl Error {
             Error::Query { remedy, .. } => remedy.map(Remedy::Index),
             Error::SeveralMessages { .. } | Error::SeveralThreads { .. } => Some(Remedy::NarrowQuery),
             Error::Index(error) => error.remedy().map(Remedy::Index),
+            Error::SavedQueries(error) => error.remedy().map(Remedy::Index),
             Error::File(error) => error.remedy(),
             Error::Unindexed => Some(Remedy::RepairRepositoryIndex),
             Error::Repository(error) => error.remedy().map(Remedy::Repository),
@@ -91,6 +96,11 @@ impl From<index::Error> for Error {
         match error {
             index::Error::Query { span, what, remedy } => Error::Query { span, what, remedy },
             index::Error::Interrupted => Error::Cancelled,
+            // An error of the repository that the index was asked to read.
+            index::Error::Archive(source) => match source.downcast::<backup::Error>() {
+                Ok(error) => (*error).into(),
+                Err(source) => Error::Index(index::Error::Archive(source)),
+            },
             other => Error::Index(other),
         }
     }
@@ -109,7 +119,26 @@ impl From<backup::Error> for Error {
     fn from(error: backup::Error) -> Error {
         match error {
             backup::Error::Interrupted => Error::Cancelled,
+            backup::Error::Index(error) => error.into(),
             other => Error::Backup(other),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_repository_keeps_its_meaning_on_its_way_through_the_index() {
+        let through = |error: backup::Error| Error::from(index::Error::archive(error));
+        assert!(matches!(through(backup::Error::Interrupted), Error::Cancelled));
+        let locked = restic::Error::Locked { address: "here".into(), by: "by ana".into() };
+        let remedy = backup::Remedy::Repository(restic::Remedy::RemoveStaleLocks);
+        assert_eq!(through(locked.into()).remedy(), Some(Remedy::Backup(remedy)));
+        let no_index = || index::Error::NoIndex { path: "/data".into() };
+        assert_eq!(through(no_index().into()).remedy(), Error::from(no_index()).remedy());
+        let other = Error::from(index::Error::archive("another archive's"));
+        assert_eq!(other.to_string(), "another archive's");
     }
 }

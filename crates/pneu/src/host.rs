@@ -1,11 +1,13 @@
 //! The host: the newest state of an index, for a program that lives long.
 //!
 //! Views are handed out of one current mailbox. A newer commit replaces it by the exchange of a reference,
-//! and is made of the one before by their difference. Writers wait for each other here, in the order in which
-//! they come.
+//! and is made of the one before by their difference. Writers of the index wait for each other here, in the
+//! order in which they come. So do writers of what the user saved, in a queue of their own: it has a lock and
+//! files of its own, and a tag need not wait for a pass.
 
 use crate::archive::{ImportSource, Imported};
 use crate::error::Result;
+use crate::queue::Queue;
 use crate::saved_queries::{self, QueryRemoval, SavedQueries};
 use crate::settings::Settings;
 use crate::view::View;
@@ -17,8 +19,10 @@ use index::{
 use query::Query;
 use restic::Repository;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use work::{Progress, Silent, Stage};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use work::{Progress, Stage, Workers, on_threads};
 
 /// The newest state of an index, shared by all threads of a program.
 ///
@@ -30,8 +34,14 @@ pub struct Host {
     current: RwLock<Option<State>>,
     /// Held while a newer state is opened, so that it is opened once.
     opening: Mutex<()>,
-    /// Held while this process writes: the queue of its writers. Counts them.
-    writing: Mutex<u64>,
+    /// The queue of this process's writers of the index.
+    index_writers: Queue,
+    /// The queue of this process's writers of tags and saved queries.
+    user_writers: Queue,
+    /// How many writers there were.
+    writer_count: AtomicU64,
+    /// What views work on. Writers have threads of their own: they may wait for somebody who opens a state.
+    threads: Arc<Workers>,
 }
 
 /// What a view shows.
@@ -56,10 +66,13 @@ impl Host {
     /// Makes a host. Nothing is opened until a view is asked for.
     pub fn new(settings: Settings) -> Host {
         Host {
-            settings: Arc::new(settings),
             current: RwLock::default(),
             opening: Mutex::default(),
-            writing: Mutex::default(),
+            index_writers: Queue::default(),
+            user_writers: Queue::default(),
+            writer_count: AtomicU64::default(),
+            threads: Arc::new(Workers::new(settings.environment.context.thread_count)),
+            settings: Arc::new(settings),
         }
     }
 
@@ -94,7 +107,7 @@ impl Host {
     }
 
     fn view_of(&self, State { mailbox, queries }: State) -> View {
-        View::new(Arc::clone(&self.settings), mailbox, queries)
+        View::new(Arc::clone(&self.settings), mailbox, queries, Arc::clone(&self.threads))
     }
 
     /// Returns whether there is an index, and its roots.
@@ -121,18 +134,21 @@ impl Host {
     /// # Errors
     /// As [`Host::view`]; the current state then stays.
     pub fn refresh(&self) -> Result<bool> {
-        let _opening = locked(&self.opening);
+        // A panic of another holder leaves nothing half done: states are exchanged whole.
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        self.threads.run(|| self.take_over())
+    }
+
+    /// Does what [`Host::refresh`] does. The caller holds the lock.
+    fn take_over(&self) -> Result<bool> {
         let environment = &self.settings.environment;
         let current = self.current().clone();
-        // If they cannot be read, the query that names one says so.
-        let read = index::saved_queries(environment).ok();
-        let (mailbox, is_read) = match &current {
-            Some(State { mailbox, queries }) => {
-                (mailbox.newer(environment)?, queries.known() == read.as_ref())
-            }
+        let newest = SavedQueries::read(environment);
+        let (mailbox, has_same_queries) = match &current {
+            Some(State { mailbox, queries }) => (mailbox.newer(environment)?, *queries == newest),
             None => (Some(self.open()?), false),
         };
-        if mailbox.is_none() && is_read {
+        if mailbox.is_none() && has_same_queries {
             return Ok(false);
         }
         if let Some(mailbox) = &mailbox {
@@ -140,7 +156,7 @@ impl Host {
             mailbox.pin()?;
         }
         let Some(mailbox) = mailbox.or(current.map(|state| state.mailbox)) else { return Ok(false) };
-        let queries = read.map(SavedQueries::new).unwrap_or_default();
+        let queries = newest;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(State { mailbox, queries });
         Ok(true)
     }
@@ -153,23 +169,46 @@ impl Host {
         Ok(())
     }
 
-    /// Writes when all writers before have done so, and takes the result over.
-    fn write<T, E: Into<crate::Error>>(
+    /// Writes when all writers before in the queue have done so, and takes the result over. Only the wait is
+    /// stopped by `progress`; what writes obeys it by itself.
+    fn write<T: Send, E: Into<crate::Error> + Send>(
         &self,
-        write: impl FnOnce(&Environment) -> std::result::Result<T, E>,
+        queue: &Queue,
+        progress: &dyn Progress,
+        write: impl FnOnce(&Environment) -> std::result::Result<T, E> + Send,
     ) -> Result<T> {
-        let mut writing = locked(&self.writing);
-        let written = write(&self.environment_of_writer(&mut writing)).map_err(E::into)?;
+        let context = &self.settings.environment.context;
+        let _turn = queue.wait(|| progress.is_cancelled() || context.cancel.is_cancelled())?;
+        let environment = self.environment_of_writer();
+        let written = on_threads(context.thread_count, || write(&environment)).map_err(E::into)?;
         self.follow()?;
         Ok(written)
     }
 
+    /// Writes what the user saved, unless the work of the program is stopped before that begins.
+    fn write_user<T: Send, E: Into<crate::Error> + Send>(
+        &self,
+        write: impl FnOnce(&Environment) -> std::result::Result<T, E> + Send,
+    ) -> Result<T> {
+        self.write(&self.user_writers, &self.settings.environment.context.cancel, write)
+    }
+
+    /// Writes the index, and takes over what was committed before its merges begin.
+    fn write_index<T: Send, E: Into<crate::Error> + Send>(
+        &self,
+        progress: &dyn Progress,
+        write: impl FnOnce(&Environment, &dyn Progress) -> std::result::Result<T, E> + Send,
+    ) -> Result<T> {
+        let following = FollowBeforeMerge { host: self, progress };
+        self.write(&self.index_writers, progress, |environment| write(environment, &following))
+    }
+
     /// Returns the environment of the next writer. Each has a seed of its own: what is written twice, because
     /// the index was deleted in between, must not look the same.
-    fn environment_of_writer(&self, writer_count: &mut u64) -> Environment {
-        *writer_count += 1;
+    fn environment_of_writer(&self) -> Environment {
+        let number = self.writer_count.fetch_add(1, Ordering::Relaxed) + 1;
         let environment = &self.settings.environment;
-        Environment { seed: environment.seed.wrapping_add(*writer_count), ..environment.clone() }
+        Environment { seed: environment.seed.wrapping_add(number), ..environment.clone() }
     }
 
     fn open(&self) -> Result<Mailbox> {
@@ -194,8 +233,30 @@ impl Host {
         progress: &dyn Progress,
     ) -> Result<Summary> {
         let options = self.configured(options);
-        let progress = FollowBeforeMerge { host: self, progress };
-        self.write(|environment| index::update(environment, roots, &options, &progress))
+        self.write_index(progress, |environment, progress| {
+            index::update(environment, roots, &options, progress)
+        })
+    }
+
+    /// Brings some folders of the index in step with the disk, leaves all others as they are, and takes over
+    /// the result. `folders` are the paths of directories that have `cur` and `new`, or had them: they may be
+    /// new or gone. Folders below them are not included.
+    ///
+    /// A file that came from another folder is read, and stays known there until that folder is updated.
+    ///
+    /// # Errors
+    /// There is no index; as [`Host::update`]. A folder that is in no root of the index is a problem, not an
+    /// error.
+    pub fn update_folders(
+        &self,
+        folders: &[PathBuf],
+        options: &UpdateOptions,
+        progress: &dyn Progress,
+    ) -> Result<Summary> {
+        let options = self.configured(options);
+        self.write_index(progress, |environment, progress| {
+            index::update_folders(environment, folders, &options, progress)
+        })
     }
 
     /// Adds the messages of a repository that the index does not know. They have no file: see
@@ -211,8 +272,10 @@ impl Host {
     ) -> Result<Imported> {
         let options = self.configured(options);
         let imported = source.import(&self.settings, progress, |messages| {
-            let adopt = |environment: &Environment| index::adopt(environment, messages, &options, progress);
-            Ok(((), self.write(adopt)?))
+            let adopted = self.write_index(progress, |environment, progress| {
+                index::adopt(environment, messages, &options, progress)
+            });
+            Ok(((), adopted?))
         });
         Ok(imported?.1)
     }
@@ -231,11 +294,15 @@ impl Host {
     ) -> Result<(Summary, Imported)> {
         let options = self.configured(options);
         let Some(source) = source else {
-            let rebuild = |environment: &Environment| index::rebuild(environment, roots, &options, progress);
-            return Ok((self.write(rebuild)?, Imported::default()));
+            let rebuilt = self.write(&self.index_writers, progress, |environment| {
+                index::rebuild(environment, roots, &options, progress)
+            });
+            return Ok((rebuilt?, Imported::default()));
         };
         source.import(&self.settings, progress, |messages| {
-            self.write(|environment| index::rebuild_with(environment, roots, messages, &options, progress))
+            self.write(&self.index_writers, progress, |environment| {
+                index::rebuild_with(environment, roots, messages, &options, progress)
+            })
         })
     }
 
@@ -249,7 +316,7 @@ impl Host {
     /// A text that cannot be a tag; the query cannot be answered; damage, a full disk: then nothing was
     /// changed.
     pub fn tag(&self, query: &Query, change: &TagChange) -> Result<TagSummary> {
-        self.write(|environment| {
+        self.write_user(|environment| {
             self.follow()?;
             let view = if self.current().is_some() { self.view() } else { self.open_view() }?;
             let found = view.matching(query)?;
@@ -262,7 +329,7 @@ impl Host {
     /// # Errors
     /// A text that cannot be a tag; damage, a full disk: then nothing was changed.
     pub fn tag_found(&self, (view, found): (&View, &NumberSet), change: &TagChange) -> Result<TagSummary> {
-        self.write(|environment| index::change_tags(environment, view.mailbox(), found, change))
+        self.write_user(|environment| index::change_tags(environment, view.mailbox(), found, change))
     }
 
     /// Returns the saved queries by their names.
@@ -279,7 +346,7 @@ impl Host {
     /// The text cannot be a name; [`Error::Parse`](crate::Error::Parse) if the query cannot be understood or
     /// asks for itself; the saved queries are damaged or cannot be written. Nothing was changed then.
     pub fn save_query(&self, name: &str, text: &str) -> Result<()> {
-        self.write(|environment| saved_queries::save(&self.settings, environment, name, text))
+        self.write_user(|environment| saved_queries::save(&self.settings, environment, name, text))
     }
 
     /// Removes a saved query, unless another one names it.
@@ -287,7 +354,7 @@ impl Host {
     /// # Errors
     /// The saved queries are damaged or cannot be written. Nothing was changed then.
     pub fn remove_query(&self, name: &str) -> Result<QueryRemoval> {
-        self.write(|environment| saved_queries::remove(&self.settings, environment, name))
+        self.write_user(|environment| saved_queries::remove(&self.settings, environment, name))
     }
 
     /// Returns the messages that [`Host::sweep`] would remove now, longest gone first.
@@ -295,7 +362,8 @@ impl Host {
     /// # Errors
     /// As [`Host::sweep`].
     pub fn sweepable(&self, older_than_seconds: i64, archive: Option<&Repository>) -> Result<Vec<Absent>> {
-        self.asking(archive, |environment, archive| {
+        let cancel = &self.settings.environment.context.cancel;
+        self.asking(archive, cancel, |environment, archive| {
             Ok(index::sweepable(environment, older_than_seconds, archive)?)
         })
     }
@@ -311,22 +379,25 @@ impl Host {
         archive: Option<&Repository>,
         progress: &dyn Progress,
     ) -> Result<Swept> {
-        self.asking(archive, |_, archive| {
-            self.write(|environment| index::sweep(environment, older_than_seconds, archive, progress))
+        self.asking(archive, progress, |_, archive| {
+            self.write_index(progress, |environment, progress| {
+                index::sweep(environment, older_than_seconds, archive, progress)
+            })
         })
     }
 
-    /// Calls `work` with what says which messages must stay.
+    /// Calls `work` with what says which messages must stay. `progress` stops the reading of the repository.
     fn asking<T>(
         &self,
         archive: Option<&Repository>,
+        progress: &dyn Progress,
         work: impl FnOnce(&Environment, &dyn index::Archive) -> Result<T>,
     ) -> Result<T> {
         let environment = &self.settings.environment;
         match archive {
             Some(repository) => {
                 let archive = MessageArchive { environment, repository };
-                work(environment, &archive.messages_strict(&Silent))
+                work(environment, &archive.messages_strict(progress))
             }
             None => work(environment, &NoArchive),
         }
@@ -364,9 +435,4 @@ impl Progress for FollowBeforeMerge<'_> {
     fn is_cancelled(&self) -> bool {
         self.progress.is_cancelled()
     }
-}
-
-/// Takes a lock. A panic of another holder leaves nothing half done: states are exchanged whole.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,8 +9,10 @@
 //!   backed up to.
 //! - [`setup`] reads the configuration and finds a user's mail and addresses.
 //!
-//! The library reads no environment, prints nothing and starts no thread that outlives a call. Its errors are
-//! data: what happened, where, and a [`Remedy`] that a front end words.
+//! The library reads no environment and prints nothing. It works on as many threads as the [`Settings`] allow.
+//! Those of a writer end with its call. Those of views are started when a query first needs them, and end with
+//! the host; if there is one for each processor, they are those of rayon's global pool, which stay.
+//! Errors are data: what happened, where, and a [`Remedy`] that a front end words.
 //!
 //! ```
 //! use pneu::{Host, Order, Root, Settings, TagChange, UpdateOptions};
@@ -52,27 +54,35 @@ mod error;
 mod handle;
 mod host;
 mod message_file;
+mod queue;
 mod remedy;
 mod saved_queries;
 mod settings;
 pub mod setup;
 mod view;
 
+pub use backup::{
+    ChosenSnapshot, Error as BackupError, Remedy as BackupRemedy, SnapshotChoice, UndeleteReport, Undeleted,
+    UnindexedMessages,
+};
 pub use error::{Error, Result};
 pub use handle::Named;
 pub use host::{Host, IndexState};
-pub use index::Remedy as IndexRemedy;
 pub use index::{
-    Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Counts, Direction, Duplicates, FolderHint,
-    HeaderCodec, Hit, Hits, Line, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin,
-    Person, Problem, RecordReader, Root, SortKey, Summary, Swept, TagChange, TagSummary, Thread, ThreadEntry,
-    ThreadOrder, Threads, Unknown, UpdateOptions,
+    Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Contact, Counts, Direction, Duplicates,
+    Environment, Error as IndexError, FolderHint, HeaderCodec, Hit, Hits, Line, Loss, Mailbox, Message,
+    MessageFile, Mode, NumberSet, Order, Origin, Person, Problem, RecordReader, Remedy as IndexRemedy, Rest,
+    Root, SortKey, Summary, Swept, TagChange, TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, Unknown,
+    UpdateOptions,
 };
-pub use mail::PreferredAlternative;
+pub use mail::{
+    ContentFlags, Error as MailError, FileContent, Flags, Message as ParsedMessage, PreferredAlternative,
+};
 pub use message_file::{FileError, MessageContent, Wanted, current_path, handle_of};
-pub use query::Query;
+pub use query::{Context as QueryContext, Error as ParseError, Query};
 pub use remedy::Remedy;
+pub use restic::{Error as RepositoryError, Id, Remedy as RepositoryRemedy, Repository, Snapshot};
 pub use saved_queries::QueryRemoval;
 pub use settings::Settings;
 pub use view::{ProblemCounts, Selection, View};
-pub use work::{Cancel, Progress, Silent, Stage};
+pub use work::{Cancel, Context, Progress, Silent, Stage};

@@ -11,6 +11,8 @@ use printable::hex;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use work::Cancel;
 
 /// Bytes of a message that is held in memory. A longer one is read in pieces.
 const MESSAGE_BYTES_MAX: usize = 100 << 20;
@@ -70,6 +72,8 @@ pub struct MessageContent {
     /// Whether this is a later version of the message that was asked for.
     pub is_later_version: bool,
     now_ns: i64,
+    /// Stops reading the file again, if the message is too large to be held.
+    cancel: Cancel,
 }
 
 impl MessageContent {
@@ -77,7 +81,8 @@ impl MessageContent {
     pub fn new(path: Option<PathBuf>, content: FileContent, now_ns: i64) -> MessageContent {
         let sha256 = Sha256::digest(&content.bytes).into();
         let size_bytes = content.bytes.len() as u64;
-        MessageContent { path, content, large: None, sha256, size_bytes, is_later_version: false, now_ns }
+        let (is_later_version, cancel) = (false, Cancel::new());
+        MessageContent { path, content, large: None, sha256, size_bytes, is_later_version, now_ns, cancel }
     }
 
     /// Reads a file, whatever is in it.
@@ -85,14 +90,20 @@ impl MessageContent {
     /// # Errors
     /// The file is not there, cannot be read, or is no regular file.
     pub fn read(path: &Path, now_ns: i64) -> mail::Result<MessageContent> {
+        MessageContent::read_until(path, now_ns, &Cancel::new())
+    }
+
+    /// Reads a file, unless the request is cancelled. Then it fails, or returns before it is parsed.
+    fn read_until(path: &Path, now_ns: i64, cancel: &Cancel) -> mail::Result<MessageContent> {
         let mut content = mail::read_message(path, SMALL_BYTES)?;
-        if content.truncated && length(path, &content)? <= MESSAGE_BYTES_MAX as u64 {
+        if content.truncated && length(path, &content, cancel)? <= MESSAGE_BYTES_MAX as u64 {
             content = mail::read_message(path, MESSAGE_BYTES_MAX)?;
         }
         if content.truncated {
-            return MessageContent::read_in_pieces(path, now_ns);
+            return MessageContent::read_in_pieces(path, now_ns, cancel);
         }
-        Ok(MessageContent::new(Some(path.to_owned()), content, now_ns))
+        let read = MessageContent::new(Some(path.to_owned()), content, now_ns);
+        Ok(MessageContent { cancel: cancel.clone(), ..read })
     }
 
     /// Reads the file at a path, or the one that it became when a mail program changed its flags. `None` if
@@ -101,42 +112,49 @@ impl MessageContent {
     /// # Errors
     /// It cannot be read, or is no regular file.
     pub fn read_current(path: &Path, now_ns: i64) -> mail::Result<Option<MessageContent>> {
-        match MessageContent::read(path, now_ns) {
+        MessageContent::read_current_until(path, now_ns, &Cancel::new())
+    }
+
+    fn read_current_until(path: &Path, now_ns: i64, cancel: &Cancel) -> mail::Result<Option<MessageContent>> {
+        let read = |path: &Path| MessageContent::read_until(path, now_ns, cancel);
+        match read(path) {
             Err(error) if error.is_not_found() => {
-                mail::find_renamed(path).map(|path| MessageContent::read(&path, now_ns)).transpose()
+                mail::find_renamed(path).map(|path| read(&path)).transpose()
             }
             other => other.map(Some),
         }
     }
 
     /// Reads a file whose content is too large to be held.
-    fn read_in_pieces(path: &Path, now_ns: i64) -> mail::Result<MessageContent> {
-        let mut large = LargeMessage::open(path)?;
+    fn read_in_pieces(path: &Path, now_ns: i64, cancel: &Cancel) -> mail::Result<MessageContent> {
+        let mut large = open(path, cancel)?;
         let mut content = FileContent::default();
         (content.stat, content.compression) = (large.stat(), large.compression());
         let Identity { sha256, size_bytes, is_cut } = large.identify()?;
         content.truncated = is_cut;
         let message = large.parse(&context(now_ns, PreferredAlternative::Better))?;
         let (path, large) = (Some(path.to_owned()), Some(Box::new(message)));
-        Ok(MessageContent { path, content, large, sha256, size_bytes, is_later_version: false, now_ns })
+        let (is_later_version, cancel) = (false, cancel.clone());
+        Ok(MessageContent { path, content, large, sha256, size_bytes, is_later_version, now_ns, cancel })
     }
 
     /// Returns the message, parsed, with the preferred form of a text that comes in several. A message that
-    /// is not held and whose file cannot be read again has the better form.
+    /// is not held and whose file cannot be read again, or whose request is cancelled, has the better form.
     pub fn parsed(&self, preferred: PreferredAlternative) -> Cow<'_, mail::Message> {
         let context = context(self.now_ns, preferred);
         let Some(message) = &self.large else {
             return Cow::Owned(mail::parse(&self.content.bytes, &context));
         };
         let path = self.path.as_deref().filter(|_| preferred != PreferredAlternative::Better);
-        let read = path.and_then(|path| LargeMessage::open(path).ok()?.parse(&context).ok());
+        let read = path.and_then(|path| open(path, &self.cancel).ok()?.parse(&context).ok());
         read.map_or(Cow::Borrowed(message), Cow::Owned)
     }
 
     /// Hands out all of the message, decompressed, in blocks.
     ///
     /// # Errors
-    /// What `take` returns; the file of a message that is not held cannot be read again.
+    /// What `take` returns; the file of a message that is not held cannot be read again, or the request is
+    /// cancelled.
     pub fn each_block<E: From<mail::Error>>(
         &self,
         take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
@@ -145,7 +163,7 @@ impl MessageContent {
             return take(&self.content.bytes);
         };
         let mut taken = Ok(());
-        LargeMessage::open(path)?.each_block(&mut |block| {
+        open(path, &self.cancel)?.each_block(&mut |block| {
             if taken.is_ok() {
                 taken = take(block);
             }
@@ -171,19 +189,29 @@ pub enum Wanted {
 }
 
 /// Reads a message from the first of its files that still holds it, or, if that is as good, from the first
-/// that holds a later version of it.
+/// that holds a later version of it. Returns `None` if the request is cancelled.
 ///
 /// # Errors
 /// None of its files can be read or holds it.
-pub(crate) fn read(message: &Message, wanted: Wanted, now_ns: i64) -> Result<MessageContent, FileError> {
+pub(crate) fn read(
+    message: &Message,
+    wanted: Wanted,
+    now_ns: i64,
+    cancel: &Cancel,
+) -> Result<Option<MessageContent>, FileError> {
     let mut error = match message.files.first() {
         Some(file) => FileError::Gone { path: file.path.clone() },
         None => FileError::Absent { name: handle_of(message) },
     };
     let mut rewritten = None;
     for file in &message.files {
-        match MessageContent::read_current(&file.path, now_ns) {
-            Ok(Some(content)) if content.sha256 == message.sha256 => return Ok(content),
+        let read = MessageContent::read_current_until(&file.path, now_ns, cancel);
+        if cancel.is_cancelled() {
+            // What failed because it was stopped is no failure of the file.
+            return Ok(None);
+        }
+        match read {
+            Ok(Some(content)) if content.sha256 == message.sha256 => return Ok(Some(content)),
             Ok(Some(content)) => {
                 error = FileError::Replaced { path: file.path.clone() };
                 rewritten = rewritten.or(Some(content));
@@ -193,7 +221,7 @@ pub(crate) fn read(message: &Message, wanted: Wanted, now_ns: i64) -> Result<Mes
         }
     }
     let later = rewritten.filter(|content| wanted == Wanted::Message && content.is_version_of(message));
-    later.map(|content| MessageContent { is_later_version: true, ..content }).ok_or(error)
+    later.map(|content| Some(MessageContent { is_later_version: true, ..content })).ok_or(error)
 }
 
 /// Returns a handle that names a message: `id:` and its Message-ID, or its SHA-256 if it has none.
@@ -211,12 +239,18 @@ pub fn current_path(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns how long a message is of which the beginning was read.
-fn length(path: &Path, beginning: &FileContent) -> mail::Result<u64> {
+fn length(path: &Path, beginning: &FileContent, cancel: &Cancel) -> mail::Result<u64> {
     match beginning.compression {
         Compression::Plain => Ok(beginning.stat.size_bytes),
         // A few bytes may become many, so a compressed message is not read at once.
-        _ => Ok(LargeMessage::open(path)?.each_block(&mut |_| {})?.size_bytes),
+        _ => Ok(open(path, cancel)?.each_block(&mut |_| {})?.size_bytes),
     }
+}
+
+/// Opens a message to be read in pieces, until the request is cancelled.
+fn open(path: &Path, cancel: &Cancel) -> mail::Result<LargeMessage<'static>> {
+    let cancel = cancel.clone();
+    Ok(LargeMessage::open(path)?.stopped_by(Arc::new(move || cancel.is_cancelled())))
 }
 
 fn context(now_ns: i64, preferred: PreferredAlternative) -> mail::Context<'static> {

@@ -2,38 +2,49 @@
 //!
 //! Input: names and queries. Output: queries by their names. The file itself is the index's.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::settings::Settings;
 use index::Environment;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-/// The saved queries of one time: they are read when they are first asked for, and stay as they were then.
-/// Clones share them.
+/// The saved queries of one time: they are read when they are first asked for, and stay as they were then. So
+/// does the reason why they could not be read. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SavedQueries(Arc<OnceLock<BTreeMap<String, String>>>);
+pub(crate) struct SavedQueries(Arc<OnceLock<Read>>);
+
+type Read = std::result::Result<BTreeMap<String, String>, Arc<index::Error>>;
+
+/// Whether they were read and are the same, or could not be read for the same reason.
+impl PartialEq for SavedQueries {
+    fn eq(&self, other: &SavedQueries) -> bool {
+        match (self.0.get(), other.0.get()) {
+            (Some(Ok(one)), Some(Ok(other))) => one == other,
+            (Some(Err(one)), Some(Err(other))) => one.to_string() == other.to_string(),
+            _ => false,
+        }
+    }
+}
 
 impl SavedQueries {
-    /// Wraps queries that were read.
-    pub(crate) fn new(queries: BTreeMap<String, String>) -> SavedQueries {
-        SavedQueries(Arc::new(OnceLock::from(queries)))
+    /// Reads the queries now.
+    pub(crate) fn read(environment: &Environment) -> SavedQueries {
+        let queries = SavedQueries::default();
+        queries.pin(environment);
+        queries
     }
 
-    /// Returns the queries if they were read.
-    pub(crate) fn known(&self) -> Option<&BTreeMap<String, String>> {
-        self.0.get()
+    /// Reads the queries now, unless they were read.
+    pub(crate) fn pin(&self, environment: &Environment) -> &Read {
+        self.0.get_or_init(|| index::saved_queries(environment).map_err(Arc::new))
     }
 
     /// Returns the queries.
     ///
     /// # Errors
-    /// They cannot be read or are damaged.
-    pub(crate) fn get(&self, environment: &Environment) -> index::Result<&BTreeMap<String, String>> {
-        if let Some(queries) = self.0.get() {
-            return Ok(queries);
-        }
-        let read = index::saved_queries(environment)?;
-        Ok(self.0.get_or_init(|| read))
+    /// [`Error::SavedQueries`] if they cannot be read or are damaged.
+    pub(crate) fn get(&self, environment: &Environment) -> Result<&BTreeMap<String, String>> {
+        self.pin(environment).as_ref().map_err(|error| Error::SavedQueries(Arc::clone(error)))
     }
 }
 

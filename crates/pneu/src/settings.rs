@@ -36,10 +36,7 @@ impl Settings {
                 // A keyed hash of nothing: its keys are random.
                 seed: RandomState::new().hash_one(0u8),
                 holder: format!("process {}", std::process::id()),
-                context: Context::new(
-                    system_clock_ns,
-                    std::thread::available_parallelism().map_or(1, usize::from),
-                ),
+                context: Context::new(system_clock_ns, work::processor_count()),
             },
             configuration: Configuration::default(),
             zone: TimeZone::UTC,

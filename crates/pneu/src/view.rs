@@ -14,7 +14,7 @@ use query::Query;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use work::Cancel;
+use work::{Cancel, Workers};
 
 /// One state of the index and of what the user saved in it: tags and queries. A clone costs a few reference
 /// counts.
@@ -23,6 +23,7 @@ pub struct View {
     settings: Arc<Settings>,
     mailbox: Mailbox,
     queries: SavedQueries,
+    threads: Arc<Workers>,
     cancel: Cancel,
 }
 
@@ -45,8 +46,19 @@ pub struct ProblemCounts {
 }
 
 impl View {
-    pub(crate) fn new(settings: Arc<Settings>, mailbox: Mailbox, queries: SavedQueries) -> View {
-        View { settings, mailbox, queries, cancel: Cancel::new() }
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        mailbox: Mailbox,
+        queries: SavedQueries,
+        threads: Arc<Workers>,
+    ) -> View {
+        View { settings, mailbox, queries, threads, cancel: Cancel::new() }
+    }
+
+    /// Does `work` on as many threads as the settings allow, unless the request was cancelled.
+    fn run<T: Send>(&self, work: impl FnOnce(&Mailbox) -> index::Result<T> + Send) -> Result<T> {
+        self.check()?;
+        Ok(self.threads.run(|| work(&self.mailbox))?)
     }
 
     /// Reads now what is otherwise read on first use. From then on the view shows one state of index, tags
@@ -54,15 +66,16 @@ impl View {
     /// so already.
     ///
     /// # Errors
-    /// Damage.
+    /// [`Error::Cancelled`]; damage.
     pub fn pin(&self) -> Result<()> {
-        self.mailbox.pin()?;
-        self.queries.get(&self.settings.environment)?;
+        self.run(Mailbox::pin)?;
+        // If they cannot be read, the query that names one says so.
+        self.queries.pin(&self.settings.environment);
         Ok(())
     }
 
-    /// Returns the same state for a request that may be stopped: from then on its queries end with
-    /// [`Error::Cancelled`].
+    /// Returns the same state for a request that may be stopped: from then on everything that takes time ends
+    /// with [`Error::Cancelled`], and the [`MessageContent`]s that it reads stop reading their files.
     #[must_use]
     pub fn with_cancel(self, cancel: Cancel) -> View {
         View { mailbox: self.mailbox.with_cancel(cancel.clone()), cancel, ..self }
@@ -108,7 +121,7 @@ impl View {
     /// # Errors
     /// [`Error::Query`] if the query asks for what cannot be answered; [`Error::Cancelled`]; damage.
     pub fn find(&self, query: &Query, order: &Order) -> Result<Hits> {
-        Ok(self.mailbox.find(query, order)?)
+        self.run(|mailbox| mailbox.find(query, order))
     }
 
     /// Returns how many messages a query matches, copies counted once.
@@ -116,7 +129,7 @@ impl View {
     /// # Errors
     /// As [`View::find`].
     pub fn count(&self, query: &Query) -> Result<u64> {
-        Ok(self.mailbox.count(query)?)
+        self.run(|mailbox| mailbox.count(query))
     }
 
     /// Returns the set of messages that a query matches, all copies among them.
@@ -124,7 +137,7 @@ impl View {
     /// # Errors
     /// As [`View::find`].
     pub fn matching(&self, query: &Query) -> Result<NumberSet> {
-        Ok(self.mailbox.evaluate(query)?)
+        self.run(|mailbox| mailbox.evaluate(query))
     }
 
     /// Returns the messages that are listed for those that a query matches.
@@ -134,9 +147,9 @@ impl View {
     pub fn select(&self, query: &Query, selection: Selection) -> Result<NumberSet> {
         let mut found = self.matching(query)?;
         if selection.with_related {
-            found = self.mailbox.with_related(&found)?;
+            found = self.run(|mailbox| mailbox.with_related(&found))?;
         }
-        Ok(self.mailbox.distinct(&found, selection.duplicates, None)?)
+        self.run(|mailbox| mailbox.distinct(&found, selection.duplicates, None))
     }
 
     /// Returns the messages of a set in the order asked for.
@@ -144,7 +157,7 @@ impl View {
     /// # Errors
     /// [`Error::Cancelled`]; damage.
     pub fn sorted(&self, found: &NumberSet, order: &Order) -> Result<Hits> {
-        Ok(self.mailbox.sorted(found, order)?)
+        self.run(|mailbox| mailbox.sorted(found, order))
     }
 
     /// Returns how a query is answered, and how long each step took.
@@ -152,7 +165,8 @@ impl View {
     /// # Errors
     /// As [`View::find`].
     pub fn analyze(&self, query: &Query) -> Result<Analysis> {
-        Ok(self.mailbox.analyze(query, &|| self.settings.environment.context.now_ns())?)
+        let context = &self.settings.environment.context;
+        self.run(|mailbox| mailbox.analyze(query, &|| context.now_ns()))
     }
 
     /// Returns the threads of a set of messages, whole, by the date of their newest message.
@@ -160,7 +174,7 @@ impl View {
     /// # Errors
     /// [`Error::Cancelled`]; damage.
     pub fn threads(&self, found: &NumberSet, order: &ThreadOrder) -> Result<Threads> {
-        Ok(self.mailbox.threads(found, order)?)
+        self.run(|mailbox| mailbox.threads(found, order))
     }
 
     /// Returns the threads of some hits, whole, by the date of their newest message.
@@ -168,7 +182,7 @@ impl View {
     /// # Errors
     /// [`Error::Cancelled`]; damage.
     pub fn threads_of(&self, hits: &[Hit], order: &ThreadOrder) -> Result<Threads> {
-        Ok(self.mailbox.threads_of(hits, order)?)
+        self.run(|mailbox| mailbox.threads_of(hits, order))
     }
 
     /// Returns what a list shows of each hit: date, size, sender, subject.
@@ -187,8 +201,9 @@ impl View {
     /// Returns everything that the index knows of a hit.
     ///
     /// # Errors
-    /// Damage.
+    /// [`Error::Cancelled`]; damage.
     pub fn message(&self, hit: &Hit) -> Result<Message> {
+        self.check()?;
         Ok(self.mailbox.message(hit, &mut RecordReader::new())?)
     }
 
@@ -196,16 +211,18 @@ impl View {
     /// SHA-256 with at least six digits.
     ///
     /// # Errors
-    /// No message or several have that name; damage.
+    /// No message or several have that name; [`Error::Cancelled`]; damage.
     pub fn resolve(&self, handle: &str) -> Result<Vec<Hit>> {
+        self.check()?;
         Ok(self.mailbox.resolve(handle)?)
     }
 
     /// Returns whether neither a hit nor any of its copies has a file.
     ///
     /// # Errors
-    /// Damage.
+    /// [`Error::Cancelled`]; damage.
     pub fn is_absent(&self, hit: &Hit) -> Result<bool> {
+        self.check()?;
         Ok(self.mailbox.is_absent(hit)?)
     }
 
@@ -213,7 +230,7 @@ impl View {
     /// have changed since the index saw it.
     ///
     /// # Errors
-    /// [`Error::File`] if no file of it can be read or holds it.
+    /// [`Error::File`] if no file of it can be read or holds it; [`Error::Cancelled`].
     pub fn read(&self, message: &Message) -> Result<MessageContent> {
         self.read_wanted(message, Wanted::Content)
     }
@@ -224,45 +241,48 @@ impl View {
     /// # Errors
     /// As [`View::read`].
     pub fn read_wanted(&self, message: &Message, wanted: Wanted) -> Result<MessageContent> {
-        Ok(message_file::read(message, wanted, self.settings.environment.context.now_ns())?)
+        let now_ns = self.settings.environment.context.now_ns();
+        self.check()?;
+        message_file::read(message, wanted, now_ns, &self.cancel)?.ok_or(Error::Cancelled)
     }
 
     /// Returns hints for folders that a query names and that hold no message.
     ///
     /// # Errors
-    /// Damage.
+    /// [`Error::Cancelled`]; damage.
     pub fn folder_hints(&self, query: &Query) -> Result<Vec<FolderHint>> {
-        Ok(self.mailbox.folder_hints(query)?)
+        self.run(|mailbox| mailbox.folder_hints(query))
     }
 
     /// Returns the user's tags, each with the number of its messages.
     ///
     /// # Errors
-    /// Damage.
+    /// [`Error::Cancelled`]; damage.
     pub fn tags(&self) -> Result<BTreeMap<String, u64>> {
-        Ok(self.mailbox.tags()?)
+        self.run(Mailbox::tags)
     }
 
     /// Returns how much the index holds.
     ///
     /// # Errors
-    /// Damage.
+    /// [`Error::Cancelled`]; damage.
     pub fn counts(&self) -> Result<Counts> {
+        self.check()?;
         Ok(self.mailbox.counts()?)
     }
 
     /// Returns the people of a circle whose name or address contains all words, the most frequent first.
     ///
     /// # Errors
-    /// Damage; the circle needs the user's addresses, and the configuration has none.
+    /// [`Error::Cancelled`]; damage; the circle needs the user's addresses, and the configuration has none.
     pub fn people(&self, words: &[String], circle: Circle) -> Result<Vec<Person>> {
-        Ok(self.mailbox.people(words, circle)?)
+        self.run(|mailbox| mailbox.people(words, circle))
     }
 
     /// Returns how many messages have problems, by groups.
     ///
     /// # Errors
-    /// Damage.
+    /// [`Error::Cancelled`]; damage.
     pub fn problem_counts(&self) -> Result<ProblemCounts> {
         let messages = self.count(&self.query("problem:*")?)?;
         let mut counts = ProblemCounts { messages, groups: Vec::new() };

@@ -78,6 +78,25 @@ fn what_lies_in_packs_that_no_index_file_names_is_unread() {
 }
 
 #[test]
+fn who_asks_the_repository_may_be_stopped() {
+    let fixture = Fixture::new();
+    let gone = fixture.put("2", "second", "more words");
+    fixture.update();
+    let (_, storage) = backed_up(&fixture);
+    fs::remove_file(gone).unwrap();
+    fixture.update();
+    // Whether the message is there takes reading packs.
+    for id in storage.ids(restic::FileKind::Index) {
+        storage.take(restic::FileName { kind: restic::FileKind::Index, id });
+    }
+    let repository = Repository::open(storage, &password(), None, surroundings()).unwrap();
+    assert!(fixture.host.sweepable(-1, Some(&repository)).unwrap().is_empty());
+    fixture.host.settings().environment.context.cancel.cancel();
+    let error = fixture.host.sweepable(-1, Some(&repository)).unwrap_err();
+    assert!(matches!(error, Error::Cancelled), "{error:?}");
+}
+
+#[test]
 fn a_view_of_an_earlier_time_has_the_mail_of_then() {
     let fixture = Fixture::new();
     let gone = fixture.put("2", "second", "more words");

@@ -1,9 +1,13 @@
 //! Hosts and views: newer states are taken over, older ones stay, requests can be stopped.
 
 use crate::support::{Fixture, query, subjects};
-use pneu::{Cancel, Error, Host, IndexRemedy, Order, Remedy, Settings, TagChange};
+use pneu::{
+    Cancel, Circle, Context, Duplicates, Error, Host, IndexRemedy, Order, Progress, Remedy, Selection,
+    Settings, Stage, TagChange,
+};
 use std::fs;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 fn tag(name: &str) -> TagChange {
@@ -82,6 +86,16 @@ fn an_index_that_is_deleted_and_made_again_is_read_anew() {
 }
 
 #[test]
+fn an_index_that_is_deleted_is_missed() {
+    let fixture = Fixture::new();
+    let before = fixture.view();
+    fs::remove_dir_all(fixture.host.settings().environment.index_directory()).unwrap();
+    let error = fixture.host.refresh().unwrap_err();
+    assert_eq!(error.remedy(), Some(Remedy::Index(IndexRemedy::MakeIndex)), "{error}");
+    assert_eq!(subjects(&before, "words"), ["first"]);
+}
+
+#[test]
 fn tags_that_are_deleted_and_made_again_are_read_anew() {
     let fixture = Fixture::new();
     fixture.host.tag(&query(&fixture.view(), "first"), &tag("old")).unwrap();
@@ -112,6 +126,36 @@ fn an_old_view_answers_after_its_files_were_merged_away() {
 }
 
 #[test]
+fn a_hit_of_an_older_view_names_the_same_message_in_a_newer_one() {
+    let fixture = Fixture::new();
+    let mut hits = Vec::new();
+    for number in 2..40 {
+        fixture.put(&number.to_string(), &format!("number {number}"), "words");
+        fixture.update();
+        let view = fixture.view();
+        let order = Order { limit: None, ..Order::default() };
+        for hit in view.find(&query(&view, "words"), &order).unwrap().list {
+            hits.push((hit, view.lines(&[hit]).unwrap()));
+        }
+    }
+    let newest = fixture.view();
+    for (hit, lines) in &hits {
+        assert_eq!(newest.lines(&[*hit]).unwrap(), *lines);
+        assert_eq!(newest.message(hit).unwrap().line, lines[0]);
+    }
+    let (hit, _) = hits.into_iter().find(|(_, lines)| lines[0].subject == "first").unwrap();
+    fs::remove_file(fixture.roots[0].path.join("cur/1.x:2,")).unwrap();
+    fixture.update();
+    assert!(fixture.view().is_absent(&hit).unwrap());
+    assert_eq!(fixture.view().lines(&[hit]).unwrap()[0].subject, "first");
+    fixture.host.sweep(-1, None, &pneu::Silent).unwrap();
+    for error in [fixture.view().lines(&[hit]).unwrap_err(), fixture.view().message(&hit).unwrap_err()] {
+        let is_removed = |error: &Error| error.to_string().contains("was removed from the index");
+        assert!(is_removed(&error), "{error}");
+    }
+}
+
+#[test]
 fn a_request_that_was_stopped_says_so_and_disturbs_no_other() {
     let fixture = Fixture::new();
     let view = fixture.view();
@@ -125,6 +169,165 @@ fn a_request_that_was_stopped_says_so_and_disturbs_no_other() {
     let late = view.clone().with_cancel(Cancel::new().with_deadline(Instant::now()));
     assert!(matches!(late.count(&all), Err(Error::Cancelled)));
     assert_eq!(view.count(&all).unwrap(), 1);
+}
+
+#[test]
+fn every_method_of_a_view_obeys_its_request() {
+    let fixture = Fixture::new();
+    let view = fixture.view();
+    let all = query(&view, "words");
+    let hit = view.find(&all, &Order::default()).unwrap().list[0];
+    let message = view.message(&hit).unwrap();
+    let stopped = view.with_cancel(Cancel::new().with_deadline(Instant::now()));
+    let errors = [
+        stopped.message(&hit).err(),
+        stopped.lines(&[hit]).err(),
+        stopped.is_absent(&hit).err(),
+        stopped.resolve("id:1@x").err(),
+        stopped.read(&message).err(),
+        stopped.folder_hints(&all).err(),
+        stopped.tags().err(),
+        stopped.counts().err(),
+        stopped.people(&[], Circle::Everybody).err(),
+        stopped.analyze(&all).err(),
+        stopped.pin().err(),
+    ];
+    for (at, error) in errors.iter().enumerate() {
+        assert!(matches!(error, Some(Error::Cancelled)), "{at}: {error:?}");
+    }
+}
+
+static ASKED_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+#[test]
+fn long_steps_of_a_query_look_whether_they_are_still_wanted() {
+    let fixture = Fixture::new();
+    for number in 2..40 {
+        fixture.put(&number.to_string(), &format!("number {number}"), "words");
+    }
+    fixture.update();
+    let view = fixture.view().with_cancel(Cancel::when(|| {
+        ASKED_COUNT.fetch_add(1, Ordering::Relaxed);
+        false
+    }));
+    let count = |work: &dyn Fn()| {
+        let before = ASKED_COUNT.load(Ordering::Relaxed);
+        work();
+        ASKED_COUNT.load(Ordering::Relaxed) - before
+    };
+    let asked = |text: &str| {
+        count(&|| {
+            view.count(&query(&view, text)).unwrap();
+        })
+    };
+    let usual = asked("size:1..");
+    assert!(asked("path:*nothing*") >= usual + 39, "each path");
+    for text in ["from:/nothing/", "wor*", "maildir:*nothing*"] {
+        assert!(asked(text) > usual, "{text}");
+    }
+    let newest = Order { limit: Some(1), ..Order::default() };
+    let all = view.matching(&query(&view, "*")).unwrap();
+    assert!(count(&|| drop(view.sorted(&all, &newest).unwrap())) > 1, "the walk by date");
+    let selection = |with_related, duplicates| {
+        let selection = Selection { with_related, duplicates };
+        count(&|| drop(view.select(&query(&view, "*"), selection).unwrap()))
+    };
+    let plain = selection(false, Duplicates::Copies);
+    assert!(selection(true, Duplicates::Copies) > plain + 1);
+    assert!(selection(false, Duplicates::MessageId) > plain);
+}
+
+/// Says on how many threads the work is that asks for the time.
+static THREAD_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+fn clock_of_threads() -> i64 {
+    THREAD_COUNT.store(rayon::current_num_threads(), Ordering::Relaxed);
+    1_900_000_000_000_000_000
+}
+
+/// Notes on how many threads a stage of a pass begins.
+#[derive(Default)]
+struct StageThreads(Mutex<Vec<usize>>);
+
+impl Progress for StageThreads {
+    fn stage(&self, _stage: Stage) {
+        self.0.lock().unwrap().push(rayon::current_num_threads());
+    }
+}
+
+#[test]
+fn a_host_works_on_as_many_threads_as_it_was_given() {
+    for (allowed, expected) in [(0, 1), (1, 1), (5, 5)] {
+        let fixture = Fixture::new();
+        let mut settings = fixture.host.settings().clone();
+        settings.environment.context = Context::new(clock_of_threads, allowed);
+        let host = Host::new(settings);
+        fixture.put("2", "second", "more words");
+        let stages = StageThreads::default();
+        host.update(&fixture.roots, &Default::default(), &stages).unwrap();
+        let stages = stages.0.into_inner().unwrap();
+        assert!(!stages.is_empty() && stages.iter().all(|count| *count == expected), "{stages:?}");
+        let view = host.view().unwrap();
+        let asked = query(&view, "words");
+        THREAD_COUNT.store(0, Ordering::Relaxed);
+        view.analyze(&asked).unwrap();
+        assert_eq!(THREAD_COUNT.load(Ordering::Relaxed), expected);
+    }
+}
+
+/// Sets a tag while a pass is under way.
+struct TagsMeanwhile<'a> {
+    host: &'a Host,
+    was_set: AtomicBool,
+}
+
+impl Progress for TagsMeanwhile<'_> {
+    fn stage(&self, stage: Stage) {
+        if stage == Stage::Read {
+            let all = query(&self.host.view().unwrap(), "*");
+            self.host.tag(&all, &tag("meanwhile")).unwrap();
+            self.was_set.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn a_tag_does_not_wait_for_a_pass() {
+    let fixture = Fixture::new();
+    fixture.put("2", "second", "more words");
+    let progress = TagsMeanwhile { host: &fixture.host, was_set: AtomicBool::new(false) };
+    fixture.host.update(&fixture.roots, &Default::default(), &progress).unwrap();
+    assert!(progress.was_set.into_inner());
+    assert_eq!(subjects(&fixture.view(), "tag:meanwhile"), ["first"]);
+}
+
+#[test]
+fn a_writer_whose_program_is_stopped_does_not_begin() {
+    let fixture = Fixture::new();
+    let all = query(&fixture.view(), "*");
+    fixture.host.settings().environment.context.cancel.cancel();
+    assert!(matches!(fixture.host.tag(&all, &tag("late")), Err(Error::Cancelled)));
+    assert!(matches!(fixture.host.save_query("late", "*"), Err(Error::Cancelled)));
+}
+
+#[test]
+fn folders_are_updated_and_taken_over() {
+    let fixture = Fixture::new();
+    let root = fixture.roots[0].path.clone();
+    let before = fixture.view();
+    fixture.put("2", "second", "more words");
+    for place in ["cur", "new", "tmp"] {
+        fs::create_dir_all(root.join(".other").join(place)).unwrap();
+    }
+    fs::write(root.join(".other/cur/3.x:2,"), "Subject: third\n\nother words\n").unwrap();
+    let update =
+        |folders: &[_]| fixture.host.update_folders(folders, &Default::default(), &pneu::Silent).unwrap();
+    assert_eq!(update(&[root.join(".other")]).added, 1);
+    assert_eq!(subjects(&fixture.view(), "words"), ["first", "third"]);
+    assert_eq!(update(std::slice::from_ref(&root)).added, 1);
+    assert_eq!(subjects(&fixture.view(), "words"), ["first", "second", "third"]);
+    assert_eq!(subjects(&before, "words"), ["first"]);
+    assert_eq!(update(&["/nowhere".into()]).problems.len(), 1);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::support::{Fixture, subjects};
 use pneu::{Error, Host, QueryRemoval, Remedy};
+use std::fs;
 
 #[test]
 fn a_view_has_the_saved_queries_of_its_time() {
@@ -20,6 +21,24 @@ fn a_view_has_the_saved_queries_of_its_time() {
     assert!(fixture.host.refresh().unwrap());
     assert_eq!(subjects(&fixture.view(), "query:mine"), ["first", "second"]);
     assert!(!fixture.host.refresh().unwrap(), "nothing is newer");
+}
+
+#[test]
+fn a_view_keeps_the_reason_why_saved_queries_cannot_be_read() {
+    let fixture = Fixture::new();
+    fixture.host.save_query("mine", "subject:first").unwrap();
+    let user = fixture.host.settings().environment.user_directory();
+    let files = fs::read_dir(&user).unwrap().map(|entry| entry.unwrap().path());
+    let file = files.into_iter().find(|path| path.ends_with("queries")).unwrap();
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, "no saved queries at all").unwrap();
+    assert!(fixture.host.refresh().unwrap());
+    let view = fixture.view();
+    fs::write(&file, whole).unwrap();
+    assert!(matches!(view.query("query:mine"), Err(Error::SavedQueries(_))));
+    assert_eq!(subjects(&view, "words"), ["first"]);
+    assert!(fixture.host.refresh().unwrap());
+    assert_eq!(subjects(&fixture.view(), "query:mine"), ["first"]);
 }
 
 #[test]

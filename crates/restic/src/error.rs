@@ -15,7 +15,7 @@ pub enum Error {
     Disk(#[from] disk::Error),
     /// The cache on the local disk failed.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(CacheError),
     /// There is no repository at that address.
     #[error("there is no repository at {address}")]
     NoRepository {
@@ -210,6 +210,17 @@ pub enum Error {
 
 /// The result of an operation on a repository.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of the cache on the local disk: a sentence that names the file.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct CacheError(store::Error);
+
+impl From<store::Error> for Error {
+    fn from(source: store::Error) -> Error {
+        Error::Store(CacheError(source))
+    }
+}
 
 impl From<Cancelled> for Error {
     fn from(_: Cancelled) -> Error {

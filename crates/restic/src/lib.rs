@@ -40,7 +40,7 @@ pub use crypto::password::Password;
 pub use encoding::id::Id;
 pub use encoding::json::JsonWriter;
 pub use encoding::time::Time;
-pub use error::{Error, Result};
+pub use error::{CacheError, Error, Result};
 pub use file_name::{FileKind, FileName};
 pub use format::blob::{BlobKind, Location, PackedBlob};
 pub use format::chunker;

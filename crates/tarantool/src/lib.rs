@@ -24,7 +24,6 @@ mod remedy;
 pub mod space;
 pub mod state;
 mod stored;
-mod threads;
 pub mod update;
 mod vclock;
 

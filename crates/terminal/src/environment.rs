@@ -124,7 +124,7 @@ pub fn seed() -> u64 {
 
 /// Returns how many threads may work.
 pub fn thread_count() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    work::processor_count()
 }
 
 /// Says whether every wait for locks and servers is over at once, as tests want it that let them fail

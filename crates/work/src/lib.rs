@@ -8,7 +8,9 @@
 mod cancel;
 mod context;
 mod progress;
+mod threads;
 
 pub use cancel::Cancel;
 pub use context::Context;
 pub use progress::{Cancelled, Progress, Silent, Stage};
+pub use threads::{Workers, on_threads, processor_count};

@@ -6,7 +6,7 @@ use crate::blobs::entry::{Content, Entry, PIECE_BYTES_MIN};
 use crate::cache::columns::{chunks, compressed, directories, nodes};
 use crate::cache::file::{CachedDirectory, CachedFile, FileRow, FileState, row};
 use crate::cache::tables::{self, ids};
-use crate::error::{Error, Result};
+use crate::error::{CacheError, Error, Result};
 use crate::pieces::lists::PieceLists;
 use disk::Disk;
 use restic::Id;
@@ -55,7 +55,9 @@ impl Cache {
         let opened = Snapshot::open(disk, directory).map_err(Error::from).and_then(Cache::of);
         match opened {
             Ok(cache) => Opened::Usable(Box::new(cache)),
-            Err(Error::Store(store::Error::Io(error))) if !error.is_not_found() && !error.is_too_short() => {
+            Err(Error::Store(CacheError(store::Error::Io(error))))
+                if !error.is_not_found() && !error.is_too_short() =>
+            {
                 Opened::Unreadable(error)
             }
             Err(_) => Opened::Unusable,

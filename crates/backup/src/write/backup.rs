@@ -21,7 +21,7 @@ use crate::write::store_mail::{Counts, StoredMail, store_mail};
 use index::{Environment, Inventory, Root};
 use restic::{Id, Repository, SaveStatistics, Saver, Snapshot, Surroundings, Time};
 use std::collections::BTreeMap;
-use work::Progress;
+use work::{Progress, on_threads};
 
 /// The result of a backup.
 #[derive(Clone, Debug)]
@@ -83,6 +83,7 @@ pub fn backup(
     let writing = RepositoryWriter::new(repository, Saver::new(repository, target.lock, options.save)?);
     let context = BackupContext { writer: &writing, cache: cache.as_ref(), progress };
     let threads = repository.surroundings().context.thread_count;
+    // The thread that fills a pack also stores it, so that there is one request per thread.
     let stored = on_threads(threads, || store_mail(&context, &inventory, &pneu_files))?;
     let StoredMail { tree, changes, counts, mut problems } = stored;
     let saved = writing.into_saver().finish()?;
@@ -95,27 +96,17 @@ pub fn backup(
     let what = match unread {
         // They may be good, and more complete than this backup's update, so they stay.
         Some(error) => Some(format!("what is known of earlier backups could not be read: {error}")),
-        None => changes
-            .commit(&environment.disk, &tables, &environment.holder, environment.seed)
-            .map_err(|error| {
-                format!(
-                    "what is known for the next backup could not be written, which will take longer: {error}"
-                )
-            })
-            .err(),
+        None => on_threads(environment.context.thread_count, || {
+            changes.commit(&environment.disk, &tables, &environment.holder, environment.seed)
+        })
+        .map_err(|error| {
+            format!("what is known for the next backup could not be written, which will take longer: {error}")
+        })
+        .err(),
     };
     problems.extend(what.map(|what| Problem::new(tables, what)));
     problems.extend(unread_snapshots(listed.unread));
     Ok(BackupReport { snapshot: id, parent: snapshot.parent, counts, saved, problems })
-}
-
-/// Runs `work` on this many threads. The thread that fills a pack also stores it, so that there is one
-/// request per thread. Uses the caller's threads if no others can be started.
-fn on_threads<T: Send>(count: usize, work: impl FnOnce() -> T + Send) -> T {
-    match rayon::ThreadPoolBuilder::new().num_threads(count).build() {
-        Ok(pool) => pool.install(work),
-        Err(_) => work(),
-    }
 }
 
 /// Returns the paths of all roots, in order.

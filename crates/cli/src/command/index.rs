@@ -210,7 +210,7 @@ fn work(
     let result = pass(&progress);
     progress.finish();
     let (summary, imported) = match result {
-        Err(Error::Cancelled | Error::Index(index::Error::Archive(_)))
+        Err(Error::Cancelled | Error::Backup(_) | Error::Index(index::Error::Archive(_)))
             if work::Progress::is_cancelled(&progress) =>
         {
             output::complain(interrupted);

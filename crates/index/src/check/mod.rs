@@ -30,7 +30,7 @@ const TRY_COUNT: usize = 5;
 ///
 /// # Errors
 /// There is no index, or it cannot be opened.
-pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
+pub(crate) fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
     let mut tries = 0;
     loop {
         let mailbox = Mailbox::open(environment)?;

@@ -38,7 +38,7 @@ pub struct Adopted {
 /// # Errors
 /// There is no index; an error of the archive; damage; a full disk; [`Error::Interrupted`]. What was
 /// published before stays.
-pub fn adopt(
+pub(crate) fn adopt(
     environment: &Environment,
     archive: &dyn ReadableArchive,
     options: &UpdateOptions,

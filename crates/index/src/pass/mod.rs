@@ -19,7 +19,8 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::state::Root;
 use crate::{open, rows, user};
-pub use adopt::{Adopted, adopt};
+pub use adopt::Adopted;
+pub(crate) use adopt::adopt;
 use commit::{RootChange, Session};
 pub(crate) use merge::merge_due;
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};
@@ -38,7 +39,7 @@ use work::{Progress, Stage};
 /// # Errors
 /// [`Error::Interrupted`] if the observer cancelled the pass; finished batches are published. Damage and a
 /// full disk: the index is then as it was at the last publish.
-pub fn update(
+pub(crate) fn update(
     environment: &Environment,
     roots: &[Root],
     options: &UpdateOptions,
@@ -86,7 +87,7 @@ pub fn update(
 /// # Errors
 /// [`Error::NoIndex`] if there is no index; as [`update`]. A folder that is in no root of the index is a
 /// problem, not an error.
-pub fn update_folders(
+pub(crate) fn update_folders(
     environment: &Environment,
     folders: &[PathBuf],
     options: &UpdateOptions,

@@ -30,7 +30,7 @@ const LOCK: &str = "lock";
 /// [`Error::NoMaildir`] if one of the roots holds no mail, perhaps because it is not mounted;
 /// [`Error::Version`] if the index is newer; [`disk::Error::Locked`] if another process is rebuilding it;
 /// [`Error::Interrupted`]; an error of the disk. The old index then stays as it was.
-pub fn rebuild(
+pub(crate) fn rebuild(
     environment: &Environment,
     roots: &[Root],
     options: &UpdateOptions,
@@ -44,7 +44,7 @@ pub fn rebuild(
 ///
 /// # Errors
 /// As [`rebuild`], and an error of the archive: the old index then stays as it was.
-pub fn rebuild_with(
+pub(crate) fn rebuild_with(
     environment: &Environment,
     roots: &[Root],
     archive: &dyn ReadableArchive,

@@ -54,6 +54,7 @@ impl Mailbox {
         let mut found = Vec::new();
         for part in self.snapshot().table(contacts::TABLE)?.parts() {
             for row in part.live_rows() {
+                self.check_cancelled()?;
                 let text = |column| -> Result<String> {
                     Ok(String::from_utf8_lossy(part.bytes(column, row)?).into_owned())
                 };
@@ -91,6 +92,7 @@ impl Mailbox {
         let mut reader = RecordReader::new();
         let mut partners = HashSet::new();
         for number in both.iter() {
+            self.check_cancelled()?;
             let Some(hit) = self.hit(number)? else { continue };
             let part = rows::part_of(&table, hit.row);
             let rest = rows::rest(part, hit.row.row, &mut reader, self.directory())?;

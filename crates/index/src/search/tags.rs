@@ -37,6 +37,7 @@ impl Mailbox {
         let Some(tags) = self.user_tags()? else { return Ok(counts) };
         let live = self.live()?;
         for name in tags.names()? {
+            self.check_cancelled()?;
             let mut found = self.empty();
             self.with_tag(tags, &name, &mut found)?;
             self.add_copies(&mut found)?;
@@ -52,12 +53,12 @@ impl Mailbox {
     /// Returns the user's tags of a hit and of its copies.
     ///
     /// # Errors
-    /// Damage in the store.
+    /// [`crate::Error::MessageRemoved`]; damage in the store.
     pub fn tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         let Some(tags) = self.user_tags()? else { return Ok(found) };
         let table = self.snapshot().table(messages::TABLE)?;
-        for copy in self.copies_of_hit(hit)? {
+        for copy in self.copies_of_hit(&self.located(hit)?)? {
             let part = rows::part_of(&table, copy.row);
             let row = copy.row.row;
             let own = match part.ids(messages::SHA256, row..row + 1)?.first() {
@@ -129,8 +130,11 @@ impl Mailbox {
     /// Adds the messages that have a tag.
     fn with_tag(&self, tags: &Tags, tag: &str, found: &mut NumberSet) -> Result<()> {
         let tagged = tags.tagged(tag)?;
-        let numbers: Vec<Vec<u32>> =
-            tagged.par_iter().map(|sha256| self.numbers_of(tags, sha256)).collect::<Result<_>>()?;
+        let numbers = |sha256: &[u8; 32]| {
+            self.check_cancelled()?;
+            self.numbers_of(tags, sha256)
+        };
+        let numbers: Vec<Vec<u32>> = tagged.par_iter().map(numbers).collect::<Result<_>>()?;
         numbers.iter().flatten().for_each(|number| found.insert(*number));
         Ok(())
     }

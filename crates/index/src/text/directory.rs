@@ -94,14 +94,18 @@ impl TextFiles {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).extend(of_segment);
     }
 
-    /// Opens the lists of words of all segments that it is bound to, and keeps them open.
+    /// Opens the lists of words of all segments that it is bound to, and keeps them open. A list that a merge
+    /// removed meanwhile is left out: queries do without it.
     ///
     /// # Errors
-    /// A list is missing or damaged.
+    /// A list is damaged.
     pub(crate) fn hold_word_lists(&self) -> Result<(), OpenReadError> {
         let is_list = |path: &Path| path.extension().is_some_and(|end| end == "words");
         let named = self.expected.iter().filter(|(path, digest)| **digest != 0 && is_list(path));
-        named.map(|(path, _)| path).try_for_each(|path| self.hold(path))
+        named.map(|(path, _)| path).try_for_each(|path| match self.hold(path) {
+            Err(OpenReadError::FileDoesNotExist(_)) => Ok(()),
+            other => other,
+        })
     }
 
     /// Converts an error of tantivy to an error of the index.

@@ -85,18 +85,31 @@ impl TextReader {
     /// Opens the lists of words and keeps them open. Otherwise they are opened when a query needs them.
     ///
     /// # Errors
-    /// An error of tantivy: a damaged or missing file.
+    /// An error of tantivy: a damaged file.
     pub(crate) fn open_word_lists(&self) -> Result<()> {
         self.files.hold_word_lists().map_err(|error| self.files.error(error.into()))
     }
 
-    /// Adds to `found` the messages that have `needle` in `field`.
+    /// Adds to `found` the messages that have `needle` in `field`. If `is_cancelled` returns true, ends early
+    /// with some of them.
     ///
     /// # Errors
     /// An error of tantivy: a damaged file.
-    pub(crate) fn find(&self, field: TextField, needle: &Needle, found: &mut NumberSet) -> Result<()> {
-        let found = self.segments.iter().try_for_each(|segment| self.find_in(segment, field, needle, found));
-        found.map_err(|error| self.files.error(error))
+    pub(crate) fn find(
+        &self,
+        field: TextField,
+        needle: &Needle,
+        is_cancelled: &(dyn Fn() -> bool + Sync),
+        found: &mut NumberSet,
+    ) -> Result<()> {
+        for segment in &self.segments {
+            if is_cancelled() {
+                break;
+            }
+            let found = self.find_in(segment, (field, needle), is_cancelled, found);
+            found.map_err(|error| self.files.error(error))?;
+        }
+        Ok(())
     }
 
     /// Adds the messages of every distinct word or value of a field that begins with `begin` and whose rest
@@ -118,8 +131,8 @@ impl TextReader {
     fn find_in(
         &self,
         segment: &SegmentReader,
-        field: TextField,
-        needle: &Needle,
+        (field, needle): (TextField, &Needle),
+        is_cancelled: &(dyn Fn() -> bool + Sync),
         found: &mut NumberSet,
     ) -> tantivy::Result<()> {
         match needle {
@@ -128,39 +141,41 @@ impl TextReader {
             }
             Needle::Phrase(words) => query(segment, &PhraseQuery::new(terms(field, words)), found),
             Needle::Prefix(words) if words.len() == 1 => {
-                self.begun(segment, field, words.first().map_or("", String::as_str), found)
+                let begin = words.first().map_or("", String::as_str);
+                self.begun(segment, (field, begin), is_cancelled, found)
             }
             Needle::Prefix(words) => phrase_prefix(segment, field, words, found),
             Needle::Whole(value) => word(segment, field, value, found),
-            Needle::WholePrefix(begin) => self.begun(segment, field, begin, found),
+            Needle::WholePrefix(begin) => self.begun(segment, (field, begin), is_cancelled, found),
         }
     }
 
     fn begun(
         &self,
         segment: &SegmentReader,
-        field: TextField,
-        begin: &str,
+        (field, begin): (TextField, &str),
+        is_cancelled: &(dyn Fn() -> bool + Sync),
         found: &mut NumberSet,
     ) -> tantivy::Result<()> {
         let segments = std::slice::from_ref(segment);
-        let searched = terms::Searched { files: &self.files, segments, is_cancelled: &|| false };
+        let searched = terms::Searched { files: &self.files, segments, is_cancelled };
         terms::find(&searched, (field, begin), &Any, found)
     }
 
     /// Adds the messages of every distinct value in a column that begins with `begin` and whose rest the test
-    /// accepts.
+    /// accepts. If `is_cancelled` returns true, ends early with some of them.
     ///
     /// # Errors
     /// An error of tantivy: a damaged file.
     pub(crate) fn find_values(
         &self,
-        field: ValueField,
-        begin: &str,
+        values: (ValueField, &str),
         test: &impl WordTest,
+        is_cancelled: &(dyn Fn() -> bool + Sync),
         found: &mut NumberSet,
     ) -> Result<()> {
-        values::find(&self.segments, field, begin, test, found).map_err(|error| self.files.error(error))
+        values::find(&self.segments, values, test, is_cancelled, found)
+            .map_err(|error| self.files.error(error))
     }
 
     /// Returns the message number of every document, including documents of swept messages.

@@ -17,25 +17,32 @@ use tantivy::columnar::StrColumn;
 /// Values in one piece.
 const PIECE_VALUE_COUNT: usize = 1 << 13;
 
-/// Adds the messages of the values that begin with `begin` and whose rest the test accepts.
+/// Documents whose values are compared before the next look at whether to end early.
+const DOCUMENT_COUNT: u32 = 1 << 14;
+
+/// Adds the messages of the values that begin with `begin` and whose rest the test accepts. If `is_cancelled`
+/// returns true, ends early with some of them.
 ///
 /// # Errors
 /// An error of tantivy: a damaged file.
 pub(super) fn find(
     segments: &[SegmentReader],
-    field: ValueField,
-    begin: &str,
+    (field, begin): (ValueField, &str),
     test: &impl WordTest,
+    is_cancelled: &(dyn Fn() -> bool + Sync),
     found: &mut NumberSet,
 ) -> tantivy::Result<()> {
     for segment in segments {
         let Some(column) = segment.fast_fields().str(field.name())? else { continue };
-        let liked = liked(&column, begin.as_bytes(), test)?;
+        let liked = liked(&column, begin.as_bytes(), test, is_cancelled)?;
         if liked.is_empty() {
             continue;
         }
         let numbers = segment.fast_fields().u64(NUMBER)?;
         for document in 0..segment.max_doc() {
+            if document % DOCUMENT_COUNT == 0 && is_cancelled() {
+                return Ok(());
+            }
             // Message numbers and positions in the list of values come from two columns of one segment.
             if column
                 .term_ords(document)
@@ -49,12 +56,20 @@ pub(super) fn find(
 }
 
 /// Returns the positions of the values that the test accepts.
-fn liked(column: &StrColumn, begin: &[u8], test: &impl WordTest) -> tantivy::Result<NumberSet> {
+fn liked(
+    column: &StrColumn,
+    begin: &[u8],
+    test: &impl WordTest,
+    is_cancelled: &(dyn Fn() -> bool + Sync),
+) -> tantivy::Result<NumberSet> {
     let count = column.num_terms();
     let bound = u32::try_from(count).unwrap_or(u32::MAX);
     let empty = || NumberSet::new(bound);
     let starts: Vec<usize> = (0..count).step_by(PIECE_VALUE_COUNT).collect();
     let sets = starts.par_iter().try_fold(empty, |mut set, start| -> tantivy::Result<NumberSet> {
+        if is_cancelled() {
+            return Ok(set);
+        }
         piece(column, (*start, begin), &test.clone(), &mut set)?;
         Ok(set)
     });

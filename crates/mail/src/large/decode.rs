@@ -141,7 +141,8 @@ mod tests {
                 let (whole, whole_is_clean) = decode(text.as_bytes(), transfer);
                 for step in [1, 2, 3, 5, 8, 100] {
                     let storage = Storage::Bytes(inside.as_bytes());
-                    let source = Source { storage, compression: Compression::Plain, has_cr_lines: false };
+                    let (compression, stop) = (Compression::Plain, Default::default());
+                    let source = Source { storage, compression, has_cr_lines: false, stop };
                     let mut window =
                         Window::new(&source, WindowLimits { step_bytes: step, ..WINDOW_LIMITS }).unwrap();
                     let mut joined = Vec::new();

@@ -132,6 +132,7 @@ mod tests {
                     storage: Storage::Bytes(text.as_bytes()),
                     compression: Compression::Plain,
                     has_cr_lines: false,
+                    stop: Default::default(),
                 };
                 let mut window =
                     Window::new(&source, WindowLimits { step_bytes: step, ..WINDOW_LIMITS }).unwrap();

@@ -32,10 +32,11 @@ use crate::mime::content_source::ContentSource;
 use crate::problem::{Problem, Problems};
 use rustix::fs::{CWD, Mode, OFlags};
 use sha2::{Digest, Sha256};
-use source::{Source, Storage};
+use source::{Source, Stop, Storage};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use window::{WINDOW_LIMITS, Window, WindowLimits, wide};
 
 /// A message that is read in pieces.
@@ -97,7 +98,8 @@ impl<'s> LargeMessage<'s> {
     }
 
     fn new(storage: Storage<'s>, path: &Path, stat: FileStat) -> Result<LargeMessage<'s>> {
-        let mut source = Source { storage, compression: Compression::Plain, has_cr_lines: false };
+        let (compression, stop) = (Compression::Plain, Stop::default());
+        let mut source = Source { storage, compression, has_cr_lines: false, stop };
         let mut magic = Vec::new();
         let length = wide(Compression::MAGIC_BYTES_MAX);
         source
@@ -110,6 +112,14 @@ impl<'s> LargeMessage<'s> {
             Compression::Unreadable(program) => Err(Error::Unreadable { path: path.to_owned(), program }),
             _ => Ok(LargeMessage { source, path: path.to_owned(), stat }),
         }
+    }
+
+    /// Returns the same message, whose reading ends with [`Error::Io`] or [`Error::Damaged`] once `is_stopped`
+    /// returns true. It is asked before each piece is read from the file.
+    #[must_use]
+    pub fn stopped_by(mut self, is_stopped: Arc<dyn Fn() -> bool + Send + Sync>) -> LargeMessage<'s> {
+        self.source.stop = Stop(Some(is_stopped));
+        self
     }
 
     /// Returns the file's stat from before it was read.

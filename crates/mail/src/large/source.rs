@@ -8,8 +8,10 @@ use crate::bytes::{after, before};
 use crate::limits::LARGE_BYTES_MAX;
 use crate::maildir::compression::{Compression, explained, unpacked};
 use rustix::io::Errno;
+use std::fmt;
 use std::io::{self, BufReader, Read};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 /// Bytes of a compressed file that are read at once.
 const PACKED_BYTES: usize = 128 << 10;
@@ -21,6 +23,25 @@ pub(super) enum Storage<'s> {
     Bytes(&'s [u8]),
 }
 
+/// Says whether to read no further.
+#[derive(Clone, Default)]
+pub(super) struct Stop(pub(super) Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl Stop {
+    fn check(&self) -> io::Result<()> {
+        match &self.0 {
+            Some(is_stopped) if is_stopped() => Err(io::Error::other("reading was stopped")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Stop")
+    }
+}
+
 /// A stored message.
 #[derive(Debug)]
 pub(super) struct Source<'s> {
@@ -28,6 +49,7 @@ pub(super) struct Source<'s> {
     pub(super) compression: Compression,
     /// Whether its lines end with CR alone, so that CR is read as LF.
     pub(super) has_cr_lines: bool,
+    pub(super) stop: Stop,
 }
 
 impl Source<'_> {
@@ -46,18 +68,20 @@ impl Source<'_> {
 
     /// Returns the bytes as stored, from `offset` on.
     pub(super) fn bytes(&self, offset: u64) -> StoredBytes<'_> {
-        StoredBytes { storage: &self.storage, offset }
+        StoredBytes { storage: &self.storage, stop: &self.stop, offset }
     }
 }
 
 /// Reads bytes as stored.
 pub(super) struct StoredBytes<'s> {
     storage: &'s Storage<'s>,
+    stop: &'s Stop,
     offset: u64,
 }
 
 impl Read for StoredBytes<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stop.check()?;
         let count = match self.storage {
             Storage::File(file) => loop {
                 match rustix::io::pread(file, &mut *buffer, self.offset) {

@@ -207,3 +207,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn reading_ends_when_it_is_stopped() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let long = format!("Subject: long\n\n{}", "line\n".repeat(1 << 18));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let stopped_after = |count: usize| {
+        let asked = Arc::clone(&asked);
+        asked.store(0, Ordering::Relaxed);
+        let large = LargeMessage::of_bytes(long.as_bytes(), Path::new("a test")).unwrap();
+        large.stopped_by(Arc::new(move || asked.fetch_add(1, Ordering::Relaxed) >= count))
+    };
+    stopped_after(usize::MAX).identify().unwrap();
+    let piece_count = asked.load(Ordering::Relaxed);
+    assert!(piece_count > 3);
+    for count in 0..piece_count {
+        assert!(stopped_after(count).identify().is_err(), "{count}");
+        assert_eq!(asked.load(Ordering::Relaxed), count + 1, "nothing is read after it");
+    }
+    assert!(stopped_after(1).parse(&CONTEXT).is_err());
+}

@@ -2,6 +2,7 @@
 //!
 //! Writers use it too. It takes no lock and writes nothing.
 
+pub(crate) mod continuation;
 pub(crate) mod difference;
 pub(crate) mod heap;
 pub(crate) mod loaded;

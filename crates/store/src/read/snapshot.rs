@@ -8,13 +8,14 @@
 //! undone.
 
 use crate::error::{Error, Result};
+use crate::read::continuation::continues;
 use crate::read::difference::{Difference, difference};
 use crate::read::open::open_state;
 use crate::read::state::{State, missing_table};
 use crate::read::table::Table;
 use crate::schema::Schema;
 use disk::Disk;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -52,21 +53,19 @@ impl Snapshot {
         Ok(Snapshot { state: Arc::new(state) })
     }
 
-    /// Returns whether this is certainly the same state of the same store as `older`, or a later one.
+    /// Returns whether this is the same state of the same store as `older`, or a later one, as far as the two
+    /// can tell. `false` may also mean that a merge replaced every segment: then nothing connects the two.
     ///
     /// A store that was deleted and made again counts its commits from the beginning, so the numbers alone
-    /// do not decide. The two states are of one store if they have the same manifest or share a segment: a
-    /// segment is identified by its random name and its digest.
+    /// do not decide. With one manifest, the journal must begin with the records of the older one. With two,
+    /// the newer manifest must hold as many commits, and share a segment: a segment is identified by its
+    /// random name and its digest. In both cases, rows that died must still be dead.
+    ///
+    /// One case cannot be told apart: an older copy of the store was put back and has since been committed to
+    /// so often that it published a manifest with as many commits as `older` holds. Manifests do not name
+    /// their predecessors.
     pub fn continues(&self, older: &Snapshot) -> bool {
-        let (new, old) = (&self.state, &older.state);
-        let is_later = self.version() >= older.version() && new.manifest.number >= old.manifest.number;
-        let shares_manifest = new.manifest.number == old.manifest.number
-            && new.manifest.journal_seed == old.manifest.journal_seed;
-        let names = |state: &State| -> HashSet<_> {
-            let segments = state.manifest.tables.iter().flat_map(|table| &table.segments);
-            segments.map(|entry| (entry.number, entry.digest)).collect()
-        };
-        is_later && (shares_manifest || !names(new).is_disjoint(&names(old)))
+        continues(&self.state, &older.state)
     }
 
     /// Returns which rows were added and removed since `older`, an earlier snapshot of the same store.

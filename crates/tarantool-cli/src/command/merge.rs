@@ -10,6 +10,7 @@ use terminal::amount::count;
 use terminal::command_line::Run;
 use terminal::exit::Outcome;
 use terminal::output;
+use work::Workers;
 
 /// Merge the segments of a store, until each space has one
 #[derive(Debug, Args)]
@@ -29,7 +30,8 @@ impl Run<Session> for Arguments {
             MergeOptions { holder: session.holder.clone(), seed: session.seed, ..MergeOptions::default() };
         let mut output = session.output();
         let mut merge_count = 0;
-        while let Some(report) = store::merge_all(&session.disk, &self.store, &options)? {
+        let threads = Workers::new(session.thread_count);
+        while let Some(report) = threads.run(|| store::merge_all(&session.disk, &self.store, &options))? {
             merge_count += 1;
             output.line(&format!(
                 "{}: {} segments became one of {}, {}",

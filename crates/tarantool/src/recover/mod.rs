@@ -21,7 +21,6 @@ use crate::plan::{Mode, Plan, PlannedFile};
 use crate::space::table::{SpaceTable, TableIndex};
 use crate::space::{Engine, Space, Spaces};
 use crate::state::{Finished, OnRejectedRow, RejectedRow, State, elections_line};
-use crate::threads::on_threads;
 use crate::vclock::VClock;
 use disk::Disk;
 use duplicate_keys::{SnapshotSource, keep_last};
@@ -29,7 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 use store::limits::TABLES_MAX;
 use store::{Loaded, Options, RowRef, Schema, Value, Writer};
-use work::Progress;
+use work::{Progress, on_threads};
 
 /// The result of a recovery.
 #[derive(Debug)]

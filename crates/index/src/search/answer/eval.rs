@@ -148,11 +148,15 @@ impl Run<'_> {
             Answer::Path(path) => files::whole_path(mailbox, path, found),
             Answer::Below(path) => files::below(mailbox, path, found),
             Answer::Paths(wanted) => files::paths(mailbox, wanted, found),
-            Answer::Text(field, needle) => mailbox.text().find(*field, needle, found),
+            Answer::Text(field, needle) => {
+                mailbox.text().find(*field, needle, &|| mailbox.is_cancelled(), found)
+            }
             Answer::Terms(field, begin, wanted) => {
                 mailbox.text().find_terms((*field, begin), wanted, &|| mailbox.is_cancelled(), found)
             }
-            Answer::Values(field, begin, wanted) => mailbox.text().find_values(*field, begin, wanted, found),
+            Answer::Values(field, begin, wanted) => {
+                mailbox.text().find_values((*field, begin), wanted, &|| mailbox.is_cancelled(), found)
+            }
         }
     }
 }

@@ -110,6 +110,7 @@ fn keyword_letters(folder: &FolderRow, wanted: &Wanted) -> u32 {
 /// Adds messages with a file in a folder whose name is wanted.
 pub(super) fn maildir(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
     for folder in mailbox.folders() {
+        mailbox.check_cancelled()?;
         if folder_names(folder).iter().any(|name| is_wanted(wanted, name)) {
             folder_files(mailbox, folder, None, found)?;
         }
@@ -126,6 +127,7 @@ fn is_wanted(wanted: &Wanted, name: &str) -> bool {
 pub(super) fn paths(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
     for part in mailbox.file_table().parts() {
         for row in part.live_rows() {
+            mailbox.check_cancelled()?;
             let Some(file) = mailbox.message_file(part, row)? else { continue };
             if is_wanted(wanted, &file.path.to_string_lossy()) {
                 found.insert(part.u32_at(files::MESSAGE, row)?);

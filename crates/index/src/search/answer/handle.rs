@@ -63,6 +63,7 @@ impl Mailbox {
         let table = self.snapshot().table(messages::TABLE)?;
         let mut hits = Vec::new();
         for part in table.parts() {
+            self.check_cancelled()?;
             let ids = part.ids(messages::SHA256, 0..part.row_count())?;
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
             for (_, (id, number)) in part.live_values(ids.iter().zip(numbers)) {

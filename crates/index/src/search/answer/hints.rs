@@ -57,6 +57,7 @@ impl Mailbox {
         let begin = format!("{}/", wanted.trim_end_matches('/'));
         let (mut is_known, mut has_below) = (false, false);
         for row in self.folders() {
+            self.check_cancelled()?;
             let names = folder_names(row).map(|name| fold(&name).into_owned());
             if names.iter().any(|name| *name == wanted) {
                 is_known = true;

@@ -25,6 +25,14 @@ use store::{Difference, PRIMARY, RowId, Snapshot, Table, TableDifference, Value}
 /// How often opening is retried if a writer replaced files in the meantime.
 const OPEN_TRY_COUNT: usize = 20;
 
+/// A commit that is newer than another one.
+pub(crate) enum Newer {
+    /// It is a later one of the same index: what the other one derived was carried forward.
+    Continued(Commit),
+    /// It was opened anew: the index was deleted and made again, or the other one is damaged.
+    Opened(Commit),
+}
+
 /// One commit.
 pub(crate) struct Commit {
     pub(crate) snapshot: Snapshot,
@@ -57,21 +65,42 @@ impl Commit {
     ///
     /// # Errors
     /// As [`Commit::open`].
-    pub(crate) fn newer(&self, environment: &Environment) -> Result<Option<Commit>> {
-        let newest = self.snapshot.newest()?;
-        if !newest.continues(&self.snapshot) {
-            // The index was deleted and rebuilt, or all of its segments were replaced.
-            return Commit::open(environment).map(Some);
+    pub(crate) fn newer(&self, environment: &Environment) -> Result<Option<Newer>> {
+        let newest = self.newest()?;
+        if newest.continues(&self.snapshot) {
+            if newest.version() == self.snapshot.version() {
+                return Ok(None);
+            }
+            // An error may come from a damaged file of this commit that the newest one does not have. If it
+            // has that file, opening it anew says so.
+            if let Ok(Some(newer)) = self.continued(environment, newest) {
+                return Ok(Some(Newer::Continued(newer)));
+            }
         }
-        if newest.version() == self.snapshot.version() {
-            return Ok(None);
-        }
+        // The index was deleted and rebuilt, or all of its segments were replaced.
+        Ok(Some(Newer::Opened(Commit::open(environment)?)))
+    }
+
+    /// Opens the newest commit with the files that this one has open, and carries forward what this one
+    /// derived. Returns `None` if the index was replaced meanwhile.
+    fn continued(&self, environment: &Environment, newest: Snapshot) -> Result<Option<Commit>> {
         let first = RefCell::new(Some(newest));
-        let snapshot = || first.take().map_or_else(|| Ok(self.snapshot.newest()?), Ok);
+        let snapshot = || first.take().map_or_else(|| self.newest(), Ok);
         let mut newer =
             Commit::open_like(environment, snapshot, |files, state| self.text.newer(files, &state.text))?;
+        if !newer.snapshot.continues(&self.snapshot) {
+            return Ok(None);
+        }
         newer.carry_forward(self)?;
         Ok(Some(newer))
+    }
+
+    /// Opens the newest state of the store. Files that this commit has open are not opened again.
+    fn newest(&self) -> Result<Snapshot> {
+        match self.snapshot.newest() {
+            Err(error) if error.is_not_found() => Err(Error::NoIndex { path: self.directory.clone() }),
+            other => Ok(other?),
+        }
     }
 
     /// Opens a commit. Retries if a writer changed the text index between opening the store and opening the

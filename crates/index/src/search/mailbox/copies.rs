@@ -52,6 +52,7 @@ impl Mailbox {
             if left.len() < 2 {
                 continue;
             }
+            self.check_cancelled()?;
             let mut ranked = Vec::with_capacity(left.len());
             for number in &left {
                 ranked.push((rank(*number), self.age(*number)?, *number));
@@ -72,6 +73,7 @@ impl Mailbox {
     fn one_of_each_id(&self, found: &NumberSet, rank: impl Fn(u32) -> Rank) -> Result<NumberSet> {
         let mut first: HashMap<u64, (Rank, i64, [u8; 32], u32)> = HashMap::new();
         for part in self.snapshot().table(messages::TABLE)?.parts() {
+            self.check_cancelled()?;
             let all = 0..part.row_count();
             let numbers = part.u32s(messages::NUMBER, all.clone())?;
             let hashes = part.u64s(messages::MESSAGE_ID_HASH, all.clone())?;

@@ -3,7 +3,7 @@
 //! Input: a message number, a SHA-256, a folder's number, a path. Output: a hit, a number, rows. Must not
 //! know queries.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rows::{self, FolderRow, Subdirectory, file_key};
 use crate::search::mailbox::folder_names::folder_path;
 use crate::search::mailbox::{Hit, Mailbox};
@@ -19,6 +19,23 @@ impl Mailbox {
         let Some(row) = table.get(PRIMARY, &[Value::U32(number)])? else { return Ok(None) };
         let date = rows::part_of(&table, row).i64_at(messages::DATE, row.row)?;
         Ok(Some(Hit { number, row, date }))
+    }
+
+    /// Returns a hit with its row in this commit. A hit of another commit is found by its number: rows move
+    /// when segments are merged, and are replaced when a message changes.
+    ///
+    /// # Errors
+    /// [`Error::MessageRemoved`]; damage in the store.
+    pub(in crate::search) fn located(&self, hit: &Hit) -> Result<Hit> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let row = hit.row.row;
+        let part = table.parts().get(hit.row.part as usize);
+        if let Some(part) = part.filter(|part| row < part.row_count() && !part.is_dead(row))
+            && part.u32_at(messages::NUMBER, row)? == hit.number
+        {
+            return Ok(Hit { date: part.i64_at(messages::DATE, row)?, ..*hit });
+        }
+        self.hit(hit.number)?.ok_or(Error::MessageRemoved { number: hit.number })
     }
 
     /// Returns the number of a content, whether or not it has a file.

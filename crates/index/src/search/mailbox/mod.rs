@@ -14,7 +14,7 @@ mod scope;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::rows::FolderRow;
-use crate::search::commit::{Commit, CopyGroups, Forest, once};
+use crate::search::commit::{Commit, CopyGroups, Forest, Newer, once};
 use crate::set::NumberSet;
 use crate::state::{Root, State};
 use crate::text::TextReader;
@@ -116,15 +116,20 @@ impl Mailbox {
         if commit.is_none() && user.is_none() {
             return Ok(None);
         }
+        let personal = match &commit {
+            Some(Newer::Continued(commit)) => Arc::new(self.personal.newer(&self.commit, commit)?),
+            Some(Newer::Opened(_)) => Arc::new(Personal::new(self.personal.addresses().clone())),
+            None => Arc::clone(&self.personal),
+        };
         let newer = Mailbox {
             past: None,
             archived: None,
             live: Arc::default(),
-            personal: match &commit {
-                Some(commit) => Arc::new(self.personal.newer(&self.commit, commit)?),
-                None => Arc::clone(&self.personal),
+            personal,
+            commit: match commit {
+                Some(Newer::Continued(commit) | Newer::Opened(commit)) => Arc::new(commit),
+                None => Arc::clone(&self.commit),
             },
-            commit: commit.map_or_else(|| Arc::clone(&self.commit), Arc::new),
             user: user.map_or_else(|| Arc::clone(&self.user), Arc::new),
             cancel: Cancel::new(),
         };
@@ -152,11 +157,14 @@ impl Mailbox {
     /// keep a mailbox for a long time.
     ///
     /// # Errors
-    /// Damage.
+    /// [`Error::Interrupted`]; damage.
     pub fn pin(&self) -> Result<()> {
+        self.check_cancelled()?;
         self.user.tags()?;
         self.present()?;
+        self.check_cancelled()?;
         self.forest()?;
+        self.check_cancelled()?;
         self.copies()?;
         self.text().open_word_lists()
     }

@@ -103,7 +103,8 @@ impl Personal {
     fn find(&self, commit: &Commit, text: &TextReader, fields: &[ValueField]) -> Result<NumberSet> {
         let mut found = NumberSet::new(commit.bound());
         for field in fields.iter().filter(|_| !self.addresses.is_empty()) {
-            text.find_values(*field, "", &self.addresses, &mut found)?;
+            // The result is kept, so it must be complete.
+            text.find_values((*field, ""), &self.addresses, &|| false, &mut found)?;
         }
         Ok(found)
     }

@@ -82,8 +82,13 @@ impl Mailbox {
     /// Returns the fields of a hit that a list shows. `reader` keeps what reads share.
     ///
     /// # Errors
-    /// Damage in the store.
+    /// [`crate::Error::MessageRemoved`]; damage in the store.
     pub fn line(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Line> {
+        self.line_of(&self.located(hit)?, reader)
+    }
+
+    /// Does what [`Mailbox::line`] does for a hit of this commit.
+    fn line_of(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Line> {
         let table = self.snapshot().table(messages::TABLE)?;
         let part = rows::part_of(&table, hit.row);
         let LineRecord { from, subject } = rows::line(part, hit.row.row, reader, self.directory())?;
@@ -99,8 +104,9 @@ impl Mailbox {
     /// Returns the Message-ID of a hit.
     ///
     /// # Errors
-    /// Damage in the store.
+    /// [`crate::Error::MessageRemoved`]; damage in the store.
     pub fn message_id(&self, hit: &Hit, reader: &mut RecordReader) -> Result<String> {
+        let hit = self.located(hit)?;
         let table = self.snapshot().table(messages::TABLE)?;
         let part = rows::part_of(&table, hit.row);
         Ok(rows::rest(part, hit.row.row, reader, self.directory())?.message_id)
@@ -109,11 +115,12 @@ impl Mailbox {
     /// Returns all fields of a hit.
     ///
     /// # Errors
-    /// Damage in the store.
+    /// [`crate::Error::MessageRemoved`]; damage in the store.
     pub fn message(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Message> {
+        let hit = &self.located(hit)?;
         let table = self.snapshot().table(messages::TABLE)?;
         let part = rows::part_of(&table, hit.row);
-        let line = self.line(hit, reader)?;
+        let line = self.line_of(hit, reader)?;
         let rest = self.rest(hit, reader)?;
         let sha256 =
             part.ids(messages::SHA256, hit.row.row..hit.row.row + 1)?.first().copied().unwrap_or_default();

@@ -75,6 +75,7 @@ fn walk(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usiz
     let mut range = table.range(messages::BY_DATE, Bound::Unbounded, Bound::Unbounded)?;
     let mut list = Vec::with_capacity(wanted.min(1 << 16));
     while list.len() < wanted {
+        mailbox.check_cancelled()?;
         let next = match direction {
             Direction::Ascending => range.next(),
             Direction::Descending => range.next_back(),
@@ -126,6 +127,7 @@ fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> 
     let table = mailbox.snapshot().table(messages::TABLE)?;
     if found.count().saturating_mul(LOOK_UP_FACTOR) < table.row_count() {
         for number in found.iter() {
+            mailbox.check_cancelled()?;
             let Some(hit) = mailbox.hit(number)? else { continue };
             let id = rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?;
             visit(Ranked::new(hit, &id));

@@ -169,6 +169,7 @@ impl Mailbox {
 
     fn each_node(&self, mut visit: impl FnMut(u32, u32)) -> Result<()> {
         for part in self.snapshot().table(messages::TABLE)?.parts() {
+            self.check_cancelled()?;
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
             let nodes = part.u32s(messages::NODE, 0..part.row_count())?;
             for (_, (number, node)) in part.live_values(numbers.iter().zip(nodes)) {

@@ -1,0 +1,116 @@
+//! The long operations, on as many threads as the environment allows.
+//!
+//! Everything in this crate and in the store runs parallel work on the current rayon pool. Here that pool is
+//! chosen, once per operation.
+
+use crate::archive::{Archive, ReadableArchive};
+use crate::check::{self, Damage, Depth};
+use crate::environment::Environment;
+use crate::error::Result;
+use crate::pass::{self, Adopted, Summary, UpdateOptions};
+use crate::rebuild::{self};
+use crate::state::Root;
+use crate::sweep::{self, Swept};
+use std::path::PathBuf;
+use work::{Progress, on_threads};
+
+/// Updates the index from the disk. Creates the index if there is none.
+///
+/// # Errors
+/// [`Error::Interrupted`](crate::Error::Interrupted) if the observer cancelled the pass; finished batches are
+/// published. Damage and a full disk: the index is then as it was at the last publish.
+pub fn update(
+    environment: &Environment,
+    roots: &[Root],
+    options: &UpdateOptions,
+    observer: &dyn Progress,
+) -> Result<Summary> {
+    on(environment, || pass::update(environment, roots, options, observer))
+}
+
+/// Updates some folders of the index, and leaves all others as they are. `folders` are the paths of
+/// directories that have `cur` and `new`, or had them: they may be new or gone. Folders below them are not
+/// included.
+///
+/// Decides as [`update`] does. A file that moved between two of these folders is moved in the index, not read
+/// again. A file that came from another folder is read, and its old row stays until a pass looks at that
+/// folder.
+///
+/// # Errors
+/// [`Error::NoIndex`](crate::Error::NoIndex) if there is no index; as [`update`]. A folder that is in no root
+/// of the index is a problem, not an error.
+pub fn update_folders(
+    environment: &Environment,
+    folders: &[PathBuf],
+    options: &UpdateOptions,
+    observer: &dyn Progress,
+) -> Result<Summary> {
+    on(environment, || pass::update_folders(environment, folders, options, observer))
+}
+
+/// Adds the messages of an archive that the index does not know. They have no file.
+///
+/// # Errors
+/// There is no index; an error of the archive; as [`update`].
+pub fn adopt(
+    environment: &Environment,
+    archive: &dyn ReadableArchive,
+    options: &UpdateOptions,
+    observer: &dyn Progress,
+) -> Result<Adopted> {
+    on(environment, || pass::adopt(environment, archive, options, observer))
+}
+
+/// Makes the index anew from the mail in these roots. The new index replaces the old one when it is complete.
+///
+/// # Errors
+/// A root holds no mail; as [`update`]. The old index then stays.
+pub fn rebuild(
+    environment: &Environment,
+    roots: &[Root],
+    options: &UpdateOptions,
+    observer: &dyn Progress,
+) -> Result<Summary> {
+    on(environment, || rebuild::rebuild(environment, roots, options, observer))
+}
+
+/// Rebuilds as [`rebuild`] does, and adds the messages of an archive that have no file.
+///
+/// # Errors
+/// As [`rebuild`]; an error of the archive.
+pub fn rebuild_with(
+    environment: &Environment,
+    roots: &[Root],
+    archive: &dyn ReadableArchive,
+    options: &UpdateOptions,
+    observer: &dyn Progress,
+) -> Result<(Summary, Adopted)> {
+    on(environment, || rebuild::rebuild_with(environment, roots, archive, options, observer))
+}
+
+/// Checks the index, and returns all damage found.
+///
+/// # Errors
+/// There is no index; it cannot be opened.
+pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
+    on(environment, || check::check(environment, depth))
+}
+
+/// Removes the messages whose last file was found to be gone at least `older_than_seconds` ago and that the
+/// archive does not hold.
+///
+/// # Errors
+/// There is no index; an error of the archive; damage; a full disk; [`Error::Clock`](crate::Error::Clock);
+/// [`Error::Interrupted`](crate::Error::Interrupted). Earlier commits of the same sweep stay.
+pub fn sweep(
+    environment: &Environment,
+    older_than_seconds: i64,
+    archive: &dyn Archive,
+    observer: &dyn Progress,
+) -> Result<Swept> {
+    on(environment, || sweep::sweep(environment, older_than_seconds, archive, observer))
+}
+
+fn on<T: Send>(environment: &Environment, work: impl FnOnce() -> T + Send) -> T {
+    on_threads(environment.context.thread_count, work)
+}

@@ -1,0 +1,85 @@
+//! Threads for parallel work. Input: how many may work, and the work. Output: its result.
+//!
+//! Libraries run parallel work on the current rayon pool. Outside of any pool that is rayon's global one, which
+//! has a thread for each processor. So whoever is given another count runs the work in here.
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::OnceLock;
+
+/// Threads that are started when work first needs them, and end with this value.
+#[derive(Debug)]
+pub struct Workers {
+    count: usize,
+    /// `None` if the system refuses new threads.
+    pool: OnceLock<Option<ThreadPool>>,
+}
+
+impl Workers {
+    /// Returns as many threads as may work; 0 counts as 1. Starts none of them.
+    pub fn new(thread_count: usize) -> Workers {
+        Workers { count: thread_count.max(1), pool: OnceLock::new() }
+    }
+
+    /// Runs `work`, and whatever it runs in parallel, on these threads.
+    ///
+    /// If there is one for each processor, the global pool will do: it is started only if something runs in
+    /// parallel, and is shared with the whole program.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let is_in_pool = rayon::current_thread_index().is_some();
+        let will_do = match is_in_pool {
+            true => rayon::current_num_threads() == self.count,
+            false => self.count == processor_count(),
+        };
+        if will_do {
+            return work();
+        }
+        let start = || ThreadPoolBuilder::new().num_threads(self.count).build().ok();
+        match self.pool.get_or_init(start) {
+            Some(pool) => pool.install(work),
+            // The current pool may have some threads already.
+            None => work(),
+        }
+    }
+}
+
+/// Runs `work`, and whatever it runs in parallel, on `thread_count` threads; 0 counts as 1.
+pub fn on_threads<T: Send>(thread_count: usize, work: impl FnOnce() -> T + Send) -> T {
+    Workers::new(thread_count).run(work)
+}
+
+/// Returns how many threads can run at once on this machine.
+pub fn processor_count() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    // The system reads files to tell.
+    *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::prelude::*;
+    use std::collections::HashSet;
+    use std::thread::ThreadId;
+
+    /// Returns which threads take part in parallel work.
+    fn threads_used() -> HashSet<ThreadId> {
+        (0..10_000).into_par_iter().map(|_| std::thread::current().id()).collect()
+    }
+
+    #[test]
+    fn work_has_as_many_threads_as_allowed() {
+        for (allowed, expected) in [(0, 1), (1, 1), (3, 3), (processor_count(), processor_count())] {
+            assert_eq!(on_threads(allowed, rayon::current_num_threads), expected);
+            assert!(on_threads(allowed, threads_used).len() <= expected);
+        }
+    }
+
+    #[test]
+    fn work_within_work_has_its_own_count() {
+        on_threads(3, || {
+            assert_eq!(on_threads(3, rayon::current_num_threads), 3);
+            assert_eq!(on_threads(1, rayon::current_num_threads), 1);
+            assert_eq!(on_threads(processor_count() + 1, rayon::current_num_threads), processor_count() + 1);
+        });
+    }
+}
