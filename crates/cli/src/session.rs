@@ -15,6 +15,7 @@ use pneu::setup::configuration::{self as config, Configuration};
 use pneu::setup::discover::Whereabouts;
 use pneu::setup::roots;
 use pneu::{Host, Settings, View};
+use restic::Repository;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -32,6 +33,8 @@ pub(crate) struct Session {
     pub environment: Environment,
     /// Made when the configuration is needed.
     host: OnceLock<Host>,
+    /// The repository that the environment or the configuration names, once it was opened.
+    pub named_repository: OnceLock<Repository>,
     /// The roots that the command line names.
     pub given_roots: Vec<Root>,
     /// What standard output can show.
@@ -99,6 +102,7 @@ impl Session {
         Ok(Session {
             environment,
             host: OnceLock::new(),
+            named_repository: OnceLock::new(),
             given_roots,
             terminal: Terminal::new(screen.columns, screen.no_color, common.color.unwrap_or_default()),
             stderr_is_terminal: screen.stderr_is_terminal,

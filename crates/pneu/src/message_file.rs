@@ -170,6 +170,14 @@ pub enum Wanted {
     Message,
 }
 
+impl Wanted {
+    /// Returns what somebody wants who names a message by this handle: a SHA-256 names a content.
+    pub fn by_handle(handle: &str, message: &Message) -> Wanted {
+        let is_content = hex(&message.sha256).starts_with(&handle.to_ascii_lowercase());
+        if is_content { Wanted::Content } else { Wanted::Message }
+    }
+}
+
 /// Reads a message from the first of its files that still holds it, or, if that is as good, from the first
 /// that holds a later version of it.
 ///

@@ -27,6 +27,7 @@ mod storage;
 mod surroundings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod this_process;
 mod threads;
 mod trees;
 

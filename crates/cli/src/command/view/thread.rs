@@ -65,7 +65,7 @@ pub(super) fn show(
     };
     let all: Vec<Hit> = named.iter().flat_map(|(_, hits)| hits).copied().collect();
     let threads = view.threads_of(&all, &ThreadOrder::default())?.list;
-    let archive = LazyArchive::new(lock, session);
+    let archive = LazyArchive::new(lock, session)?;
     let hits: Vec<Hit> = threads.iter().flat_map(|thread| &thread.entries).map(|entry| entry.hit).collect();
     for name in names_without(&view, &named, &hits)? {
         let name = name.to_string_lossy();
