@@ -89,7 +89,7 @@ fn pointed(text: &str, span: Range<usize>) -> String {
 
 /// Options that say which messages belong to an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
-pub(crate) struct Scope {
+pub(crate) struct ListOptions {
     /// Show whole conversations, the newest first: all their messages, with replies below the message they
     /// answer, or with --threads=summary one line for each conversation. --max and --offset count
     /// conversations
@@ -144,7 +144,7 @@ pub(crate) struct Found {
     pub unit: &'static str,
 }
 
-impl Scope {
+impl ListOptions {
     /// Returns the messages that are listed.
     ///
     /// # Errors
