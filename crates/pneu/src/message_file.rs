@@ -159,6 +159,15 @@ impl MessageContent {
         self.sha256 != message.sha256
             && self.parsed(PreferredAlternative::Better).message_id == message.rest.message_id
     }
+
+    /// Returns what the index knows of this message, if it knows the file that it was read from. If it was
+    /// read from no file, nothing is said of files.
+    pub fn known_as(&self, message: Message) -> Option<Message> {
+        match &self.path {
+            Some(path) => message.files.iter().any(|file| file.path == *path).then_some(message),
+            None => Some(Message { files: Vec::new(), ..message }),
+        }
+    }
 }
 
 /// What of a message is wanted.

@@ -10,21 +10,19 @@ use crate::exit::{NotFound, Outcome};
 use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
 use crate::format::paths::{End, Paths};
 use crate::format::plain::Plain;
-use crate::format::threads::{self, ShowThread};
+use crate::format::threads;
 use crate::format::{self, FileChoice};
 use crate::options::Paging;
 use crate::remedy;
 use crate::sanitise::one_line;
 use crate::search::question::{Found, ListOptions, ThreadForm, TypedQuery};
-use crate::search::sort::{self, Sort};
+use crate::search::sort::Sort;
 use crate::session::Session;
 use crate::words;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use pneu::{Hits, Order, View};
-use render::Json;
-use render::Printer;
-use render::Sexp;
+use render::{Json, Printer, Sexp, ShowThread};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
@@ -229,7 +227,7 @@ impl Arguments {
             _ => &|thread, out| threads::plain(thread, (&zone, end, terminal), out),
         };
         let mut output = session.paged_output(self.paging);
-        threads::print(view, &threads, show, &mut output)?;
+        format::print_threads(view, &threads, show, &mut output)?;
         output.finish()?;
         Ok(Outcome::Done)
     }
@@ -315,10 +313,11 @@ impl Arguments {
     }
 
     fn order(&self) -> Order {
-        let natural = self.sort.natural();
+        let key = self.sort.key();
+        let natural = key.natural();
         Order {
-            key: self.sort.key(),
-            direction: if self.reverse { sort::turned(natural) } else { natural },
+            key,
+            direction: if self.reverse { natural.turned() } else { natural },
             offset: self.offset,
             limit: self.max.map(NonZeroUsize::get),
         }

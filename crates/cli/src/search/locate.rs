@@ -105,10 +105,8 @@ pub(crate) fn with_archive<T>(
     session: &Session,
     find: &dyn Fn(&View, &str) -> pneu::Result<T>,
 ) -> Result<T> {
-    let lookup = view.look_up(
-        |view| find(view, handle),
-        |view| messages::with_absent_if_named(view, session),
-    )?;
+    let lookup =
+        view.look_up(|view| find(view, handle), |view| messages::with_absent_if_named(view, session))?;
     match (lookup.found, messages::complain(lookup.unread)) {
         (Err(Error::NoMatch { .. }), Outcome::Partly) => bail!(
             "there is no message {handle}, and no message is known to match it as a query: some of the \

@@ -9,9 +9,10 @@ use crate::sanitise::one_line;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use pneu::{
-    Duplicates, Error, FolderHint, Hits, NumberSet, Order, Origin, Query, Selection, SortKey, ThreadOrder,
-    Threads, View,
+    Duplicates, Error, FolderHint, Hits, NumberSet, Order, Query, Selection, SortKey, ThreadEntry,
+    ThreadOrder, Threads, View,
 };
+use render::Position;
 use std::ops::Range;
 use terminal::screen::width;
 
@@ -122,24 +123,14 @@ pub(crate) enum ThreadForm {
     Summary,
 }
 
-/// Where a message stands in its conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
-    /// The place of the conversation's first message in the list.
-    pub first: usize,
-    /// How many messages stand above it.
-    pub depth: u32,
-    /// Whether it was found, or only belongs to what was.
-    pub origin: Origin,
-}
-
 /// Messages in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// The messages.
     pub hits: Hits,
-    /// Where each stands in its conversation, if that was asked for; else empty.
-    pub spots: Vec<Spot>,
+    /// Where each stands in its conversation, if that was asked for; else empty. A conversation is known by
+    /// the place of its first message in the list.
+    pub positions: Vec<Position<usize>>,
     /// What `hits.total` counts.
     pub unit: &'static str,
 }
@@ -152,7 +143,7 @@ impl ListOptions {
     pub(crate) fn find(self, view: &View, question: &TypedQuery, order: &Order) -> Result<Found> {
         if self.threads.is_none() {
             let hits = view.sorted(&self.set(view, question)?, order)?;
-            return Ok(Found { hits, spots: Vec::new(), unit: "messages" });
+            return Ok(Found { hits, positions: Vec::new(), unit: "messages" });
         }
         let threads = self.find_threads(view, question, order)?;
         let mut all = Found { hits: Hits { total: threads.total, list: Vec::new() }, ..Found::default() };
@@ -160,8 +151,9 @@ impl ListOptions {
         for thread in threads.list {
             let first = all.hits.list.len();
             for entry in thread.entries {
-                all.hits.list.push(entry.hit);
-                all.spots.push(Spot { first, depth: entry.depth, origin: entry.origin });
+                let ThreadEntry { hit, depth, origin } = entry;
+                all.hits.list.push(hit);
+                all.positions.push(Position { thread: first, depth, origin });
             }
         }
         Ok(all)
