@@ -94,8 +94,8 @@ fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Rep
 
 /// Returns what work on repositories is lent.
 pub(crate) fn archive_surroundings() -> restic::Surroundings {
-    let context = Context::new(clock_ns, thread_count())
-        .with_cancel(Cancel::when(terminal::signals::is_interrupted));
+    let context =
+        Context::new(clock_ns, thread_count()).with_cancel(Cancel::when(terminal::signals::is_interrupted));
     let surroundings = restic::Surroundings::of_this_process(context);
     if is_waiting_left_out() { restic::Surroundings { sleep: |_| (), ..surroundings } } else { surroundings }
 }

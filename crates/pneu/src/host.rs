@@ -154,7 +154,7 @@ impl Host {
     }
 
     /// Writes when all writers before have done so, and takes the result over.
-    fn write<T, E: Into<crate::Error>>(
+    pub(crate) fn write<T, E: Into<crate::Error>>(
         &self,
         write: impl FnOnce(&Environment) -> std::result::Result<T, E>,
     ) -> Result<T> {

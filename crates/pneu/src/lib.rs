@@ -48,9 +48,12 @@
 //! ```
 
 pub mod archive;
+mod check;
 mod error;
 mod handle;
 mod host;
+mod imports;
+mod in_step;
 mod message_file;
 mod remedy;
 mod saved_queries;
@@ -58,6 +61,7 @@ mod settings;
 pub mod setup;
 mod view;
 
+pub use check::UserRepair;
 pub use error::{Error, Result};
 pub use handle::Named;
 pub use host::{Host, IndexState};

@@ -64,12 +64,7 @@ impl<'a, E: From<Error>> LazyArchive<'a, E> {
     /// # Errors
     /// [`Error::File`] if no file holds it and the repository does not either, or none is named; what `open`
     /// returns; the repository cannot be read; [`Error::Cancelled`].
-    pub fn read(
-        &self,
-        view: &View,
-        message: &Message,
-        wanted: Wanted,
-    ) -> result::Result<MessageContent, E> {
+    pub fn read(&self, view: &View, message: &Message, wanted: Wanted) -> result::Result<MessageContent, E> {
         match view.read_wanted(message, wanted) {
             Err(error @ Error::File(_)) => match self.message(&message.sha256)? {
                 Some(bytes) => {
