@@ -6,12 +6,11 @@
 use terminal::environment::is_waiting_left_out;
 pub(crate) use terminal::environment::{arguments, clock_ns, current_directory, now, seed, thread_count};
 
-use disk::Source;
 use restic::Password;
 use restic::address::Credentials;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 use work::{Cancel, Context};
@@ -95,20 +94,10 @@ fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Rep
 
 /// Returns what work on repositories is lent.
 pub(crate) fn archive_surroundings() -> restic::Surroundings {
-    restic::Surroundings {
-        context: Context::new(clock_ns, thread_count())
-            .with_cancel(Cancel::when(terminal::signals::is_interrupted)),
-        fill_random,
-        sleep: if is_waiting_left_out() { |_| () } else { std::thread::sleep },
-        hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-        username: user_name(rustix::process::geteuid().as_raw()),
-        uid: rustix::process::geteuid().as_raw(),
-        gid: rustix::process::getegid().as_raw(),
-        process: std::process::id(),
-        is_alive,
-        place: place(),
-        started,
-    }
+    let context =
+        Context::new(clock_ns, thread_count()).with_cancel(Cancel::when(terminal::signals::is_interrupted));
+    let surroundings = restic::Surroundings::of_this_process(context);
+    if is_waiting_left_out() { restic::Surroundings { sleep: |_| (), ..surroundings } } else { surroundings }
 }
 
 /// Returns the number of the user that the process acts as.
@@ -119,63 +108,6 @@ pub(crate) fn user_id() -> u32 {
 /// Returns for how long an object store may say nothing.
 pub(crate) fn idle_max() -> Duration {
     if is_waiting_left_out() { IDLE_MAX_OF_TESTS } else { restic::address::IDLE_MAX }
-}
-
-/// Fills with bytes from the kernel.
-fn fill_random(mut bytes: &mut [u8]) {
-    while !bytes.is_empty() {
-        match rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty()) {
-            Ok(count) => bytes = &mut bytes[count..],
-            Err(rustix::io::Errno::INTR) => {}
-            // Without random bytes nothing may be sealed, and there is no way to go on.
-            Err(error) => panic!("the kernel gives no random bytes: {error}"),
-        }
-    }
-}
-
-fn is_alive(process: u32) -> bool {
-    let known = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
-    // One of another user may not be asked, but is there.
-    known.is_some_and(|process| {
-        !matches!(rustix::process::test_kill_process(process), Err(rustix::io::Errno::SRCH))
-    })
-}
-
-/// Returns the run of the kernel and the namespaces in which numbers and start times of processes mean the
-/// same; none where the system does not tell, or tells of other processes than ours.
-fn place() -> Option<String> {
-    let own = std::fs::read_link("/proc/self").ok()?;
-    (own.to_str()? == std::process::id().to_string()).then_some(())?;
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    let namespace = |name| std::fs::read_link(Path::new("/proc/self/ns").join(name)).ok();
-    // Older kernels have one time for all.
-    let (processes, time) = (namespace("pid")?, namespace("time").unwrap_or_default());
-    Some(format!("{} {} {}", boot.trim(), processes.display(), time.display()))
-}
-
-/// Returns when a process began, in ticks since the machine was started.
-fn started(process: u32) -> Option<u64> {
-    /// Where the time stands after the program's name, which may hold spaces and parentheses.
-    const FIELD: usize = 19;
-    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
-    let stat = String::from_utf8_lossy(&stat);
-    stat.rsplit_once(')')?.1.split_whitespace().nth(FIELD)?.parse().ok()
-}
-
-/// Where the system keeps names of users, and how large that may be.
-const USERS: &str = "/etc/passwd";
-const USERS_BYTES_MAX: usize = 64 << 20;
-
-/// Returns a user's name as the system's file has it; the number if it is not there.
-fn user_name(number: u32) -> String {
-    let users = disk::read_small(Path::new(USERS), USERS_BYTES_MAX, Source::File).unwrap_or_default();
-    let users = String::from_utf8_lossy(&users);
-    let name = users.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)? == number.to_string()).then(|| name.to_owned())
-    });
-    name.unwrap_or_else(|| number.to_string())
 }
 
 /// Enough for a server on the same machine.
@@ -236,14 +168,5 @@ mod tests {
         assert!(from(&[("PNEU_NO_INCREMENTAL_CLEANUP", "yes")]).legacy_cleanup);
         assert!(!from(&[("PNEU_NO_INCREMENTAL_CLEANUP", "")]).legacy_cleanup);
         assert!(!from(&[]).legacy_cleanup);
-    }
-
-    #[test]
-    fn a_process_is_known_by_its_place_and_its_start() {
-        let own = started(std::process::id()).unwrap();
-        assert_eq!((started(std::process::id()), started(u32::MAX)), (Some(own), None));
-        assert!(started(1).is_some_and(|first| first <= own));
-        let place = place().unwrap();
-        assert!(place.contains(" pid:[") && place.split(' ').count() == 3, "{place}");
     }
 }

@@ -13,8 +13,9 @@ use disk::RealDisk;
 use index::{Environment, Root};
 use pneu::setup::configuration::{self as config, Configuration};
 use pneu::setup::discover::Whereabouts;
-use pneu::setup::roots;
+use pneu::setup::roots::{self, RootsError};
 use pneu::{Host, Settings, View};
+use restic::Repository;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -32,6 +33,8 @@ pub(crate) struct Session {
     pub environment: Environment,
     /// Made when the configuration is needed.
     host: OnceLock<Host>,
+    /// The repository that the environment or the configuration names, once it was opened.
+    pub named_repository: OnceLock<Repository>,
     /// The roots that the command line names.
     pub given_roots: Vec<Root>,
     /// What standard output can show.
@@ -79,7 +82,7 @@ impl Session {
             Vec::new()
         } else {
             let current = environment::current_directory().context("the current directory is gone")?;
-            roots::from_arguments(&common.maildir, &current).map_err(|what| anyhow!(what))?
+            roots::from_arguments(&common.maildir, &current).map_err(|error| refused(&error))?
         };
         let environment = Environment {
             disk: Arc::new(RealDisk),
@@ -99,6 +102,7 @@ impl Session {
         Ok(Session {
             environment,
             host: OnceLock::new(),
+            named_repository: OnceLock::new(),
             given_roots,
             terminal: Terminal::new(screen.columns, screen.no_color, common.color.unwrap_or_default()),
             stderr_is_terminal: screen.stderr_is_terminal,
@@ -144,9 +148,14 @@ impl Session {
     /// Opens the index for what can do without it. Whatever is wrong with the index or the configuration is
     /// no matter.
     pub(crate) fn view_if_sound(&self) -> Option<View> {
+        self.with_any_host(|host| host.open_view().ok())
+    }
+
+    /// Does what needs no configuration, and may be done with a wrong one.
+    pub(crate) fn with_any_host<T>(&self, work: impl FnOnce(&Host) -> T) -> T {
         match self.host() {
-            Ok(host) => host.open_view().ok(),
-            Err(_) => Host::new(self.settings(Configuration::default())).open_view().ok(),
+            Ok(host) => work(host),
+            Err(_) => work(&Host::new(self.settings(Configuration::default()))),
         }
     }
 
@@ -220,5 +229,14 @@ impl Session {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Configuration::default()),
             Err(error) => Err(anyhow!("cannot read the configuration {}: {error}", path.display())),
         }
+    }
+}
+
+fn refused(error: &RootsError) -> anyhow::Error {
+    match error {
+        RootsError::Unnamed => {
+            anyhow!("--maildir: several directories have a name each: --maildir work=DIR --maildir home=DIR")
+        }
+        other => anyhow!("--maildir: {other}"),
     }
 }

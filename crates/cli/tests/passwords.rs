@@ -49,3 +49,31 @@ fn commands_for_messages_do_not_get_passwords_and_keys() {
     assert!(run.code == Some(0) && run.out.contains("AWS_PROFILE=bo\n"), "{run:?}");
     assert!(!run.out.contains("geheim"), "{run:?}");
 }
+
+#[test]
+fn a_command_asks_for_the_password_once() {
+    let home = Home::indexed();
+    let script = "#!/bin/sh\necho asked >> asked\necho geheim\n";
+    fs::write(home.path().join("script"), script).unwrap();
+    let password = ("RESTIC_PASSWORD_COMMAND", "sh script");
+    let good = |arguments: &[&str]| {
+        let run = with(&home, &[password], arguments);
+        assert_eq!(run.code, Some(0), "{arguments:?}: {run:?}");
+        run.out
+    };
+    good(&["archive", "init"]);
+    good(&["archive", "backup"]);
+    fs::remove_file(home.mail().join("cur/2:2,")).unwrap();
+    good(&["index"]);
+    for arguments in [
+        &["view", "subject:thoughts"][..],
+        &["view", "subject:thoughts", "id:2@example.org"],
+        &["view", "--thread", "subject:thoughts"],
+        &["find", "--archived", "--format", "mbox", "subject:thoughts"],
+    ] {
+        let _ = fs::remove_file(home.path().join("asked"));
+        assert!(good(arguments).contains("hello again, with more words"), "{arguments:?}");
+        let asked = fs::read_to_string(home.path().join("asked")).unwrap();
+        assert_eq!(asked, "asked\n", "{arguments:?}");
+    }
+}

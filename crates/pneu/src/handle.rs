@@ -4,9 +4,12 @@
 //! view. Does not read messages.
 
 use crate::error::{Error, Result};
+use crate::message_file::MessageContent;
 use crate::view::View;
-use index::{Hit, Order, Origin, ThreadOrder};
+use index::{Hit, Message, Order, Origin, ThreadOrder};
+use mail::PreferredAlternative;
 use printable::hex;
+use std::collections::HashSet;
 
 /// The message that a handle names.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +78,57 @@ impl View {
             Err(Error::Index(index::Error::NoSuchMessage { .. })) => Ok(None),
             hits => Ok(hits?.first().copied()),
         }
+    }
+
+    /// Returns the messages that content which was read is: the one with its SHA-256, or else all with its
+    /// Message-ID.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn by_content(&self, content: &MessageContent) -> Result<Vec<Hit>> {
+        if let Some(hit) = self.by_sha256(&content.sha256)? {
+            return Ok(vec![hit]);
+        }
+        let message = content.parsed(PreferredAlternative::Better);
+        Ok(self.mailbox().by_message_id(&message.message_id)?)
+    }
+
+    /// Returns what the index knows of content that was read, as [`MessageContent::known_as`] does.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn known(&self, content: &MessageContent) -> Result<Option<Message>> {
+        match self.by_sha256(&content.sha256)? {
+            Some(hit) => Ok(content.known_as(self.message(&hit)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns whether none of these messages, nor any of their copies, has a file.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn are_all_absent(&self, hits: &[Hit]) -> Result<bool> {
+        for hit in hits {
+            if !self.is_absent(hit)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns whether any of these messages or of their copies is in a list, of which `listed` has the
+    /// numbers.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn is_any_listed(&self, hits: &[Hit], listed: &HashSet<u32>) -> Result<bool> {
+        for hit in hits {
+            if self.mailbox().copies_of_hit(hit)?.iter().any(|copy| listed.contains(&copy.number)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

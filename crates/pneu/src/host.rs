@@ -186,7 +186,7 @@ impl Host {
     }
 
     /// Writes what the user saved, unless the work of the program is stopped before that begins.
-    fn write_user<T: Send, E: Into<crate::Error> + Send>(
+    pub(crate) fn write_user<T: Send, E: Into<crate::Error> + Send>(
         &self,
         write: impl FnOnce(&Environment) -> std::result::Result<T, E> + Send,
     ) -> Result<T> {

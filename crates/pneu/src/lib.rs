@@ -50,9 +50,12 @@
 //! ```
 
 pub mod archive;
+mod check;
 mod error;
 mod handle;
 mod host;
+mod imports;
+mod in_step;
 mod message_file;
 mod queue;
 mod remedy;
@@ -65,6 +68,7 @@ pub use backup::{
     ChosenSnapshot, Error as BackupError, Remedy as BackupRemedy, SnapshotChoice, UndeleteReport, Undeleted,
     UnindexedMessages,
 };
+pub use check::UserRepair;
 pub use error::{Error, Result};
 pub use handle::Named;
 pub use host::{Host, IndexState};

@@ -177,6 +177,15 @@ impl MessageContent {
         self.sha256 != message.sha256
             && self.parsed(PreferredAlternative::Better).message_id == message.rest.message_id
     }
+
+    /// Returns what the index knows of this message, if it knows the file that it was read from. If it was
+    /// read from no file, nothing is said of files.
+    pub fn known_as(&self, message: Message) -> Option<Message> {
+        match &self.path {
+            Some(path) => message.files.iter().any(|file| file.path == *path).then_some(message),
+            None => Some(Message { files: Vec::new(), ..message }),
+        }
+    }
 }
 
 /// What of a message is wanted.
@@ -186,6 +195,14 @@ pub enum Wanted {
     Content,
     /// The message, which a draft still is when its editor saved it again.
     Message,
+}
+
+impl Wanted {
+    /// Returns what somebody wants who names a message by this handle: a SHA-256 names a content.
+    pub fn by_handle(handle: &str, message: &Message) -> Wanted {
+        let is_content = hex(&message.sha256).starts_with(&handle.to_ascii_lowercase());
+        if is_content { Wanted::Content } else { Wanted::Message }
+    }
 }
 
 /// Reads a message from the first of its files that still holds it, or, if that is as good, from the first

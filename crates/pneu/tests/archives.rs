@@ -2,10 +2,11 @@
 
 use crate::support::{Fixture, query, subjects};
 use backup::{BackupOptions, Target};
-use pneu::archive::{Archive, ImportSource};
-use pneu::{Error, FileError, Order, Silent};
+use pneu::archive::{Archive, ImportSource, LazyArchive, OpenRepository};
+use pneu::{Error, FileError, Order, Silent, Wanted};
 use restic::testing::{CLOCK_NS, MemoryStorage, surroundings};
 use restic::{Cost, LockKind, Password, Repository, SaveOptions};
+use std::cell::Cell;
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
@@ -146,4 +147,59 @@ fn an_index_made_anew_imports_what_only_the_repository_has_and_files_come_back()
     assert_eq!(report.done.len(), 1, "{report:?}");
     fixture.update();
     assert_eq!(subjects(&fixture.view(), "words"), ["first", "second"]);
+}
+
+#[test]
+fn a_repository_is_opened_when_no_file_holds_a_message_and_only_once() {
+    let fixture = Fixture::new();
+    let gone = fixture.put("2", "second", "more words");
+    fixture.update();
+    let (_, storage) = backed_up(&fixture);
+    fs::remove_file(gone).unwrap();
+    fixture.update();
+    let view = fixture.view();
+    let open_count = Cell::new(0);
+    let open = || -> Result<_, Error> {
+        open_count.set(open_count.get() + 1);
+        let repository = Repository::open(Arc::clone(&storage) as _, &password(), None, surroundings())?;
+        Ok(Some(OpenRepository { repository, lock: None }))
+    };
+    let lazy = LazyArchive::new(fixture.host.settings(), open);
+    let hits = ["id:1@x", "id:2@x"].map(|handle| view.named(handle).unwrap().hit);
+    let [there, absent] = hits.map(|hit| view.message(&hit).unwrap());
+    assert!(lazy.read(&view, &there, Wanted::Content).unwrap().path.is_some());
+    lazy.open_for(&view, &hits[..1]).unwrap();
+    assert_eq!(open_count.get(), 0);
+    lazy.open_for(&view, &hits).unwrap();
+    let read = lazy.read(&view, &absent, Wanted::Content).unwrap();
+    assert!(read.path.is_none() && read.content.bytes.ends_with(b"\nmore words\n"));
+    assert_eq!(open_count.get(), 1);
+    let none = LazyArchive::new(fixture.host.settings(), || Ok(None));
+    let error: Error = none.read(&view, &absent, Wanted::Content).unwrap_err();
+    assert!(matches!(error, Error::File(FileError::Absent { .. })), "{error:?}");
+}
+
+#[test]
+fn what_matches_nothing_is_looked_up_among_absent_messages_too() {
+    let fixture = Fixture::new();
+    let gone = fixture.put("2", "second", "more words");
+    fixture.update();
+    let (repository, _) = backed_up(&fixture);
+    fs::remove_file(gone).unwrap();
+    fixture.update();
+    let asked = Cell::new(false);
+    let with_absent = |view| {
+        asked.set(true);
+        Archive::new(fixture.host.settings(), &repository, &Silent).with_absent(view).map(Some)
+    };
+    let look_up = |handle: &str| {
+        let lookup = fixture.view().look_up(|view| view.named(handle), with_absent).unwrap();
+        assert!(lookup.unread.is_empty());
+        lookup.found
+    };
+    assert!(look_up("subject:first").is_ok() && !asked.get());
+    assert!(look_up("subject:second").is_ok() && asked.get());
+    assert!(matches!(look_up("subject:third"), Err(Error::NoMatch { .. })));
+    let none = fixture.view().look_up(|view| view.named("subject:second"), |_| Ok::<_, Error>(None)).unwrap();
+    assert!(matches!(none.found, Err(Error::NoMatch { .. })));
 }

@@ -7,6 +7,7 @@
 mod archives;
 mod handles;
 mod hosts;
+mod in_step;
 mod reading;
 mod saved_queries;
 mod support;

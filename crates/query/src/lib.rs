@@ -32,6 +32,7 @@
 //! how long and how deep a query may be.
 
 pub mod ast;
+pub mod complete;
 pub mod differences;
 mod error;
 pub mod fields;

@@ -4,23 +4,30 @@
 //! Front ends share these formats; docs/OUTPUT.md describes them. This crate knows no terminal: colours and
 //! columns are the front end's.
 
+mod content;
 mod flags;
 pub mod html;
 mod html_cost;
 mod json;
 mod links;
 mod listed;
+pub mod mbox;
 pub mod message;
+mod position;
 mod record;
 mod sexp;
+mod stream;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod thread;
 
+pub use content::Content;
 pub use flags::{letters as flag_letters, names as flag_names};
 pub use json::{Json, any_line as json_line_of, line as json_line};
 pub use links::{Link, with_links};
-pub use listed::{Listed, Need, Position, Printer};
-pub use record::{Attachment, Contact, File, Header, OtherForm, Record, Thread, VERSION, priority};
+pub use listed::{Listed, Need, Printer};
+pub use position::Position;
+pub use record::{Attachment, Contact, File, Header, OtherForm, Record, VERSION, priority};
 pub use sexp::{Sexp, line as sexp_line, thread_line as sexp_thread_line};
+pub use stream::{ShowThread, TakeBytes, print_messages, print_threads};
 pub use thread::{Author, ThreadMessage, ThreadSummary};

@@ -3,7 +3,8 @@
 //! In: a hit, and what of it is needed. Out: the message; what was not needed is empty. Whatever else a list
 //! may say of a message belongs here, beside it. Must not know how it is printed.
 
-use index::{Hit, Line, Mailbox, Message, Origin, RecordReader, Rest, Result};
+use crate::position::Position;
+use index::{Hit, Line, Mailbox, Message, RecordReader, Rest, Result};
 use mail::ContentFlags;
 use std::ops::BitOr;
 
@@ -12,19 +13,9 @@ use std::ops::BitOr;
 pub struct Listed {
     /// What the index knows of it, as far as [`Need`] says.
     pub message: Message,
-    /// Where it stands in its conversation, if conversations are listed.
-    pub position: Option<Position>,
-}
-
-/// The position of a message in its thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// The Message-ID of the conversation's first message; empty unless [`Need::header`] is asked for.
-    pub thread: String,
-    /// How many messages stand above it.
-    pub depth: u32,
-    /// Whether it was found, or only belongs to what was.
-    pub origin: Origin,
+    /// Where it stands in its conversation, if conversations are listed. The Message-ID of the first message
+    /// is empty unless [`Need::header`] is asked for.
+    pub position: Option<Position<String>>,
 }
 
 /// What must be read of each message.

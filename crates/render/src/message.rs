@@ -4,6 +4,7 @@
 //! the message came from.
 
 use crate::record::{Contact, Record};
+use index::Origin;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use printable::Look;
@@ -34,6 +35,19 @@ pub struct ThreadHead<'a> {
     pub above: Option<usize>,
     /// The Message-ID of the message that it answers, if that is not shown.
     pub missing: Option<&'a str>,
+}
+
+/// Returns for each message of a conversation the number, from 1 on, of the message that it stands below.
+/// `depths` has how many messages stand above each.
+pub fn numbers_above(depths: &[u32]) -> Vec<Option<usize>> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut found = Vec::with_capacity(depths.len());
+    for (index, depth) in depths.iter().enumerate() {
+        open.truncate(*depth as usize);
+        found.push(open.last().copied());
+        open.push(index + 1);
+    }
+    found
 }
 
 /// Returns a message as text, each line with its end: the header lines, an empty line, the text. With `head`
@@ -114,7 +128,8 @@ pub fn header(
 /// Returns the line that tells where a message stands in its conversation. A star marks one that was asked
 /// for.
 fn place(record: &Record<'_>, head: &ThreadHead<'_>, paint: Option<&Paint<'_>>) -> String {
-    let (depth, is_found) = record.thread.map_or((0, false), |thread| (thread.depth, thread.found));
+    let (depth, is_found) =
+        record.position.map_or((0, false), |position| (position.depth, position.origin == Origin::Found));
     let indent = "  ".repeat(depth.saturating_sub(1).min(INDENT_DEPTH_MAX) as usize);
     let branch = if depth == 0 { "" } else { "└ " };
     let above = head.above.map(|above| format!(", below {above}")).unwrap_or_default();
@@ -188,6 +203,7 @@ fn person(contact: &Contact<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::position::Position;
     use crate::record::{Attachment, File, OtherForm};
     use mail::Flags;
     use std::path::Path;
@@ -238,10 +254,14 @@ mod tests {
         ");
     }
 
+    fn position(depth: u32, origin: Origin) -> Position<&'static str> {
+        Position { thread: "x@y", depth, origin }
+    }
+
     #[test]
     fn a_message_of_a_conversation_has_a_short_head_and_its_text_whole() {
         let mut answer = record();
-        answer.thread = Some(crate::Thread { id: "x@y", depth: 3, found: true });
+        answer.position = Some(position(3, Origin::Found));
         answer.text = Some("one\n  two");
         answer.cc = vec![Contact { name: "", address: "cy@example.org" }; RECIPIENT_COUNT_MAX + 2];
         let head = ThreadHead { number: 4, count: 12, above: Some(2), missing: Some("z@\u{1b}y") };
@@ -258,14 +278,20 @@ mod tests {
         one
           two
         ");
-        answer.thread = Some(crate::Thread { id: "x@y", depth: 0, found: false });
+        answer.position = Some(position(0, Origin::Related));
         let first = ThreadHead { number: 1, count: 2, above: None, missing: None };
         assert!(
             text(&answer, Some(&first), &TimeZone::UTC, Some(&marked))
                 .starts_with("Label[1 of 2]\nLabel[From:]")
         );
-        answer.thread = Some(crate::Thread { id: "x@y", depth: u32::MAX, found: false });
+        answer.position = Some(position(u32::MAX, Origin::Related));
         assert!(text(&answer, Some(&head), &TimeZone::UTC, None).find('└').unwrap() <= 40);
+    }
+
+    #[test]
+    fn each_message_stands_below_another_or_at_the_top() {
+        assert_eq!(numbers_above(&[0, 1, 2, 1, 0, 1]), [None, Some(1), Some(2), Some(1), None, Some(5)]);
+        assert_eq!(numbers_above(&[]), []);
     }
 
     #[test]

@@ -6,7 +6,8 @@
 use crate::flags;
 use crate::links::{self, Link};
 use crate::listed::Listed;
-use index::{Message, MessageFile, Origin};
+use crate::position::Position;
+use index::{Message, MessageFile};
 use jiff::Timestamp;
 use mail::{ContentFlags, Flags};
 use serde::Serialize;
@@ -73,8 +74,8 @@ pub struct Record<'a> {
     /// Its files.
     pub files: Vec<File<'a>>,
     /// Where it stands in its conversation, if conversations are listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub thread: Option<Thread<'a>>,
+    #[serde(rename = "thread", skip_serializing_if = "Option::is_none")]
+    pub position: Option<Position<&'a str>>,
     /// The text, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<&'a str>,
@@ -97,17 +98,6 @@ pub struct OtherForm<'a> {
     pub mime: &'a str,
     /// Its lines that hold a word which the text lacks.
     pub text: &'a str,
-}
-
-/// Where a message stands in its conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Thread<'a> {
-    /// The Message-ID of the conversation's first message.
-    pub id: &'a str,
-    /// How many messages stand above it.
-    pub depth: u32,
-    /// Whether it matches, or only belongs to what does.
-    pub found: bool,
 }
 
 /// A name with an address.
@@ -169,12 +159,8 @@ pub struct File<'a> {
 impl<'a> Record<'a> {
     /// Returns what a list says of a message.
     pub fn from_list(listed: &'a Listed) -> Record<'a> {
-        let thread = listed.position.as_ref().map(|place| Thread {
-            id: &place.thread,
-            depth: place.depth,
-            found: place.origin == Origin::Found,
-        });
-        Record { thread, ..Record::from_index(&listed.message) }
+        let position = listed.position.as_ref().map(|position| position.of(position.thread.as_str()));
+        Record { position, ..Record::from_index(&listed.message) }
     }
 
     /// Returns what the index knows of a message.
@@ -299,7 +285,7 @@ impl<'a> Record<'a> {
             snippet: "",
             problems: Cow::Borrowed(&[]),
             files: Vec::new(),
-            thread: None,
+            position: None,
             text: None,
             links: Vec::new(),
             links_left_out: None,

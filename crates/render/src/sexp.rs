@@ -6,8 +6,10 @@
 
 use crate::links::Link;
 use crate::listed::{Listed, Need, Printer};
-use crate::record::{Attachment, Contact, Record, Thread};
+use crate::position::Position;
+use crate::record::{Attachment, Contact, Record};
 use crate::thread::{Author, ThreadSummary};
+use index::Origin;
 use printable::sanitise::is_harmful;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -60,8 +62,8 @@ pub fn line(record: &Record<'_>, out: &mut Vec<u8>) {
     list.values("flags", &record.flags, |name, out| out.extend_from_slice(name.as_bytes()));
     list.values("attachments", &record.attachments, attachment);
     list.values("tags", record.tags, |tag, out| string(tag, out));
-    if let Some(thread) = record.thread {
-        list.value("meta", |out| meta(&thread, out));
+    if let Some(position) = record.position {
+        list.value("meta", |out| meta(&position, out));
     }
     list.text("body-txt", record.text.unwrap_or_default());
     list.values("links", &record.links, link);
@@ -147,11 +149,11 @@ fn contact(contact: &Contact<'_>, out: &mut Vec<u8>) {
     list.end();
 }
 
-fn meta(thread: &Thread<'_>, out: &mut Vec<u8>) {
+fn meta(position: &Position<&str>, out: &mut Vec<u8>) {
     let mut list = List { out, is_begun: false };
-    list.value("level", |out| number(u64::from(thread.depth), out));
-    list.value("thread", |out| string(thread.id, out));
-    for (key, is_so) in [("root", thread.depth == 0), ("related", !thread.found)] {
+    list.value("level", |out| number(u64::from(position.depth), out));
+    list.value("thread", |out| string(position.thread, out));
+    for (key, is_so) in [("root", position.depth == 0), ("related", position.origin == Origin::Related)] {
         if is_so {
             list.value(key, |out| out.push(b't'));
         }

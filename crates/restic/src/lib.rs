@@ -27,6 +27,7 @@ mod storage;
 mod surroundings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod this_process;
 mod threads;
 mod trees;
 
@@ -62,6 +63,7 @@ pub use repository::{CacheDirectory, Repository};
 pub use restore::{Choice, Overwrite, RestoreOptions, RestoreProblem, RestoreReport, restore};
 pub use save::{SaveOptions, SaveStatistics, Saved, SavedFile, Saver};
 pub use snapshots::forget;
+pub use snapshots::remove::remove_snapshots;
 pub use snapshots::select;
 pub use snapshots::snapshot::{self, Snapshot};
 pub use statistics::{Statistics, statistics};

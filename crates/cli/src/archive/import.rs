@@ -10,8 +10,8 @@ use crate::output;
 use crate::remedy;
 use crate::session::Session;
 use anyhow::Result;
-use pneu::Root;
 use pneu::archive::{ImportSource, Imported};
+use pneu::{Error, Root};
 
 /// Says how to import later what could not be imported now.
 const LATER: &str = "\"pneu index --archived\" adds the messages that only the archive has";
@@ -31,7 +31,7 @@ pub(crate) enum ArchiveImport {
 /// # Errors
 /// It cannot be opened or read.
 pub(crate) fn open(session: &Session, roots: &[Root]) -> Result<Option<ImportSource>> {
-    let Some((_, repository)) = repository::open_if_named(session)? else { return Ok(None) };
+    let Some(repository) = repository::open_if_named(session)? else { return Ok(None) };
     Ok(Some(ImportSource::read(repository, roots)?))
 }
 
@@ -64,12 +64,14 @@ impl ArchiveImport {
     /// Does the same, but that a repository which was not made yet has nothing, and is no problem.
     pub(crate) fn if_made(session: &Session, roots: &[Root]) -> ArchiveImport {
         match open(session, roots) {
-            Err(error) if matches!(error.downcast_ref(), Some(restic::Error::NoRepository { .. })) => {
-                ArchiveImport::None
-            }
+            Err(error) if is_no_repository(&error) => ArchiveImport::None,
             opened => ArchiveImport::of(opened),
         }
     }
+}
+
+fn is_no_repository(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(Error::Repository(restic::Error::NoRepository { .. })))
 }
 
 /// Says what could not be listed, read or unpacked, and whether there was any such.

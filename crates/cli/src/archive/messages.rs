@@ -4,20 +4,21 @@
 //! finds the messages that only the archive has. Says what of it could not be read. Does not know any
 //! command.
 
-use super::repository::{self, ConfiguredRepository, LockOptions, ReadLock, RepositoryOptions};
+use super::repository::{self, ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::amount::count;
 use crate::exit::Outcome;
 use crate::options::Paging;
 use crate::output;
-use crate::progress;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use backup::UnindexedMessages;
-use pneu::archive::{Archive, Unread};
+use pneu::archive::{Archive, OpenRepository, Unread};
 use pneu::{Hit, View};
 use restic::Repository;
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
+use std::ops::Deref;
+use std::rc::Rc;
 use work::Silent;
 
 /// A view, and whether everything could be read that is to be searched in it.
@@ -32,11 +33,23 @@ pub(crate) struct SearchedView {
 /// # Errors
 /// No repository is named, or it cannot be opened or read.
 pub(crate) fn with_absent(view: View, session: &Session) -> Result<SearchedView> {
-    // Without a lock: only index files are read, and the answer is that of the moment.
-    let (_, repository) = repository::open_named(session)?;
-    let archive = Archive::new(session.host()?.settings(), &repository, &Silent);
-    let (view, unread) = archive.with_absent(view)?;
+    let repository = repository::open_named(session)?;
+    let (view, unread) = with_absent_of(&repository, view, session)?;
     Ok(SearchedView { view, outcome: complain(unread) })
+}
+
+/// Does the same if a repository is named, and tells nothing.
+///
+/// # Errors
+/// The repository cannot be opened or read.
+pub(crate) fn with_absent_if_named(view: View, session: &Session) -> Result<Option<(View, Unread)>> {
+    let Some(repository) = repository::open_if_named(session)? else { return Ok(None) };
+    with_absent_of(&repository, view, session).map(Some)
+}
+
+fn with_absent_of(repository: &Repository, view: View, session: &Session) -> Result<(View, Unread)> {
+    // Without a lock: only index files are read, and the answer is that of the moment.
+    Ok(Archive::new(session.host()?.settings(), repository, &Silent).with_absent(view)?)
 }
 
 /// Says what of the archive could not be read or found, so that an answer may lack it.
@@ -75,18 +88,23 @@ const WAY_OUT: &str = "index files are missing, which \"restic repair index\" ma
 
 /// The archive as a place for messages whose files are gone. It is opened when it is first asked.
 pub(crate) struct LazyArchive<'a> {
-    lock: LockOptions,
+    archive: pneu::archive::LazyArchive<'a, anyhow::Error>,
     session: &'a Session,
-    /// None inside if no repository is named. The lock goes with it.
-    repository: OnceCell<Option<(Repository, ReadLock)>>,
     /// Whether a pager has the terminal, so that nobody can be asked for a password.
-    is_paged: Cell<bool>,
+    is_paged: Rc<Cell<bool>>,
 }
 
 impl<'a> LazyArchive<'a> {
     /// Names it; nothing is opened yet.
-    pub(crate) fn new(lock: LockOptions, session: &'a Session) -> LazyArchive<'a> {
-        LazyArchive { lock, session, repository: OnceCell::new(), is_paged: Cell::new(false) }
+    ///
+    /// # Errors
+    /// The configuration cannot be read.
+    pub(crate) fn new(lock: LockOptions, session: &'a Session) -> Result<LazyArchive<'a>> {
+        let is_paged = Rc::new(Cell::new(false));
+        let paged = Rc::clone(&is_paged);
+        let open = move || if paged.get() { refuse_under_pager(session) } else { open(lock, session) };
+        let archive = pneu::archive::LazyArchive::new(session.host()?.settings(), open);
+        Ok(LazyArchive { archive, session, is_paged })
     }
 
     /// Opens it if only it has one of these messages. Call it before a pager takes the terminal: the password
@@ -96,47 +114,29 @@ impl<'a> LazyArchive<'a> {
     /// # Errors
     /// The repository cannot be opened or locked; a signal; damage in the index.
     pub(crate) fn open_before_pager(&self, (view, hits): (&View, &[Hit]), paging: Paging) -> Result<()> {
-        for hit in hits {
-            if view.is_absent(hit)? {
-                self.opened()?;
-                break;
-            }
-        }
+        self.archive.open_for(view, hits)?;
         self.is_paged.set(self.session.terminal.is_terminal() && !paging.no_pager);
         Ok(())
     }
+}
 
-    /// Returns a message by its content's SHA-256; none if no repository is named or it does not have it.
-    ///
-    /// # Errors
-    /// The repository cannot be opened or read; a signal.
-    pub(crate) fn message(&self, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
-        // Under its lock nothing else asks.
-        progress::check()?;
-        let Some((repository, _)) = self.opened()? else { return Ok(None) };
-        Ok(Archive::new(self.session.host()?.settings(), repository, &Silent).message(sha256)?)
-    }
+impl<'a> Deref for LazyArchive<'a> {
+    type Target = pneu::archive::LazyArchive<'a, anyhow::Error>;
 
-    fn opened(&self) -> Result<Option<&(Repository, ReadLock)>> {
-        if let Some(opened) = self.repository.get() {
-            return Ok(opened.as_ref());
-        }
-        if self.is_paged.get() {
-            if !ConfiguredRepository::is_named(&RepositoryOptions::default(), self.session)? {
-                return Ok(None);
-            }
-            bail!(
-                "its file is gone, and the archive is not opened while a pager has the terminal; use \
-                 --no-pager"
-            );
-        }
-        let opened = self.open()?;
-        Ok(self.repository.get_or_init(|| opened).as_ref())
+    fn deref(&self) -> &Self::Target {
+        &self.archive
     }
+}
 
-    fn open(&self) -> Result<Option<(Repository, ReadLock)>> {
-        let Some((place, repository)) = repository::open_if_named(self.session)? else { return Ok(None) };
-        let lock = place.lock_to_read(&repository, self.lock)?;
-        Ok(Some((repository, lock)))
+fn open(lock: LockOptions, session: &Session) -> Result<Option<OpenRepository>> {
+    let Some(repository) = repository::open_if_named(session)? else { return Ok(None) };
+    let lock = repository::lock_to_read(&repository, lock)?.into_held();
+    Ok(Some(OpenRepository { repository, lock }))
+}
+
+fn refuse_under_pager(session: &Session) -> Result<Option<OpenRepository>> {
+    if !ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
+        return Ok(None);
     }
+    bail!("its file is gone, and the archive is not opened while a pager has the terminal; use --no-pager")
 }

@@ -81,8 +81,8 @@ impl std::fmt::Display for PointInTime {
 /// # Errors
 /// No repository is named, or it cannot be opened or read; there is no such snapshot; a signal.
 pub(crate) fn view(view: View, at: PointInTime, lock: LockOptions, session: &Session) -> Result<View> {
-    let (place, repository) = repository::open_named(session)?;
-    let lock = place.lock_to_read(&repository, lock)?;
+    let repository = repository::open_named(session)?;
+    let lock = repository::lock_to_read(&repository, lock)?;
     let archive = Archive::new(session.host()?.settings(), &repository, &Silent);
     let now = environment::now();
     let snapshots = archive.choose(&view, at.end_seconds(now.time_zone()))?;

@@ -12,20 +12,15 @@ use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use disk::Source;
+use pneu::archive::{PlaceOptions, RepositoryPlace};
 use pneu::setup::configuration::ArchiveConfiguration;
-use restic::{Address, CacheDirectory, HeldLock, LockKind, Password, Repository, Storage};
-use restic::{StorageOptions, open_storage};
+use restic::{HeldLock, LockKind, Password, Repository};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use terminal::signals;
 
-/// Where the merged index is kept, below the directory of all caches.
-const CACHE: &str = "pneu/archive";
-/// How many requests are sent to an object store at the same time, at least, as restic does it: most of the
-/// time they wait.
-const REQUEST_COUNT: usize = 5;
 /// The most that is read as an address.
 const ADDRESS_BYTES_MAX: usize = 64 << 10;
 
@@ -71,9 +66,7 @@ pub(crate) struct ConfiguredRepository {
     options: RepositoryOptions,
     variables: RepositoryVariables,
     configured: Option<ArchiveConfiguration>,
-    storage: Arc<dyn Storage>,
-    surroundings: restic::Surroundings,
-    cache: Option<CacheDirectory>,
+    place: RepositoryPlace,
 }
 
 /// A lock, or none because none was wanted.
@@ -84,6 +77,11 @@ impl ReadLock {
     /// Returns the lock, if one is held.
     pub(crate) fn held(&self) -> Option<&HeldLock> {
         self.0.as_ref()
+    }
+
+    /// Returns the lock, if one is held.
+    pub(crate) fn into_held(self) -> Option<HeldLock> {
+        self.0
     }
 
     /// Gives it up.
@@ -104,34 +102,17 @@ impl ConfiguredRepository {
         let variables = environment::repository_variables();
         let configured = session.configured()?.archive.clone();
         let text = address_text(options, &variables, configured.as_ref())?;
-        let mut surroundings = environment::archive_surroundings();
-        let options_of_storage = StorageOptions {
+        let place_options = PlaceOptions {
             disk: Arc::clone(&session.environment.disk),
             credentials: variables.credentials.clone(),
             idle_max: environment::idle_max(),
             told: Arc::new(|what: &str| output::complain(what)),
+            caches: variables.cache_home.clone().filter(|_| !options.no_cache),
+            surroundings: environment::archive_surroundings(),
         };
-        let address = match Address::parse(&text)? {
-            Address::Local(path) => Address::Local(
-                environment::current_directory().context("the current directory is gone")?.join(path),
-            ),
-            other => {
-                surroundings.context.thread_count = surroundings.context.thread_count.max(REQUEST_COUNT);
-                other
-            }
-        };
-        let storage = open_storage(&address, &options_of_storage, &surroundings)?;
-        let home = variables.cache_home.as_ref().filter(|_| !options.no_cache);
-        let disk = &session.environment.disk;
-        let cache = home.map(|home| CacheDirectory { disk: Arc::clone(disk), path: home.join(CACHE) });
-        Ok(ConfiguredRepository {
-            options: options.clone(),
-            variables,
-            configured,
-            storage,
-            surroundings,
-            cache,
-        })
+        let current = || environment::current_directory().context("the current directory is gone");
+        let place = RepositoryPlace::new(&text, current, place_options)?;
+        Ok(ConfiguredRepository { options: options.clone(), variables, configured, place })
     }
 
     /// Says whether anybody names a repository.
@@ -149,10 +130,7 @@ impl ConfiguredRepository {
     /// # Errors
     /// There is one, or it cannot be made; no password.
     pub(crate) fn init(&self) -> Result<Repository> {
-        let password = self.password(Typing::Twice)?;
-        let (storage, cache) = (Arc::clone(&self.storage), self.cache.clone());
-        let cost = restic::Cost::default();
-        Ok(Repository::init(storage, &password, cost, cache, self.surroundings.clone())?)
+        Ok(self.place.init(&self.password(Typing::Twice)?)?)
     }
 
     /// Opens the repository.
@@ -168,9 +146,7 @@ impl ConfiguredRepository {
     /// # Errors
     /// There is none, nothing can be asked of it, no password.
     pub(crate) fn asked(&self) -> Result<Password> {
-        if self.storage.size(restic::FileName::CONFIG)?.is_none() {
-            return Err(restic::config::absence(&*self.storage)?.into());
-        }
+        self.place.expect_repository()?;
         self.password(Typing::Once)
     }
 
@@ -179,8 +155,7 @@ impl ConfiguredRepository {
     /// # Errors
     /// The password is wrong, its keys or its config are damaged.
     pub(crate) fn unlock(&self, password: &Password) -> Result<Repository> {
-        let (storage, cache) = (Arc::clone(&self.storage), self.cache.clone());
-        Ok(Repository::open(storage, password, cache, self.surroundings.clone())?)
+        Ok(self.place.open(password)?)
     }
 
     /// Locks the repository, and waits for others as long as the user said. From here on no signal that asks
@@ -190,18 +165,7 @@ impl ConfiguredRepository {
     /// # Errors
     /// Somebody else has it locked; a signal.
     pub(crate) fn lock(&self, repository: &Repository, kind: LockKind) -> Result<HeldLock> {
-        signals::listen().map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-        let told = RefCell::new(String::new());
-        let lock = repository.lock(kind, self.options.retry_lock, &|what, helps| {
-            // It is asked each second, and told whenever somebody else has the lock, or left it.
-            if told.replace(what.to_owned()) != what {
-                output::complain(remedy::repository_sentence(what, helps));
-            }
-            progress::check()
-        })?;
-        signals::holds(Box::new(RepositoryLock(lock.releaser())));
-        progress::check()?;
-        Ok(lock)
+        lock(repository, kind, self.options.retry_lock)
     }
 
     /// Locks the repository for reading, beside others who read or back up, unless the user wants no lock.
@@ -222,16 +186,7 @@ impl ConfiguredRepository {
         kind: LockKind,
         options: LockOptions,
     ) -> Result<ReadLock> {
-        if options.no_lock {
-            return Ok(ReadLock(None));
-        }
-        let way_out = |error: anyhow::Error| match error.downcast_ref() {
-            Some(restic::Error::Disk(_) | restic::Error::Storage { .. }) => {
-                anyhow!("{error}; to read a read-only repository, use --no-lock")
-            }
-            _ => error,
-        };
-        self.lock(repository, kind).map(|lock| ReadLock(Some(lock))).map_err(way_out)
+        lock_unless(repository, (kind, self.options.retry_lock), options)
     }
 
     fn password(&self, typing: Typing) -> Result<Password> {
@@ -258,7 +213,7 @@ impl ConfiguredRepository {
         let command = configured.and_then(|archive| archive.password_command.as_deref());
         match PasswordSource::one(file, command, "the configuration")? {
             Some(named) => named.read(),
-            None => typed(&self.storage.address(), typing),
+            None => typed(&self.place.address(), typing),
         }
     }
 }
@@ -267,19 +222,64 @@ impl ConfiguredRepository {
 ///
 /// # Errors
 /// As [`open_named`].
-pub(crate) fn open_if_named(session: &Session) -> Result<Option<(ConfiguredRepository, Repository)>> {
+pub(crate) fn open_if_named(session: &Session) -> Result<Option<Repository>> {
     let is_named = ConfiguredRepository::is_named(&RepositoryOptions::default(), session)?;
     is_named.then(|| open_named(session)).transpose()
 }
 
-/// Opens the repository that is named.
+/// Returns the repository that the environment or the configuration names. It is opened once for the whole
+/// command: its key takes time, and its password may have to be typed. Its index is read anew, so that it is
+/// read under the lock, if there is to be one.
 ///
 /// # Errors
 /// None is named, or it cannot be opened.
-pub(crate) fn open_named(session: &Session) -> Result<(ConfiguredRepository, Repository)> {
-    let place = ConfiguredRepository::new(&RepositoryOptions::default(), session)?;
-    let repository = place.open()?;
-    Ok((place, repository))
+pub(crate) fn open_named(session: &Session) -> Result<Repository> {
+    let kept = &session.named_repository;
+    if let Some(repository) = kept.get() {
+        return Ok(repository.reread());
+    }
+    let repository = ConfiguredRepository::new(&RepositoryOptions::default(), session)?.open()?;
+    Ok(kept.get_or_init(|| repository).reread())
+}
+
+/// Locks a repository that is named for reading, as [`ConfiguredRepository::lock_to_read`] does.
+///
+/// # Errors
+/// Somebody else has it locked for himself alone, or no lock can be written.
+pub(crate) fn lock_to_read(repository: &Repository, options: LockOptions) -> Result<ReadLock> {
+    lock_unless(repository, (LockKind::Shared, RepositoryOptions::default().retry_lock), options)
+}
+
+fn lock_unless(
+    repository: &Repository,
+    (kind, patience): (LockKind, Duration),
+    options: LockOptions,
+) -> Result<ReadLock> {
+    if options.no_lock {
+        return Ok(ReadLock(None));
+    }
+    let way_out = |error: anyhow::Error| match error.downcast_ref() {
+        Some(restic::Error::Disk(_) | restic::Error::Storage { .. }) => {
+            anyhow!("{error}; to read a read-only repository, use --no-lock")
+        }
+        _ => error,
+    };
+    lock(repository, kind, patience).map(|lock| ReadLock(Some(lock))).map_err(way_out)
+}
+
+fn lock(repository: &Repository, kind: LockKind, patience: Duration) -> Result<HeldLock> {
+    signals::listen().map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    let told = RefCell::new(String::new());
+    let lock = repository.lock(kind, patience, &|what, helps| {
+        // It is asked each second, and told whenever somebody else has the lock, or left it.
+        if told.replace(what.to_owned()) != what {
+            output::complain(remedy::repository_sentence(what, helps));
+        }
+        progress::check()
+    })?;
+    signals::holds(Box::new(RepositoryLock(lock.releaser())));
+    progress::check()?;
+    Ok(lock)
 }
 
 /// The lock on a repository, which a signal gives up before it ends the process.

@@ -5,11 +5,10 @@ use crate::output;
 use crate::remedy;
 use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use index::{Damage, Depth, Repair};
 use pneu::Root;
-use pneu::setup::roots;
 use terminal::command_line::Run;
 
 /// Check the index for damage
@@ -45,8 +44,8 @@ impl Run<Session> for Arguments {
         if self.repair {
             return repair(session);
         }
-        let damages =
-            index::diagnose(&session.environment, if self.deep { Depth::Deep } else { Depth::Quick })?;
+        let depth = if self.deep { Depth::Deep } else { Depth::Quick };
+        let damages = session.with_any_host(|host| host.check(depth))?;
         if damages.is_empty() {
             // For its sentence about roots that are not indexed.
             session.view()?;
@@ -128,14 +127,18 @@ fn wants(damages: &[Damage], repair: Repair) -> bool {
 /// Checks, mends what was said from its second copy, and makes the index anew if it is damaged, or was made
 /// without a header of the configuration.
 fn repair(session: &Session) -> Result<Outcome> {
-    let mut damages = index::diagnose(&session.environment, Depth::Deep)?;
+    let mut damages = session.with_any_host(|host| host.check(Depth::Deep))?;
     tell(&damages, SOUND, session)?;
-    if wants(&damages, Repair::Copy) || wants(&damages, Repair::Backup) {
-        damages = mend_user(damages, session)?;
+    if let Some(after) = session.with_any_host(|host| host.repair_user(&damages))? {
+        if after.is_user_sound && !session.is_quiet {
+            let directory = session.environment.user_directory();
+            output::complain(format!("{} was repaired from its second copy", directory.display()));
+        }
+        damages = after.damages;
     }
     let outcome = if wants(&damages, Repair::Rebuild) {
         let remembered = index::remembered_roots(&session.environment).unwrap_or_default();
-        super::index::rebuild(session, &roots_of(session, remembered)?)?
+        super::index::rebuild(session, &roots_of(session, &remembered)?)?
     } else {
         add_headers(session)?
     };
@@ -148,23 +151,6 @@ fn repair(session: &Session) -> Result<Outcome> {
     })
 }
 
-/// Mends what was said from its second copy, and returns what is damaged after that.
-fn mend_user(damages: Vec<Damage>, session: &Session) -> Result<Vec<Damage>> {
-    let is_of_user = |damage: &Damage| matches!(damage.repair, Repair::Copy | Repair::Backup);
-    index::repair_user(&session.environment)?;
-    let mut after = index::damage_of_user(&session.environment);
-    if after.is_empty() && !session.is_quiet {
-        let directory = session.environment.user_directory();
-        output::complain(format!("{} was repaired from its second copy", directory.display()));
-    }
-    // No second copy mended these.
-    after.iter_mut().filter(|damage| damage.repair == Repair::Copy).for_each(|damage| {
-        damage.repair = Repair::Backup;
-    });
-    after.extend(damages.into_iter().filter(|damage| !is_of_user(damage)));
-    Ok(after)
-}
-
 /// Makes a sound index anew if it was made without a header of the configuration.
 fn add_headers(session: &Session) -> Result<Outcome> {
     let view = session.host()?.open_view()?;
@@ -175,14 +161,13 @@ fn add_headers(session: &Session) -> Result<Outcome> {
     if !session.is_quiet {
         output::complain(format!("reading all mail again to index the headers {}", missing.join(", ")));
     }
-    super::index::rebuild(session, &roots_of(session, view.roots().to_vec())?)
+    super::index::rebuild(session, &roots_of(session, view.roots())?)
 }
 
 /// Returns the roots to index: those that the index remembers; if that cannot be read, those of the
 /// configuration and the command line.
-fn roots_of(session: &Session, remembered: Vec<Root>) -> Result<Vec<Root>> {
-    let known = if remembered.is_empty() { &session.configured()?.roots } else { &remembered };
-    let roots = roots::joined(known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
+fn roots_of(session: &Session, remembered: &[Root]) -> Result<Vec<Root>> {
+    let roots = session.host()?.roots_to_rebuild(remembered, &session.given_roots)?;
     if roots.is_empty() {
         bail!(
             "the index is too damaged to tell where your mail is; name the directory: pneu check --repair \

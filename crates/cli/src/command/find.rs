@@ -10,21 +10,19 @@ use crate::exit::{NotFound, Outcome};
 use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
 use crate::format::paths::{End, Paths};
 use crate::format::plain::Plain;
-use crate::format::threads::{self, ShowThread};
+use crate::format::threads;
 use crate::format::{self, FileChoice};
 use crate::options::Paging;
 use crate::remedy;
 use crate::sanitise::one_line;
-use crate::search::question::{Found, Scope, ThreadForm, TypedQuery};
-use crate::search::sort::{self, Sort};
+use crate::search::question::{Found, ListOptions, ThreadForm, TypedQuery};
+use crate::search::sort::Sort;
 use crate::session::Session;
 use crate::words;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use pneu::{Hits, Order, View};
-use render::Json;
-use render::Printer;
-use render::Sexp;
+use render::{Json, Printer, Sexp, ShowThread};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
@@ -78,7 +76,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     offset: usize,
     #[command(flatten)]
-    scope: Scope,
+    listing: ListOptions,
     /// Output format
     #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
     format: Format,
@@ -182,13 +180,13 @@ impl Arguments {
             return super::count::analyze(view, question, session);
         }
         if self.format == Format::Count {
-            let count = self.scope.count(view, question)?;
+            let count = self.listing.count(view, question)?;
             return super::count::print(count, (view, question), session);
         }
-        if self.scope.threads == Some(ThreadForm::Summary) {
+        if self.listing.threads == Some(ThreadForm::Summary) {
             return self.summaries((view, question), session);
         }
-        let found = self.scope.find(view, question, &self.order())?;
+        let found = self.listing.find(view, question, &self.order())?;
         let hits = &found.hits;
         if let Some(directory) = &self.links_dir {
             return self.links(directory, (view, question, &found), session);
@@ -200,7 +198,7 @@ impl Arguments {
             return exec::run(view, &hits.list, self.places(), &command);
         }
         let Some(printer) = self.printer(pieces, session) else {
-            let archive = LazyArchive::new(self.lock, session);
+            let archive = LazyArchive::new(self.lock, session)?;
             archive.open_before_pager((view, &hits.list), self.paging)?;
             return mbox::write((view, &hits.list), archive, session.paged_output(self.paging));
         };
@@ -215,7 +213,7 @@ impl Arguments {
 
     /// Prints a line for each conversation.
     fn summaries(&self, (view, question): (&View, &TypedQuery), session: &Session) -> Result<Outcome> {
-        let threads = self.scope.find_threads(view, question, &self.order())?;
+        let threads = self.listing.find_threads(view, question, &self.order())?;
         if threads.list.is_empty() {
             let hits = Hits { total: threads.total, list: Vec::new() };
             let found = Found { hits, unit: "threads", ..Found::default() };
@@ -229,7 +227,7 @@ impl Arguments {
             _ => &|thread, out| threads::plain(thread, (&zone, end, terminal), out),
         };
         let mut output = session.paged_output(self.paging);
-        threads::print(view, &threads, show, &mut output)?;
+        format::print_threads(view, &threads, show, &mut output)?;
         output.finish()?;
         Ok(Outcome::Done)
     }
@@ -252,7 +250,7 @@ impl Arguments {
         if (self.format == Format::Links) != self.links_dir.is_some() {
             bail!("--format links and --links-dir DIR go together");
         }
-        if self.scope.threads == Some(ThreadForm::Summary) {
+        if self.listing.threads == Some(ThreadForm::Summary) {
             let has_lines =
                 matches!(self.format, Format::Plain | Format::Json | Format::Sexp | Format::Count);
             if !has_lines || self.exec.is_some() {
@@ -315,10 +313,11 @@ impl Arguments {
     }
 
     fn order(&self) -> Order {
-        let natural = self.sort.natural();
+        let key = self.sort.key();
+        let natural = key.natural();
         Order {
-            key: self.sort.key(),
-            direction: if self.reverse { sort::turned(natural) } else { natural },
+            key,
+            direction: if self.reverse { natural.turned() } else { natural },
             offset: self.offset,
             limit: self.max.map(NonZeroUsize::get),
         }

@@ -20,7 +20,6 @@ use clap::Args;
 use pneu::archive::Imported;
 use pneu::setup::discover;
 use pneu::setup::find_mail;
-use pneu::setup::roots;
 use pneu::{
     Cleanup, Error, HeaderCodec, IndexState, Loss, Mode, ProblemCounts, Root, Summary, UpdateOptions,
 };
@@ -174,11 +173,8 @@ fn import_of(
             None => bail!("--archived: {NO_REPOSITORY}"),
         };
     }
-    let is_first = *state == IndexState::Missing;
-    if is_first && session.configured()?.archive.is_some() {
-        return Ok(ArchiveImport::if_made(session, roots));
-    }
-    Ok(ArchiveImport::None)
+    let is_due = session.host()?.imports_at_first(state);
+    Ok(if is_due { ArchiveImport::if_made(session, roots) } else { ArchiveImport::None })
 }
 
 /// Said when a pass was interrupted.
@@ -306,12 +302,7 @@ fn roots_or_found(session: &Session, state: &IndexState) -> Result<Option<Vec<Ro
 /// Returns the roots to index: those of the configuration if it names any, else those that the index
 /// remembers; and with either, those of the command line.
 fn roots(session: &Session, state: &IndexState) -> Result<Vec<Root>> {
-    let configured = &session.configured()?.roots;
-    let known = match state {
-        IndexState::Usable(roots) | IndexState::Outdated(roots) if configured.is_empty() => roots,
-        _ => configured,
-    };
-    let roots = roots::joined(known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
+    let roots = session.host()?.roots_to_index(state, &session.given_roots)?;
     if roots.is_empty() {
         bail!(
             "where is your mail? Name its directory once: pneu index --maildir DIR; or write a \

@@ -5,13 +5,13 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use crate::setup::adopt;
 use crate::setup::configuration_file;
-use crate::setup::template;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use pneu::Root;
 use pneu::setup::addresses;
 use pneu::setup::discover;
 use pneu::setup::find_mail::{self, has_mail};
+use pneu::setup::template;
 use std::path::PathBuf;
 use terminal::command_line::Run;
 
@@ -57,8 +57,7 @@ impl Run<Session> for Arguments {
         let roots = roots(session)?;
         // The file lies in a directory of its own below that of all configurations.
         let addresses = addresses::found(session.home.as_deref(), path.ancestors().nth(2), &roots);
-        let text = template::configuration(&roots, &addresses, session.home.as_deref());
-        let text = text.map_err(|what| anyhow!(what))?;
+        let text = template::configuration(&roots, &addresses, session.home.as_deref())?;
         let is_new = configuration_file::write(path, &text)?;
         let mut output = session.output();
         if !session.is_quiet {

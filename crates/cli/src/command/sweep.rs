@@ -63,11 +63,10 @@ impl Run<Session> for Arguments {
 /// Opens the repository, if one is named. Who cannot be asked may hold everything.
 fn named(session: &Session) -> Result<Option<Repository>> {
     let opened = repository::open_if_named(session).and_then(|opened| {
-        let repository = opened.map(|(_, repository)| repository);
-        if let Some(repository) = &repository {
+        if let Some(repository) = &opened {
             repository.index()?;
         }
-        Ok(repository)
+        Ok(opened)
     });
     opened.inspect_err(|_| {
         output::complain(

@@ -94,7 +94,8 @@ fn import(path: &Path, session: &Session) -> Result<Outcome> {
     let unread = |error: &dyn std::fmt::Display| anyhow!("cannot read {}: {error}", path.display());
     let bytes = disk::read_small(path, IMPORT_BYTES_MAX, Source::Anything).map_err(|error| unread(&error))?;
     let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
-    let import = index::import_tags(&session.environment, &text)
+    let import = session
+        .with_any_host(|host| host.import_tags(&text))
         .map_err(|error| anyhow!("{}: {}", path.display(), remedy::explained(&error.into())))?;
     if !session.is_quiet {
         let mut output = session.output();

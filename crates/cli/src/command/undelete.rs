@@ -57,12 +57,12 @@ impl Run<Session> for Arguments {
     /// The query cannot be understood; no repository is named, or it cannot be read; there is no index.
     fn run(&self, session: &Session) -> Result<Outcome> {
         let question = TypedQuery::new(&self.query, &session.view()?)?;
-        let (place, repository) = repository::open_named(session)?;
+        let repository = repository::open_named(session)?;
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
             .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
         // What came back by other ways since the last pass must not come twice.
         let pass = index::in_step(session, &progress)?;
-        let lock = place.lock_to_read(&repository, self.lock)?;
+        let lock = repository::lock_to_read(&repository, self.lock)?;
         let snapshots = repository.snapshots()?.complete()?;
         let snapshots: Vec<Snapshot> = snapshots.into_iter().map(|(_, snapshot)| snapshot).collect();
         progress.name("looking");

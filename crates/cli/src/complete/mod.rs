@@ -6,12 +6,12 @@
 //! Does not know any shell.
 
 mod names;
-mod query_word;
 
 use crate::environment::Surroundings;
 use crate::options::Common;
 use crate::session::Session;
 use names::Names;
+use query::complete::{Completion, Values};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -41,9 +41,9 @@ pub(crate) fn answer(
 fn offered(wanted: &Wanted, session: &Session) -> Offered {
     let names = Names(session);
     match wanted.value_name {
-        "QUERY" => Offered::Values(query_word::candidates(wanted.value, &names)),
+        "QUERY" => Offered::Values(query_words(wanted.value, &names)),
         "MESSAGE" if wanted.value.starts_with(['/', '.', '~']) => Offered::Files,
-        "MESSAGE" => Offered::Values(query_word::candidates(wanted.value, &names)),
+        "MESSAGE" => Offered::Values(query_words(wanted.value, &names)),
         "+TAG|-TAG... -- QUERY" => tags_or_query(wanted.value, &names),
         "NAME" => Offered::Values(words(names.saved_queries())),
         "[NAME=]DIR" => match roots(wanted.value, &names) {
@@ -69,6 +69,18 @@ fn words(names: Vec<String>) -> Vec<Candidate> {
     names.into_iter().map(|name| Candidate::word(name, "")).collect()
 }
 
+/// Returns the ways to go on with a query.
+fn query_words(word: &str, names: &Names) -> Vec<Candidate> {
+    let completions = query::complete::complete(word, names).into_iter();
+    completions
+        .map(
+            |Completion { text, is_whole, about }| {
+                if is_whole { Candidate::word(text, about) } else { Candidate::beginning(text, about) }
+            },
+        )
+        .collect()
+}
+
 /// Returns tags to add or to remove, or words of a query.
 fn tags_or_query(word: &str, names: &Names) -> Offered {
     match word.chars().next() {
@@ -76,7 +88,7 @@ fn tags_or_query(word: &str, names: &Names) -> Offered {
             let tags = names.tags().into_iter();
             Offered::Values(tags.map(|tag| Candidate::word(format!("{sign}{tag}"), "")).collect())
         }
-        _ => Offered::Values(query_word::candidates(word, names)),
+        _ => Offered::Values(query_words(word, names)),
     }
 }
 

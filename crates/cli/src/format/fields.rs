@@ -31,7 +31,7 @@ pub(crate) struct Row<'a> {
     /// Where dates are shown.
     pub zone: &'a TimeZone,
     /// Where it stands in its conversation, if conversations are listed.
-    pub place: Option<&'a Position>,
+    pub place: Option<&'a Position<String>>,
 }
 
 /// Which side of its column a field stands at.

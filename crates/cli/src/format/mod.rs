@@ -9,7 +9,7 @@ pub(crate) mod plain;
 mod stream;
 pub(crate) mod threads;
 
-pub(crate) use stream::print;
+pub(crate) use stream::{print, print_threads};
 
 /// Which of a message's files are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,80 +1,22 @@
 //! Conversations, one a line.
 //!
-//! Takes conversations and a view. Returns lines: date of the newest message, messages that match and all,
-//! how many are unread, authors, subject, tags. On a terminal columns are cut to its width. Does not know how
-//! conversations were found.
+//! Takes the summary of a conversation. Returns a line: date of the newest message, messages that match and
+//! all, how many are unread, authors, subject, tags. On a terminal columns are cut to its width. Does not know
+//! how conversations were found.
 
 use crate::format::fields::minute;
 use crate::format::paths::End;
-use crate::output::Output;
 use crate::sanitise::one_line;
-use anyhow::Result;
 use jiff::tz::TimeZone;
-use pneu::{RecordReader, Thread, Threads, View};
 use printable::Look;
-use rayon::prelude::*;
-use render::{Listed, Need, ThreadMessage, ThreadSummary};
+use render::ThreadSummary;
 use std::borrow::Cow;
 use terminal::screen::{Terminal, cut, padding, width};
 
-/// Conversations that are read before other threads are woken for more.
-const FIRST_COUNT: usize = 32;
-/// Conversations whose lines wait to be written.
-const WAITING_COUNT: usize = 1024;
-/// Conversations that a thread takes at a time.
-const TAKEN_COUNT: usize = 16;
 /// Columns of the authors.
 const AUTHOR_COLUMNS: usize = 24;
 /// Columns of the subject, if tags follow.
 const SUBJECT_COLUMNS_MIN: usize = 12;
-
-/// Turns a conversation into a line: one format.
-pub(crate) type ShowThread<'a> = dyn Fn(&ThreadSummary, &mut Vec<u8>) + Sync + 'a;
-
-/// Prints conversations.
-///
-/// # Errors
-/// Damage in the store; the output cannot be written.
-pub(crate) fn print(
-    view: &View,
-    threads: &Threads,
-    show: &ShowThread<'_>,
-    output: &mut Output,
-) -> Result<()> {
-    let (first, others) = threads.list.split_at(threads.list.len().min(FIRST_COUNT));
-    output.bytes(&printed(view, first, show, &mut RecordReader::new())?)?;
-    if output.terminal.is_terminal() {
-        output.flush()?;
-    }
-    for waiting in others.chunks(WAITING_COUNT) {
-        let pieces: Vec<index::Result<Vec<u8>>> = waiting
-            .par_chunks(TAKEN_COUNT)
-            .map_init(RecordReader::new, |reader, taken| printed(view, taken, show, reader))
-            .collect();
-        for piece in pieces {
-            output.bytes(&piece?)?;
-        }
-    }
-    Ok(())
-}
-
-fn printed(
-    view: &View,
-    threads: &[Thread],
-    show: &ShowThread<'_>,
-    reader: &mut RecordReader,
-) -> index::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    for thread in threads {
-        let read = |entry: &pneu::ThreadEntry| {
-            let listed = Listed::read(view.mailbox(), &entry.hit, Need::ALL, reader)?;
-            Ok(ThreadMessage::new(listed, entry.origin))
-        };
-        let messages = thread.entries.iter().map(read).collect::<index::Result<Vec<_>>>()?;
-        show(&ThreadSummary::new(&messages), &mut out);
-    }
-    Ok(out)
-}
 
 /// Appends a conversation as a plain line.
 pub(crate) fn plain(
@@ -118,6 +60,7 @@ pub(crate) fn plain(
 mod tests {
     use super::*;
     use pneu::Origin;
+    use render::ThreadMessage;
     use render::testing::sample;
 
     fn line(terminal: Terminal) -> String {

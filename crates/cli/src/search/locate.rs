@@ -5,7 +5,7 @@
 //! message is shown.
 
 use crate::archive::messages::{self, LazyArchive};
-use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
+use crate::archive::repository::LockOptions;
 use crate::environment;
 use crate::exit::Outcome;
 use crate::search::question;
@@ -13,7 +13,6 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use mail::FileContent;
 use pneu::{Error, Message, MessageContent, View, Wanted, handle_of};
-use printable::hex;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -59,9 +58,8 @@ pub(crate) fn locate(handle: &str, path: &Path, lock: LockOptions, session: &Ses
     };
     let named = with_archive(&view, handle, session, &View::named)?;
     let message = view.message(&named.hit)?;
-    let by_content = hex(&message.sha256).starts_with(&handle.to_ascii_lowercase());
-    let wanted = if by_content { Wanted::Content } else { Wanted::Message };
-    let mut located = read(&view, &message, wanted, &LazyArchive::new(lock, session))?;
+    let wanted = Wanted::by_handle(handle, &message);
+    let mut located = read(&view, &message, wanted, &LazyArchive::new(lock, session)?)?;
     if named.other_count > 0 && located.note.is_none() {
         let have = if named.other_count == 1 { "more message has" } else { "more messages have" };
         located.note = Some(format!(
@@ -107,21 +105,14 @@ pub(crate) fn with_archive<T>(
     session: &Session,
     find: &dyn Fn(&View, &str) -> pneu::Result<T>,
 ) -> Result<T> {
-    let explain = |error| question::explain(handle, error);
-    let nothing = match find(view, handle) {
-        Err(error @ Error::NoMatch { .. }) => error,
-        other => return other.map_err(explain),
-    };
-    if !ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
-        return Err(nothing.into());
-    }
-    let searched = messages::with_absent(view.clone(), session)?;
-    match find(&searched.view, handle) {
-        Err(Error::NoMatch { .. }) if searched.outcome == Outcome::Partly => bail!(
+    let lookup =
+        view.look_up(|view| find(view, handle), |view| messages::with_absent_if_named(view, session))?;
+    match (lookup.found, messages::complain(lookup.unread)) {
+        (Err(Error::NoMatch { .. }), Outcome::Partly) => bail!(
             "there is no message {handle}, and no message is known to match it as a query: some of the \
              archive could not be read"
         ),
-        other => other.map_err(explain),
+        (found, _) => found.map_err(|error| question::explain(handle, error)),
     }
 }
 
@@ -135,19 +126,12 @@ pub(crate) fn read(
     wanted: Wanted,
     archive: &LazyArchive<'_>,
 ) -> Result<Located> {
-    match view.read_wanted(message, wanted) {
-        Ok(read) => Ok(Located::of(read)),
-        Err(error @ Error::File(_)) => match archive.message(&message.sha256)? {
-            Some(bytes) => Ok(from_archive(message, bytes)),
-            None => Err(error.into()),
-        },
-        Err(error) => Err(error.into()),
+    let read = archive.read(view, message, wanted)?;
+    let is_from_archive = read.path.is_none();
+    let located = Located::of(read);
+    if !is_from_archive {
+        return Ok(located);
     }
-}
-
-fn from_archive(message: &Message, bytes: Vec<u8>) -> Located {
-    let mut content = FileContent::default();
-    content.bytes = bytes;
     let note = format!("the last file of {} is gone; this is from the archive", handle_of(message));
-    Located { note: Some(note), ..Located::new(None, content) }
+    Ok(Located { note: Some(note), ..located })
 }

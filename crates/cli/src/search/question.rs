@@ -8,9 +8,10 @@ use crate::remedy;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use pneu::{
-    Duplicates, Error, FolderHint, Hits, NumberSet, Order, Origin, Query, Selection, SortKey, ThreadOrder,
-    Threads, View,
+    Duplicates, Error, FolderHint, Hits, NumberSet, Order, Query, Selection, SortKey, ThreadEntry,
+    ThreadOrder, Threads, View,
 };
+use render::Position;
 
 /// A query with its text.
 #[derive(Clone, Debug)]
@@ -78,7 +79,7 @@ fn sentence(hint: &FolderHint) -> String {
 
 /// Options that say which messages belong to an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
-pub(crate) struct Scope {
+pub(crate) struct ListOptions {
     /// Show whole conversations, the newest first: all their messages, with replies below the message they
     /// answer, or with --threads=summary one line for each conversation. --max and --offset count
     /// conversations
@@ -111,29 +112,19 @@ pub(crate) enum ThreadForm {
     Summary,
 }
 
-/// Where a message stands in its conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
-    /// The place of the conversation's first message in the list.
-    pub first: usize,
-    /// How many messages stand above it.
-    pub depth: u32,
-    /// Whether it was found, or only belongs to what was.
-    pub origin: Origin,
-}
-
 /// Messages in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// The messages.
     pub hits: Hits,
-    /// Where each stands in its conversation, if that was asked for; else empty.
-    pub spots: Vec<Spot>,
+    /// Where each stands in its conversation, if that was asked for; else empty. A conversation is known by
+    /// the place of its first message in the list.
+    pub positions: Vec<Position<usize>>,
     /// What `hits.total` counts.
     pub unit: &'static str,
 }
 
-impl Scope {
+impl ListOptions {
     /// Returns the messages that are listed.
     ///
     /// # Errors
@@ -141,7 +132,7 @@ impl Scope {
     pub(crate) fn find(self, view: &View, question: &TypedQuery, order: &Order) -> Result<Found> {
         if self.threads.is_none() {
             let hits = view.sorted(&self.set(view, question)?, order)?;
-            return Ok(Found { hits, spots: Vec::new(), unit: "messages" });
+            return Ok(Found { hits, positions: Vec::new(), unit: "messages" });
         }
         let threads = self.find_threads(view, question, order)?;
         let mut all = Found { hits: Hits { total: threads.total, list: Vec::new() }, ..Found::default() };
@@ -149,8 +140,9 @@ impl Scope {
         for thread in threads.list {
             let first = all.hits.list.len();
             for entry in thread.entries {
-                all.hits.list.push(entry.hit);
-                all.spots.push(Spot { first, depth: entry.depth, origin: entry.origin });
+                let ThreadEntry { hit, depth, origin } = entry;
+                all.hits.list.push(hit);
+                all.positions.push(Position { thread: first, depth, origin });
             }
         }
         Ok(all)

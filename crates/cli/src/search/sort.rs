@@ -1,10 +1,10 @@
-//! The names that `--sort` takes, and which end of each comes first.
+//! The names that `--sort` takes.
 //!
-//! Turns a name or letter of the query language into an order for the library. Does not know how anything is
+//! Turns a name or letter of the query language into a key for the library. Does not know how anything is
 //! sorted.
 
 use clap::ValueEnum;
-use pneu::{Direction, SortKey};
+use pneu::SortKey;
 
 /// What to sort by: a name, or the letter that `--fields` has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -65,22 +65,6 @@ impl Sort {
             Sort::Changed => SortKey::Changed,
         }
     }
-
-    /// Returns which end comes first: the newest, the largest, and else A.
-    pub(crate) fn natural(self) -> Direction {
-        match self {
-            Sort::Date | Sort::Size | Sort::Changed => Direction::Descending,
-            _ => Direction::Ascending,
-        }
-    }
-}
-
-/// Returns the other direction.
-pub(crate) fn turned(direction: Direction) -> Direction {
-    match direction {
-        Direction::Ascending => Direction::Descending,
-        Direction::Descending => Direction::Ascending,
-    }
 }
 
 #[cfg(test)]
@@ -98,16 +82,6 @@ mod tests {
                 query::fields::find(&name).unwrap().name,
                 query::fields::find(field.name).unwrap().name
             );
-        }
-    }
-
-    #[test]
-    fn the_newest_the_largest_and_a_come_first() {
-        for sort in Sort::value_variants() {
-            let is_large = matches!(sort, Sort::Date | Sort::Size | Sort::Changed);
-            let natural = if is_large { Direction::Descending } else { Direction::Ascending };
-            assert_eq!(sort.natural(), natural, "{sort:?}");
-            assert_ne!(turned(natural), natural);
         }
     }
 }

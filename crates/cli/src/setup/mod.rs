@@ -5,4 +5,3 @@
 pub(crate) mod adopt;
 pub(crate) mod configuration_file;
 pub(crate) mod restored;
-pub(crate) mod template;

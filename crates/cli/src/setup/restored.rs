@@ -56,12 +56,12 @@ fn shown(path: &Path, text: &str, home: Option<&Path>) -> String {
 /// told and left there: it is no reason to fail, since whoever writes to the Maildir could make every index
 /// fail.
 pub(crate) fn queries_and_tags(session: &Session, roots: &[Root], occasion: Occasion) {
-    let complain = |error: backup::Error| {
+    let complain = |error: pneu::Error| {
         if occasion == Occasion::First {
             output::complain(remedy::explained(&error.into()));
         }
     };
-    match backup::import_restored_queries(&session.environment, roots) {
+    match session.with_any_host(|host| host.import_restored_queries(roots)) {
         Ok(None) => {}
         Ok(Some((path, number))) => {
             let are = if number == 1 { "saved query is" } else { "saved queries are" };
@@ -69,7 +69,7 @@ pub(crate) fn queries_and_tags(session: &Session, roots: &[Root], occasion: Occa
         }
         Err(error) => complain(error),
     }
-    match backup::import_restored_tags(&session.environment, roots) {
+    match session.with_any_host(|host| host.import_restored_tags(roots)) {
         Ok(files) => files.iter().for_each(|file| tell_tags(session, file, occasion)),
         Err(error) => complain(error),
     }

@@ -104,7 +104,7 @@ pub fn read(path: &Path) -> io::Result<String> {
 pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, String> {
     let document: Document = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
     let roots = document.root.into_iter().map(|table| root(table, home)).collect::<Result<Vec<_>, _>>()?;
-    roots::check(&roots)?;
+    roots::check(&roots).map_err(|error| error.to_string())?;
     check_headers(&document.headers)?;
     check_addresses(&document.user.addresses)?;
     let archive = document.archive.map(|archive| ArchiveConfiguration {

@@ -7,3 +7,4 @@ pub mod configuration;
 pub mod discover;
 pub mod find_mail;
 pub mod roots;
+pub mod template;

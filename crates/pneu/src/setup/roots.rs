@@ -14,26 +14,57 @@ const NAME_DEFAULT: &str = "mail";
 /// Longest name of a root in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Reads what `--maildir` gives: `DIR` or `NAME=DIR`. Paths are below `current` unless they are absolute.
+/// Why roots cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RootsError {
+    /// Several directories were given, and more than one without a name.
+    #[error("several directories need a name each")]
+    Unnamed,
+    /// A name is none.
+    #[error(
+        "\"{name}\" is not a name for a root: use up to {max} letters, digits, . _ -",
+        max = NAME_BYTES_MAX
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// Two roots have one name.
+    #[error("two roots have the name \"{name}\"")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// A root lies in another.
+    #[error("root \"{first}\" and root \"{second}\" lie in one another; name the outer one only")]
+    Nested {
+        /// The name of the first.
+        first: String,
+        /// The name of the second.
+        second: String,
+    },
+}
+
+/// Reads directories as a command line gives them: `DIR` or `NAME=DIR`. Paths are below `current` unless they
+/// are absolute.
 ///
 /// # Errors
-/// A sentence.
-pub fn from_arguments(arguments: &[OsString], current: &Path) -> Result<Vec<Root>, String> {
+/// [`RootsError::Unnamed`], or as [`check`].
+pub fn from_arguments(arguments: &[OsString], current: &Path) -> Result<Vec<Root>, RootsError> {
     let roots: Vec<Root> = arguments.iter().map(|argument| from_argument(argument, current)).collect();
-    let unnamed = roots.iter().filter(|root| root.name == NAME_DEFAULT).count();
-    if unnamed > 1 {
-        return Err("--maildir: several directories have a name each: --maildir work=DIR --maildir home=DIR"
-            .to_owned());
+    if roots.iter().filter(|root| root.name == NAME_DEFAULT).count() > 1 {
+        return Err(RootsError::Unnamed);
     }
-    check(&roots).map_err(|what| format!("--maildir: {what}"))?;
+    check(&roots)?;
     Ok(roots)
 }
 
 /// Returns the known roots with those given now, which replace the ones of their names.
 ///
 /// # Errors
-/// A sentence: together they cannot be.
-pub fn joined(known: &[Root], given: Vec<Root>) -> Result<Vec<Root>, String> {
+/// As [`check`].
+pub fn joined(known: &[Root], given: Vec<Root>) -> Result<Vec<Root>, RootsError> {
     let kept = known.iter().filter(|root| given.iter().all(|new| new.name != root.name));
     let mut all: Vec<Root> = kept.cloned().collect();
     all.extend(given);
@@ -44,24 +75,19 @@ pub fn joined(known: &[Root], given: Vec<Root>) -> Result<Vec<Root>, String> {
 /// Checks names and that no root lies in another, where its messages would be counted twice.
 ///
 /// # Errors
-/// A sentence.
-pub fn check(roots: &[Root]) -> Result<(), String> {
+/// A name is none, or two roots have it; a root lies in another.
+pub fn check(roots: &[Root]) -> Result<(), RootsError> {
     for (place, root) in roots.iter().enumerate() {
+        let name = || root.name.clone();
         if !is_name(root.name.as_bytes()) {
-            return Err(format!(
-                "\"{}\" is not a name for a root: use up to {NAME_BYTES_MAX} letters, digits, . _ -",
-                root.name
-            ));
+            return Err(RootsError::Name { name: name() });
         }
         for other in &roots[..place] {
             if other.name == root.name {
-                return Err(format!("two roots have the name \"{}\"", root.name));
+                return Err(RootsError::SameName { name: name() });
             }
             if root.path.starts_with(&other.path) || other.path.starts_with(&root.path) {
-                return Err(format!(
-                    "root \"{}\" and root \"{}\" lie in one another; name the outer one only",
-                    other.name, root.name
-                ));
+                return Err(RootsError::Nested { first: other.name.clone(), second: name() });
             }
         }
     }
@@ -100,7 +126,7 @@ mod tests {
         Root { name: name.into(), path: path.into() }
     }
 
-    fn given(arguments: &[&str]) -> Result<Vec<Root>, String> {
+    fn given(arguments: &[&str]) -> Result<Vec<Root>, RootsError> {
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
         from_arguments(&arguments, Path::new("/home/ana"))
     }

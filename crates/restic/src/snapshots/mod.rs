@@ -3,5 +3,6 @@
 //! Does not depend on the trees that snapshots name.
 
 pub mod forget;
+pub(crate) mod remove;
 pub mod select;
 pub mod snapshot;

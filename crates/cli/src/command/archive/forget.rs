@@ -17,9 +17,8 @@ use backup::Unreferenced;
 use clap::{ArgGroup, Args};
 use restic::forget::{GroupBy, Present, plan};
 use restic::select::{Candidate, Filter, by_prefix};
-use restic::{FileKind, FileName, Id, LockKind, PrunePlan, Repository, Snapshot, Time};
+use restic::{Id, LockKind, PrunePlan, Repository, Snapshot, Time};
 use terminal::command_line::Run;
-use work::Progress as _;
 
 /// Remove snapshots, by policy or by ID
 ///
@@ -100,11 +99,8 @@ impl Run<Session> for Arguments {
             false => None,
         };
         if let (Some(lock), None) = (lock.held(), dry_run) {
-            for &number in &going {
-                progress.check()?;
-                lock.check()?;
-                repository.storage().remove(FileName { kind: FileKind::Snapshot, id: listed[number].0 })?;
-            }
+            let ids: Vec<Id> = going.iter().map(|&number| listed[number].0).collect();
+            restic::remove_snapshots(&repository, lock, &ids, &progress)?;
         }
         // What cannot be printed any more is no reason to leave the rest undone.
         let printed = print(self, (&listed, &going), session, output);

@@ -76,7 +76,7 @@ impl Run<Session> for Arguments {
             ))
             .into());
         };
-        let choose = |path: &[u8]| choice(&self.include, path);
+        let choose = |path: &[u8]| Choice::among(&self.include, path);
         let overwrite = match self.overwrite {
             Existing::Never => Overwrite::Never,
             Existing::IfNewer => Overwrite::IfNewer,
@@ -115,46 +115,5 @@ impl Run<Session> for Arguments {
         }
         output.finish()?;
         Ok(if report.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
-    }
-}
-
-/// Says whether something at a path is restored if only `wanted` paths are.
-fn choice(wanted: &[String], path: &[u8]) -> Choice {
-    if wanted.is_empty() {
-        return Choice::Take;
-    }
-    let is_below = |inner: &[u8], outer: &[u8]| {
-        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
-    };
-    let mut best = Choice::Skip;
-    for wanted in wanted {
-        let wanted = format!("/{}", wanted.trim_matches('/'));
-        if is_below(path, wanted.as_bytes()) {
-            return Choice::Take;
-        }
-        if is_below(wanted.as_bytes(), path) {
-            best = Choice::Pass;
-        }
-    }
-    best
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_is_wanted_is_taken_and_what_leads_there_is_passed() {
-        let wanted = ["home/ana/Maildir/".to_owned()];
-        for (path, expected) in [
-            ("/home", Choice::Pass),
-            ("/home/ana/Maildir", Choice::Take),
-            ("/home/ana/Maildir/cur/1:2,S", Choice::Take),
-            ("/home/ana/Maildirs", Choice::Skip),
-            ("/home/bob", Choice::Skip),
-        ] {
-            assert_eq!(choice(&wanted, path.as_bytes()), expected, "{path}");
-            assert_eq!(choice(&[], path.as_bytes()), Choice::Take);
-        }
     }
 }

@@ -82,15 +82,5 @@ pub(super) fn from_standard_input() -> Result<Located> {
 /// read from no file, nothing is said of files.
 pub(super) fn known(located: &Located, session: &Session) -> Option<Message> {
     // Without an index a file can be shown all the same.
-    let view = session.view_if_sound()?;
-    let hit = view.by_sha256(&located.sha256).ok()??;
-    known_as(view.message(&hit).ok()?, located)
-}
-
-/// Returns what the index knows of a message that was read, if it knows the file that it was read from.
-pub(super) fn known_as(message: Message, located: &Located) -> Option<Message> {
-    match &located.path {
-        Some(path) => message.files.iter().any(|file| file.path == *path).then_some(message),
-        None => Some(Message { files: Vec::new(), ..message }),
-    }
+    session.view_if_sound()?.known(located).ok()?
 }

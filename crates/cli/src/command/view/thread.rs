@@ -3,9 +3,9 @@
 //! Takes names of messages. Writes every message of their conversations, each below the message that it
 //! answers, and reads one after the other. Does not know how messages are written.
 
-use super::input::{from_standard_input, known_as, tell};
+use super::input::{from_standard_input, tell};
 use super::options::{Format, How};
-use super::writer::{Place, Writer};
+use super::writer::Writer;
 use crate::archive::messages::{self, LazyArchive, SearchedView};
 use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::exit::Outcome;
@@ -15,9 +15,9 @@ use crate::sanitise::one_line;
 use crate::search::locate;
 use crate::session::Session;
 use anyhow::{Result, bail};
-use mail::PreferredAlternative;
-use pneu::{Hit, Origin, RecordReader, Thread, ThreadEntry, ThreadOrder, View, Wanted};
-use render::message::ThreadHead;
+use pneu::{Hit, RecordReader, Thread, ThreadEntry, ThreadOrder, View, Wanted};
+use render::Position;
+use render::message::{ThreadHead, numbers_above};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -65,7 +65,7 @@ pub(super) fn show(
     };
     let all: Vec<Hit> = named.iter().flat_map(|(_, hits)| hits).copied().collect();
     let threads = view.threads_of(&all, &ThreadOrder::default())?.list;
-    let archive = LazyArchive::new(lock, session);
+    let archive = LazyArchive::new(lock, session)?;
     let hits: Vec<Hit> = threads.iter().flat_map(|thread| &thread.entries).map(|entry| entry.hit).collect();
     for name in names_without(&view, &named, &hits)? {
         let name = name.to_string_lossy();
@@ -99,10 +99,7 @@ fn hits(view: &View, name: &OsStr, session: &Session) -> Result<Vec<Hit>> {
     let Some(located) = located else {
         return locate::with_archive(view, &handle, session, &View::named_in_one_thread);
     };
-    let hits = match view.by_sha256(&located.sha256)? {
-        Some(hit) => vec![hit],
-        None => view.mailbox().by_message_id(&located.parsed(PreferredAlternative::Better).message_id)?,
-    };
+    let hits = view.by_content(&located)?;
     if hits.is_empty() {
         bail!("{handle} is not indexed, so that its conversation is not known; run \"pneu index\" first");
     }
@@ -113,11 +110,7 @@ fn hits(view: &View, name: &OsStr, session: &Session) -> Result<Vec<Hit>> {
 fn with_absent(view: View, named: &[(&OsString, Vec<Hit>)], session: &Session) -> Result<SearchedView> {
     let mut is_any_absent = false;
     for (_, hits) in named {
-        let mut is_absent = true;
-        for hit in hits {
-            is_absent &= view.is_absent(hit)?;
-        }
-        is_any_absent |= is_absent;
+        is_any_absent |= view.are_all_absent(hits)?;
     }
     if !is_any_absent || !ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
         return Ok(SearchedView { view, outcome: Outcome::Done });
@@ -134,11 +127,7 @@ fn names_without<'a>(
     let listed: HashSet<u32> = listed.iter().map(|hit| hit.number).collect();
     let mut without = Vec::new();
     for (name, hits) in named {
-        let mut is_listed = false;
-        for hit in hits {
-            is_listed |= view.mailbox().copies_of_hit(hit)?.iter().any(|copy| listed.contains(&copy.number));
-        }
-        if !is_listed {
+        if !view.is_any_listed(hits, &listed)? {
             without.push(*name);
         }
     }
@@ -164,7 +153,7 @@ impl Shown<'_> {
         let ids = thread.entries.iter().map(id).collect::<index::Result<Vec<String>>>()?;
         let known: HashSet<&str> = ids.iter().map(String::as_str).collect();
         let depths: Vec<u32> = thread.entries.iter().map(|entry| entry.depth).collect();
-        for ((index, entry), above) in thread.entries.iter().enumerate().zip(above(&depths)) {
+        for ((index, entry), above) in thread.entries.iter().enumerate().zip(numbers_above(&depths)) {
             let message = self.view.mailbox().message(&entry.hit, &mut reader)?;
             let located = match locate::read(self.view, &message, Wanted::Message, self.archive) {
                 Ok(located) => located,
@@ -182,37 +171,12 @@ impl Shown<'_> {
                 above,
                 missing: answered.filter(|id| !known.contains(id)),
             };
-            let is_found = entry.origin == Origin::Found;
             let first = ids.first().map_or("", String::as_str);
-            let place =
-                Place { thread: render::Thread { id: first, depth: entry.depth, found: is_found }, head };
-            let message_known = known_as(message.clone(), &located);
+            let place = (Position { thread: first, depth: entry.depth, origin: entry.origin }, head);
+            let message_known = located.known_as(message.clone());
             let writer = self.writer.get_or_insert_with(|| Writer::new(self.how, self.session));
             writer.message(&located, message_known.as_ref(), Some(&place))?;
         }
         Ok(())
-    }
-}
-
-/// Returns for each message the number, from 1 on, of the message that it stands below.
-fn above(depths: &[u32]) -> Vec<Option<usize>> {
-    let mut open: Vec<usize> = Vec::new();
-    let mut found = Vec::with_capacity(depths.len());
-    for (index, depth) in depths.iter().enumerate() {
-        open.truncate(*depth as usize);
-        found.push(open.last().copied());
-        open.push(index + 1);
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_message_stands_below_another_or_at_the_top() {
-        assert_eq!(above(&[0, 1, 2, 1, 0, 1]), [None, Some(1), Some(2), Some(1), None, Some(5)]);
-        assert_eq!(above(&[]), []);
     }
 }

@@ -11,13 +11,11 @@ use crate::search::locate::Located;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use jiff::tz::TimeZone;
-use mail::{Flags, PreferredAlternative};
+use mail::PreferredAlternative;
 use printable::Look;
 use render::message::{self, ThreadHead};
-use render::{File, Record, Thread, html};
+use render::{Content, Position, Record, html};
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use terminal::screen::Terminal;
 use terminal::signals::is_interrupted;
 use work::Cancel;
@@ -31,14 +29,8 @@ pub(super) struct Writer {
     count: usize,
 }
 
-/// Where a message stands in its conversation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
-    /// As records have it.
-    pub thread: Thread<'a>,
-    /// As text has it.
-    pub head: ThreadHead<'a>,
-}
+/// Where a message stands in its conversation: as records have it, and as text has it.
+pub(super) type Place<'a> = (Position<&'a str>, ThreadHead<'a>);
 
 impl Writer {
     /// Takes the output.
@@ -67,12 +59,18 @@ impl Writer {
             Some(Form::Plain) => PreferredAlternative::Plain,
             Some(Form::Html) => PreferredAlternative::Html,
         });
-        let mut record = record(&message, located, known);
-        record.thread = place.map(|place| place.thread);
+        let content = Content {
+            message: &message,
+            sha256: &located.sha256,
+            size_bytes: located.size_bytes,
+            path: located.path.as_deref(),
+        };
+        let mut record = Record::from_content(&content, known);
+        record.position = place.map(|(position, _)| *position);
         if self.how.no_links {
             record.leave_out_links();
         }
-        let head = place.map(|place| &place.head);
+        let head = place.map(|(_, head)| head);
         let mut bytes = Vec::new();
         match self.how.format {
             Format::Plain | Format::Raw => bytes = self.plain(&record, head).into_bytes(),
@@ -129,44 +127,6 @@ fn separator(terminal: Terminal) -> String {
         None => "\u{c}\n".to_owned(),
         Some(columns) => format!("\n{}\n\n", terminal.paint(Look::Label, &"─".repeat(columns))),
     }
-}
-
-/// Returns all that is shown of a message.
-fn record<'a>(
-    message: &'a mail::Message,
-    located: &'a Located,
-    known: Option<&'a pneu::Message>,
-) -> Record<'a> {
-    let files = match (known, &located.path) {
-        (Some(known), _) => (Vec::new(), known.files.iter().map(File::from_index).collect()),
-        (None, Some(path)) => {
-            let flags = flags_of(path);
-            (vec![flags], vec![File::unknown(path, flags)])
-        }
-        (None, None) => (Vec::new(), Vec::new()),
-    };
-    let mut record = Record::from_mail(message, &located.sha256, located.size_bytes, files);
-    if message.date.is_none() {
-        record.date_by(known.map_or_else(|| date_of_name(located), |known| known.line.date));
-    }
-    if let Some(known) = known {
-        record.add_known(known);
-    }
-    record
-}
-
-/// Returns the date that the name of its file gives a message which says none.
-fn date_of_name(located: &Located) -> Option<i64> {
-    mail::name_seconds(located.path.as_ref()?.file_name()?.as_bytes())
-}
-
-/// Returns the flags that a file's name and place give it.
-fn flags_of(path: &Path) -> Flags {
-    let mut flags = mail::parse_name(path.file_name().unwrap_or_default().as_bytes()).flags;
-    if path.parent().is_some_and(|parent| parent.ends_with("new")) {
-        flags |= Flags::NEW;
-    }
-    flags
 }
 
 /// Writes the exact bytes; on a terminal as text.

@@ -48,3 +48,42 @@ pub enum Direction {
     #[default]
     Descending,
 }
+
+impl SortKey {
+    /// Returns which end people want first: the newest, the largest, and else A.
+    pub fn natural(self) -> Direction {
+        match self {
+            SortKey::Date | SortKey::Size | SortKey::Changed => Direction::Descending,
+            _ => Direction::Ascending,
+        }
+    }
+}
+
+impl Direction {
+    /// Returns the other direction.
+    #[must_use]
+    pub fn turned(self) -> Direction {
+        match self {
+            Direction::Ascending => Direction::Descending,
+            Direction::Descending => Direction::Ascending,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_the_largest_and_a_come_first() {
+        for (key, natural) in [
+            (SortKey::Date, Direction::Descending),
+            (SortKey::Size, Direction::Descending),
+            (SortKey::Changed, Direction::Descending),
+            (SortKey::Subject, Direction::Ascending),
+        ] {
+            assert_eq!(key.natural(), natural, "{key:?}");
+            assert_ne!(natural.turned(), natural);
+        }
+    }
+}

@@ -1,10 +1,10 @@
 //! The configuration file as `pneu init` writes it: the user's addresses, roots, and what every key means.
 //!
-//! Takes addresses and roots. `pneu::setup::configuration` reads the text back.
+//! Takes addresses and roots. [`configuration`](super::configuration) reads the text back.
 
-use pneu::Root;
+use index::Root;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Stands before the roots.
 const BEGIN: &str = "\
@@ -36,15 +36,23 @@ const ROOTS: &str = "\
 # it, even if the directory moves. Its path begins with / or ~/. A root may not lie inside another.
 ";
 
+/// A path cannot stand in a configuration, which is UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the path {} is not UTF-8 and cannot stand in a configuration", path.display())]
+pub struct PathIsNotText {
+    /// The path.
+    pub path: PathBuf,
+}
+
 /// Returns the text.
 ///
 /// # Errors
-/// A sentence: a path cannot stand in the file.
-pub(crate) fn configuration(
+/// A path cannot stand in the file.
+pub fn configuration(
     roots: &[Root],
     addresses: &[String],
     home: Option<&Path>,
-) -> Result<String, String> {
+) -> Result<String, PathIsNotText> {
     let mut text = format!("{BEGIN}{USER}{}{ROOTS}", user(addresses));
     for root in roots {
         let path = below_home(&root.path, home)?;
@@ -66,9 +74,8 @@ fn user(addresses: &[String]) -> String {
     format!("[user]\naddresses = [{}]\n\n", list.join(", "))
 }
 
-fn below_home(path: &Path, home: Option<&Path>) -> Result<String, String> {
-    let refused = || format!("the path {} is not UTF-8 and cannot stand in a configuration", path.display());
-    let text = path.to_str().ok_or_else(refused)?;
+fn below_home(path: &Path, home: Option<&Path>) -> Result<String, PathIsNotText> {
+    let text = path.to_str().ok_or_else(|| PathIsNotText { path: path.to_owned() })?;
     let below = home.and_then(|home| path.strip_prefix(home).ok()).and_then(Path::to_str);
     Ok(below.filter(|below| !below.is_empty()).map_or_else(|| text.to_owned(), |below| format!("~/{below}")))
 }
@@ -76,7 +83,7 @@ fn below_home(path: &Path, home: Option<&Path>) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pneu::setup::configuration as config;
+    use crate::setup::configuration as config;
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
@@ -110,6 +117,6 @@ mod tests {
         let with_headers = text.replace("# headers", "headers");
         assert_eq!(config::parse(&with_headers, Some(home)).unwrap().headers, ["X-Spam-Score", "X-Mailer"]);
         let odd = Root { name: "x".into(), path: OsStr::from_bytes(b"/\xff").into() };
-        assert!(configuration(&[odd], &[], None).unwrap_err().contains("not UTF-8"));
+        assert!(configuration(&[odd], &[], None).unwrap_err().to_string().contains("not UTF-8"));
     }
 }

@@ -1,24 +1,50 @@
 //! Goes on with a query that somebody types: the name of a field, or a value behind it.
 //!
 //! Input: the word at the cursor, which may hold a whole query. Output: that word with its last term finished
-//! in every possible way. Values are escaped as the query language wants it.
+//! in every possible way. Values are escaped as the query language wants it. The caller knows which values
+//! there are.
 
-use crate::complete::names::Names;
-use query::fields::{self, FIELDS, SAVED};
-use query::flags::FLAGS;
-use query::{Field, FieldSet, Priority};
-use terminal::completion::Candidate;
+use crate::fields::{self, FIELDS, Field, FieldSet, SAVED};
+use crate::flags::{FLAGS, Priority};
+
+/// The values that a mailbox knows. Each list is asked for when it is needed.
+pub trait Values {
+    /// Returns the tags.
+    fn tags(&self) -> Vec<String>;
+    /// Returns the folders as people read them: they begin with a slash.
+    fn folders(&self) -> Vec<String>;
+    /// Returns the directories of folders below their roots, without a slash at the beginning.
+    fn directories(&self) -> Vec<String>;
+    /// Returns the names of saved queries.
+    fn saved_queries(&self) -> Vec<String>;
+    /// Returns the header fields that are searched, too.
+    fn headers(&self) -> Vec<String>;
+    /// Returns the groups and kinds of problems.
+    fn problems(&self) -> Vec<String>;
+}
+
+/// A way to go on with a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The word at the cursor, with its last term finished.
+    pub text: String,
+    /// Whether the word ends here, so that a space may follow.
+    pub is_whole: bool,
+    /// What the last term stands for; may be empty.
+    pub about: String,
+}
 
 /// Returns the ways to go on with `word`.
-pub(super) fn candidates(word: &str, names: &Names) -> Vec<Candidate> {
+pub fn complete(word: &str, known: &dyn Values) -> Vec<Completion> {
     let (before, term) = last_term(word);
+    let completion = |text: String, is_whole: bool, about: String| Completion { text, is_whole, about };
     let Some((name, typed)) = term.split_once(':') else {
-        let fields = field_names(term, names).into_iter();
-        return fields.map(|(name, about)| Candidate::beginning(format!("{before}{name}:"), about)).collect();
+        let fields = field_names(term, known).into_iter();
+        return fields.map(|(name, about)| completion(format!("{before}{name}:"), false, about)).collect();
     };
-    values(name, typed, names)
+    values(name, typed, known)
         .into_iter()
-        .map(|(value, about)| Candidate::word(format!("{before}{name}:{value}"), about))
+        .map(|(value, about)| completion(format!("{before}{name}:{value}"), true, about))
         .collect()
 }
 
@@ -43,7 +69,7 @@ fn last_term(word: &str) -> (&str, &str) {
 
 /// Returns the names of fields that begin so, with what they hold. Other names of a field stand for it only
 /// where its first does not fit.
-fn field_names(beginning: &str, names: &Names) -> Vec<(String, String)> {
+fn field_names(beginning: &str, known: &dyn Values) -> Vec<(String, String)> {
     let fits = |name: &&str| name.starts_with(beginning);
     let mut found: Vec<(String, String)> = FIELDS
         .iter()
@@ -55,40 +81,39 @@ fn field_names(beginning: &str, names: &Names) -> Vec<(String, String)> {
     if SAVED.starts_with(beginning) {
         found.push((SAVED.to_owned(), "a saved query".to_owned()));
     }
-    let headers = names.headers().into_iter().filter(|name| name.starts_with(beginning));
+    let headers = known.headers().into_iter().filter(|name| name.starts_with(beginning));
     found.extend(headers.map(|name| (name, "header".to_owned())));
     found
 }
 
 /// Returns the values of a field, written so that they begin with what was typed where they can.
-fn values(name: &str, typed: &str, names: &Names) -> Vec<(String, String)> {
+fn values(name: &str, typed: &str, known: &dyn Values) -> Vec<(String, String)> {
     let plain = |values: Vec<String>| {
         values.iter().map(|value| (written(value, typed), String::new())).collect::<Vec<_>>()
     };
     if name.eq_ignore_ascii_case(SAVED) {
-        return plain(names.saved_queries());
+        return plain(known.saved_queries());
     }
     let Some(info) = fields::find(name) else { return Vec::new() };
     let is = |field| info.fields == FieldSet::of(field);
     if is(Field::Tag) {
-        plain(names.tags())
+        plain(known.tags())
     } else if is(Field::Flag) {
         let flags = FLAGS.iter().map(|flag| (flag.name.to_owned(), flag.description.replace('`', "")));
-        let tags = if name.eq_ignore_ascii_case("is") { names.tags() } else { Vec::new() };
+        let tags = if name.eq_ignore_ascii_case("is") { known.tags() } else { Vec::new() };
         flags.chain(plain(tags)).collect()
     } else if is(Field::Maildir) {
-        plain(folders(names.folders(), typed))
+        plain(folders(known.folders(), typed))
     } else if is(Field::Path) {
         let below = |path: &String| {
             if path.is_empty() { "**".to_owned() } else { format!("{}/**", written(path, typed)) }
         };
         let is_plain = !typed.starts_with('"');
-        names.directories().iter().filter(|_| is_plain).map(|path| (below(path), String::new())).collect()
+        known.directories().iter().filter(|_| is_plain).map(|path| (below(path), String::new())).collect()
     } else if is(Field::Priority) {
         plain(Priority::ALL.map(|priority| priority.name().to_owned()).to_vec())
     } else if is(Field::Problem) {
-        let mut kinds: Vec<String> = mail::problem_groups().into_iter().map(str::to_owned).collect();
-        kinds.extend(mail::problem_kinds().map(str::to_owned));
+        let mut kinds = known.problems();
         kinds.sort_unstable();
         kinds.dedup();
         plain(kinds)
@@ -129,7 +154,7 @@ fn written(value: &str, typed: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use query::{Leaf, Matcher, Pattern, Query};
+    use crate::{Context, Leaf, Matcher, Pattern, Query, Stemming, parse};
     use std::collections::BTreeMap;
 
     #[test]
@@ -151,7 +176,12 @@ mod tests {
 
     #[test]
     fn values_mean_themselves_in_a_query() {
-        let context = pneu::Settings::new("/data").query_context(BTreeMap::new());
+        let context = Context {
+            now: "2024-03-15T12:30:45+00:00[UTC]".parse().unwrap(),
+            headers: Vec::new(),
+            queries: BTreeMap::new(),
+            stemming: Stemming::default(),
+        };
         for value in [
             "work",
             "a b",
@@ -172,7 +202,7 @@ mod tests {
             "/ x/ y",
         ] {
             for typed in ["", "\""] {
-                let query = query::parse(&format!("tag:{}", written(value, typed)), &context);
+                let query = parse(&format!("tag:{}", written(value, typed)), &context);
                 let Ok(Query::Leaf(Leaf { matcher: Matcher::Value(Pattern::Whole(meant)), .. })) = &query
                 else {
                     panic!("{value} {typed}: {query:?}")

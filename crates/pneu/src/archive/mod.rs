@@ -4,6 +4,12 @@
 //! has, or that show the mail of an earlier time; messages; files that are back. The front end opens, locks
 //! and names the repository. What could not be read is data.
 
+mod lazy;
+mod place;
+
+pub use lazy::{LazyArchive, Lookup, OpenOnce, OpenRepository};
+pub use place::{PlaceOptions, RepositoryPlace};
+
 use crate::error::{Error, Result};
 use crate::settings::Settings;
 use crate::view::View;

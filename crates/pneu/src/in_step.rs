@@ -1,0 +1,42 @@
+//! Decides which roots are indexed, and whether a first index takes over what only a repository has.
+//!
+//! Input: the configuration, what the index remembers, and the roots that the user gives now. Output: roots.
+//! Changes nothing.
+
+use crate::host::{Host, IndexState};
+use crate::setup::roots::{self, RootsError};
+use index::Root;
+
+impl Host {
+    /// Returns the roots to index: those of the configuration if it names any, else those that the index
+    /// remembers. Those given now come to them, or replace those of their names. Empty if nobody names any.
+    ///
+    /// # Errors
+    /// Together they cannot be.
+    pub fn roots_to_index(&self, state: &IndexState, given: &[Root]) -> Result<Vec<Root>, RootsError> {
+        let configured = &self.settings().configuration.roots;
+        let known = match state {
+            IndexState::Usable(roots) | IndexState::Outdated(roots) if configured.is_empty() => roots,
+            _ => configured,
+        };
+        roots::joined(known, given.to_vec())
+    }
+
+    /// Returns the roots of an index that is made anew: those that the old one remembers; if that cannot be
+    /// read, those of the configuration. Those given now come to them, or replace those of their names. Empty
+    /// if nobody names any.
+    ///
+    /// # Errors
+    /// Together they cannot be.
+    pub fn roots_to_rebuild(&self, remembered: &[Root], given: &[Root]) -> Result<Vec<Root>, RootsError> {
+        let known = if remembered.is_empty() { &self.settings().configuration.roots } else { remembered };
+        roots::joined(known, given.to_vec())
+    }
+
+    /// Returns whether an index takes over what only the repository has, although nobody asked for that: a
+    /// first one does, if the configuration names a repository. One that only the environment names may be
+    /// any.
+    pub fn imports_at_first(&self, state: &IndexState) -> bool {
+        *state == IndexState::Missing && self.settings().configuration.archive.is_some()
+    }
+}

@@ -1,0 +1,63 @@
+//! What a host decides before it writes: which roots are indexed; and what it takes over from files.
+
+use crate::support::{Fixture, subjects};
+use pneu::setup::configuration::ArchiveConfiguration;
+use pneu::setup::roots::RootsError;
+use pneu::{Host, IndexState, Root};
+use std::fs;
+
+fn root(name: &str, path: &str) -> Root {
+    Root { name: name.into(), path: path.into() }
+}
+
+#[test]
+fn roots_are_those_of_the_configuration_or_remembered_and_those_given_now() {
+    let fixture = Fixture::new();
+    let (state, given) = (fixture.host.index_state().unwrap(), [root("b", "/b")]);
+    let remembered = &fixture.roots[0];
+    let of = |host: &Host, state: &IndexState, given: &[Root]| host.roots_to_index(state, given);
+    assert_eq!(of(&fixture.host, &state, &given), Ok(vec![remembered.clone(), given[0].clone()]));
+    assert_eq!(of(&fixture.host, &IndexState::Missing, &[]), Ok(vec![]));
+    let mut settings = fixture.host.settings().clone();
+    settings.configuration.roots = vec![root("a", "/a"), root("b", "/old")];
+    let configured = Host::new(settings);
+    assert_eq!(of(&configured, &state, &given), Ok(vec![root("a", "/a"), root("b", "/b")]));
+    let nested = RootsError::Nested { first: "a".into(), second: "c".into() };
+    assert_eq!(of(&configured, &state, &[root("c", "/a/c")]), Err(nested));
+    // What an index that is made anew remembers is what its messages lie in.
+    let anew = |remembered: &[Root]| configured.roots_to_rebuild(remembered, &[]);
+    assert_eq!(anew(&[root("c", "/c")]), Ok(vec![root("c", "/c")]));
+    assert_eq!(anew(&[]), Ok(vec![root("a", "/a"), root("b", "/old")]));
+}
+
+#[test]
+fn a_first_index_imports_from_a_repository_of_the_configuration() {
+    let fixture = Fixture::new();
+    assert!(!fixture.host.imports_at_first(&IndexState::Missing));
+    let mut settings = fixture.host.settings().clone();
+    settings.configuration.archive =
+        Some(ArchiveConfiguration { repository: "/r".into(), password_file: None, password_command: None });
+    let host = Host::new(settings);
+    assert!(host.imports_at_first(&IndexState::Missing));
+    assert!(!host.imports_at_first(&host.index_state().unwrap()));
+}
+
+#[test]
+fn tags_of_a_text_and_of_a_restore_are_in_the_next_view() {
+    let fixture = Fixture::new();
+    let before = fixture.view();
+    let message = before.message(&before.named("id:1@x").unwrap().hit).unwrap();
+    let text = |tag: &str| {
+        let sha256: String = message.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("pneu-tags 1\n{sha256}\t1@x\t{tag}\n")
+    };
+    let directory = fixture.roots[0].path.join(".pneu");
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("tags"), text("restored")).unwrap();
+    let taken = fixture.host.import_restored_tags(&fixture.roots).unwrap();
+    assert_eq!((taken.len(), taken[0].1.changed), (1, 1), "{taken:?}");
+    assert_eq!(subjects(&fixture.view(), "tag:restored"), ["first"]);
+    assert!(fixture.host.import_restored_tags(&fixture.roots).unwrap().is_empty(), "there are tags now");
+    assert_eq!(fixture.host.import_tags(&text("named")).unwrap().changed, 1);
+    assert_eq!(subjects(&fixture.view(), "tag:named"), ["first"]);
+}

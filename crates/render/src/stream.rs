@@ -1,0 +1,133 @@
+//! Reads and prints messages, or threads, in order, many at the same time.
+//!
+//! Input: what was found, and a printer. Output: bytes, in parts. The first ones are handed out before the
+//! others are read, and the amount that waits stays small, however many there are. Does not know formats.
+
+use crate::listed::{Listed, Need, Printer};
+use crate::position::Position;
+use crate::thread::{ThreadMessage, ThreadSummary};
+use index::{Hit, Mailbox, RecordReader, Result, Thread, ThreadEntry};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// How many are read at a time.
+struct Amounts {
+    /// Read before other threads are woken for more: what a person looks at is there without them.
+    first: usize,
+    /// Wait, as bytes, to be handed out.
+    waiting: usize,
+    /// Taken by a thread at a time.
+    taken: usize,
+}
+
+/// Those of messages. What waits is about 4 MB of JSON.
+const MESSAGES: Amounts = Amounts { first: 128, waiting: 4096, taken: 64 };
+/// Those of conversations.
+const THREADS: Amounts = Amounts { first: 32, waiting: 1024, taken: 16 };
+
+/// Takes bytes: first those that a person looks at, then all others.
+pub type TakeBytes<'a, E> = dyn FnMut(&[u8]) -> std::result::Result<(), E> + 'a;
+
+/// Turns a conversation into a line: one format.
+pub type ShowThread<'a> = dyn Fn(&ThreadSummary, &mut Vec<u8>) + Sync + 'a;
+
+/// Prints messages. `positions` has the position of each in its conversation, which is known by the place of
+/// its first message in the list; or is empty.
+///
+/// # Errors
+/// Damage in the store; what `take` returns.
+pub fn print_messages<E: From<index::Error>>(
+    mailbox: &Mailbox,
+    (hits, positions): (&[Hit], &[Position<usize>]),
+    printer: &dyn Printer,
+    take: &mut TakeBytes<'_, E>,
+) -> std::result::Result<(), E> {
+    let list = List { mailbox, hits, positions };
+    in_parts(hits.len(), &MESSAGES, &|range, reader| list.printed(range, printer, reader), take)
+}
+
+/// Prints conversations.
+///
+/// # Errors
+/// Damage in the store; what `take` returns.
+pub fn print_threads<E: From<index::Error>>(
+    mailbox: &Mailbox,
+    threads: &[Thread],
+    show: &ShowThread<'_>,
+    take: &mut TakeBytes<'_, E>,
+) -> std::result::Result<(), E> {
+    let print = |range: Range<usize>, reader: &mut RecordReader| -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        for thread in threads.get(range).unwrap_or_default() {
+            show(&summary(mailbox, thread, reader)?, &mut out);
+        }
+        Ok(out)
+    };
+    in_parts(threads.len(), &THREADS, &print, take)
+}
+
+/// Prints a range of a list.
+type Print<'a> = dyn Fn(Range<usize>, &mut RecordReader) -> Result<Vec<u8>> + Sync + 'a;
+
+fn in_parts<E: From<index::Error>>(
+    count: usize,
+    amounts: &Amounts,
+    print: &Print<'_>,
+    take: &mut TakeBytes<'_, E>,
+) -> std::result::Result<(), E> {
+    let first = count.min(amounts.first);
+    take(&print(0..first, &mut RecordReader::new())?)?;
+    for start in (first..count).step_by(amounts.waiting) {
+        let end = count.min(start + amounts.waiting);
+        let parts: Vec<Result<Vec<u8>>> = (start..end)
+            .into_par_iter()
+            .step_by(amounts.taken)
+            .map_init(RecordReader::new, |reader, start| print(start..end.min(start + amounts.taken), reader))
+            .collect();
+        for part in parts {
+            take(&part?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Messages that were found.
+struct List<'a> {
+    mailbox: &'a Mailbox,
+    hits: &'a [Hit],
+    positions: &'a [Position<usize>],
+}
+
+impl List<'_> {
+    fn printed(
+        &self,
+        range: Range<usize>,
+        printer: &dyn Printer,
+        reader: &mut RecordReader,
+    ) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut thread = (usize::MAX, String::new());
+        for place in range {
+            let Some(hit) = self.hits.get(place) else { break };
+            let mut listed = Listed::read(self.mailbox, hit, printer.need(), reader)?;
+            if let Some(position) = self.positions.get(place) {
+                if printer.need().header && thread.0 != position.thread {
+                    let first = self.hits.get(position.thread).unwrap_or(hit);
+                    thread = (position.thread, self.mailbox.message_id(first, reader)?);
+                }
+                listed.position = Some(position.of(thread.1.clone()));
+            }
+            printer.print(&listed, &mut out);
+        }
+        Ok(out)
+    }
+}
+
+fn summary(mailbox: &Mailbox, thread: &Thread, reader: &mut RecordReader) -> Result<ThreadSummary> {
+    let read = |entry: &ThreadEntry| {
+        let listed = Listed::read(mailbox, &entry.hit, Need::ALL, reader)?;
+        Ok(ThreadMessage::new(listed, entry.origin))
+    };
+    let messages = thread.entries.iter().map(read).collect::<Result<Vec<_>>>()?;
+    Ok(ThreadSummary::new(&messages))
+}

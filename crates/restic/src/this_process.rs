@@ -1,0 +1,99 @@
+//! What work on repositories is lent by a program on this machine: random bytes, and who is at work.
+//!
+//! Asks the kernel, `/proc` and the list of users. Reads no environment variable.
+
+use crate::surroundings::Surroundings;
+use disk::Source;
+use std::path::Path;
+use work::Context;
+
+impl Surroundings {
+    /// Returns those of this process. The clock, the threads and the wish to stop are those of `context`.
+    pub fn of_this_process(context: Context) -> Surroundings {
+        let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+        Surroundings {
+            context,
+            fill_random,
+            sleep: std::thread::sleep,
+            hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            username: user_name(user.as_raw()),
+            uid: user.as_raw(),
+            gid: group.as_raw(),
+            process: std::process::id(),
+            is_alive,
+            place: place(),
+            started,
+        }
+    }
+}
+
+/// Fills with bytes from the kernel.
+fn fill_random(mut bytes: &mut [u8]) {
+    while !bytes.is_empty() {
+        match rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty()) {
+            Ok(count) => bytes = &mut bytes[count..],
+            Err(rustix::io::Errno::INTR) => {}
+            // Without random bytes nothing may be sealed, and there is no way to go on.
+            Err(error) => panic!("the kernel gives no random bytes: {error}"),
+        }
+    }
+}
+
+fn is_alive(process: u32) -> bool {
+    let known = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    // One of another user may not be asked, but is there.
+    known.is_some_and(|process| {
+        !matches!(rustix::process::test_kill_process(process), Err(rustix::io::Errno::SRCH))
+    })
+}
+
+/// Returns the run of the kernel and the namespaces in which numbers and start times of processes mean the
+/// same; none where the system does not tell, or tells of other processes than ours.
+fn place() -> Option<String> {
+    let own = std::fs::read_link("/proc/self").ok()?;
+    (own.to_str()? == std::process::id().to_string()).then_some(())?;
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = |name| std::fs::read_link(Path::new("/proc/self/ns").join(name)).ok();
+    // Older kernels have one time for all.
+    let (processes, time) = (namespace("pid")?, namespace("time").unwrap_or_default());
+    Some(format!("{} {} {}", boot.trim(), processes.display(), time.display()))
+}
+
+/// Returns when a process began, in ticks since the machine was started.
+fn started(process: u32) -> Option<u64> {
+    /// Where the time stands after the program's name, which may hold spaces and parentheses.
+    const FIELD: usize = 19;
+    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    stat.rsplit_once(')')?.1.split_whitespace().nth(FIELD)?.parse().ok()
+}
+
+/// Where the system keeps names of users, and how large that may be.
+const USERS: &str = "/etc/passwd";
+const USERS_BYTES_MAX: usize = 64 << 20;
+
+/// Returns a user's name as the system's file has it; the number if it is not there.
+fn user_name(number: u32) -> String {
+    let users = disk::read_small(Path::new(USERS), USERS_BYTES_MAX, Source::File).unwrap_or_default();
+    let users = String::from_utf8_lossy(&users);
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == number.to_string()).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| number.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_its_place_and_its_start() {
+        let own = started(std::process::id()).unwrap();
+        assert_eq!((started(std::process::id()), started(u32::MAX)), (Some(own), None));
+        assert!(started(1).is_some_and(|first| first <= own));
+        let place = place().unwrap();
+        assert!(place.contains(" pid:[") && place.split(' ').count() == 3, "{place}");
+    }
+}
