@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::search::mailbox::{Hits, Mailbox};
 use crate::set::NumberSet;
 pub use key::{Direction, SortKey};
+pub(in crate::search) use ranked::is_small;
 
 /// The order of hits, and which of them to return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
