@@ -123,6 +123,7 @@ fn answers(mailbox: &Mailbox) -> String {
         "*",
         "flag:seen",
         "flag:flagged",
+        "flag:unread",
         "flag:personal",
         "tag:t1",
         "tag:t2",

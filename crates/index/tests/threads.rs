@@ -187,6 +187,29 @@ fn threads_are_counted_when_only_some_are_wanted() {
     assert_eq!(first(&ascending), ["q3", "q2"]);
 }
 
+#[test]
+fn a_few_threads_of_many_are_those_that_a_list_of_all_shows() {
+    // A thread of three messages is looked up among these, not searched for in all rows.
+    const MESSAGES: u32 = 2_100;
+    let fixture = Fixture::new();
+    for number in 0..MESSAGES {
+        let first = format!("q{}", number / 3);
+        let (id, references) =
+            if number % 3 == 0 { (first, String::new()) } else { (format!("a{number}"), first) };
+        let content = answer(&id, &references, "", (number * 7) % 60);
+        fixture.put("a", "cur", &format!("{number}.x:2,"), &content);
+    }
+    fixture.update();
+    let mailbox = fixture.mailbox();
+    let all = mailbox.threads(&mailbox.evaluate(&query("")).unwrap(), &ThreadOrder::default()).unwrap();
+    assert_eq!(all.list.len(), MESSAGES as usize / 3);
+    for thread in all.list.iter().step_by(97) {
+        let hits: Vec<index::Hit> = thread.entries.iter().map(|entry| entry.hit).collect();
+        let alone = mailbox.threads_of(&hits, &ThreadOrder::default()).unwrap();
+        assert_eq!((alone.total, &alone.list[..]), (1, std::slice::from_ref(thread)));
+    }
+}
+
 /// A copy as another server delivers it.
 fn delivered(by: &str, content: &str) -> String {
     format!("Received: from {by} by here; Tue, 4 Mar 2025 10:00:01 +0000\nX-UID: 7\nStatus: RO\n{content}")

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::rows::{FolderRow, Subdirectory};
 use crate::search::answer::pattern::{self, Wanted};
 use crate::search::answer::values;
+use crate::search::commit::FileFlag;
 use crate::search::mailbox::{Mailbox, disk_name, folder_names, folder_path};
 use crate::set::NumberSet;
 use crate::tables::files;
@@ -26,32 +27,17 @@ pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> 
     if let Some(derived) = values::derived_flag(flag) {
         return values::derived(mailbox, derived, found);
     }
-    let has = |wanted: Flags| move |flags: u16| flags & wanted.bits() != 0;
-    match flag {
-        FlagName::Draft => with_flags(mailbox, has(Flags::DRAFT), found),
-        FlagName::Flagged => with_flags(mailbox, has(Flags::FLAGGED), found),
-        FlagName::Passed => with_flags(mailbox, has(Flags::PASSED), found),
-        FlagName::Replied => with_flags(mailbox, has(Flags::REPLIED), found),
-        FlagName::Seen => with_flags(mailbox, has(Flags::SEEN), found),
-        FlagName::Trashed => with_flags(mailbox, has(Flags::TRASHED), found),
-        FlagName::New => with_flags(mailbox, has(Flags::NEW), found),
-        // Reading one file does not mark the others as read.
-        _ => with_flags(mailbox, |flags| flags & Flags::SEEN.bits() == 0, found),
-    }
-}
-
-/// Adds messages with a file whose flags pass the test.
-fn with_flags(mailbox: &Mailbox, is_wanted: impl Fn(u16) -> bool, found: &mut NumberSet) -> Result<()> {
-    for part in mailbox.file_table().parts() {
-        let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
-        let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
-        for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers)) {
-            if is_wanted(*flags) {
-                found.insert(*number);
-            }
-        }
-    }
-    Ok(())
+    let wanted = match flag {
+        FlagName::Draft => FileFlag::Has(Flags::DRAFT),
+        FlagName::Flagged => FileFlag::Has(Flags::FLAGGED),
+        FlagName::Passed => FileFlag::Has(Flags::PASSED),
+        FlagName::Replied => FileFlag::Has(Flags::REPLIED),
+        FlagName::Seen => FileFlag::Has(Flags::SEEN),
+        FlagName::Trashed => FileFlag::Has(Flags::TRASHED),
+        FlagName::New => FileFlag::Has(Flags::NEW),
+        _ => FileFlag::Unread,
+    };
+    mailbox.add_flagged(wanted, found)
 }
 
 /// Adds messages with a file that changed in this range of seconds, inclusive.

@@ -5,6 +5,7 @@
 //! that its cost depends on what changed. Must not know queries.
 
 mod copy_groups;
+mod flag_sets;
 mod forest;
 
 use crate::environment::Environment;
@@ -16,6 +17,8 @@ use crate::state::State;
 use crate::tables::{absent, copies, files, folders, messages, threads};
 use crate::text::{TextFiles, TextReader};
 pub(crate) use copy_groups::CopyGroups;
+pub(in crate::search) use flag_sets::FileFlag;
+use flag_sets::FlagSets;
 pub(crate) use forest::Forest;
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -46,6 +49,7 @@ pub(crate) struct Commit {
     forest: OnceLock<Forest>,
     copies: OnceLock<CopyGroups>,
     present: OnceLock<NumberSet>,
+    flags: FlagSets,
 }
 
 impl Commit {
@@ -130,6 +134,7 @@ impl Commit {
                         forest: OnceLock::new(),
                         copies: OnceLock::new(),
                         present: OnceLock::new(),
+                        flags: FlagSets::default(),
                     });
                 }
                 Err(error) => {
@@ -155,6 +160,10 @@ impl Commit {
         if let Some(present) = older.present.get() {
             self.present = OnceLock::from(self.present_since(older, present.clone(), &difference)?);
         }
+        let TableDifference { added, removed } = of_table(files::TABLE)?;
+        let mut changed = numbers(&older.snapshot, files::TABLE, files::MESSAGE, removed)?;
+        changed.extend(numbers(&self.snapshot, files::TABLE, files::MESSAGE, added)?);
+        self.flags = older.flags.with_changed(changed, &self.files, self.bound())?;
         if let Some(forest) = older.forest.get() {
             let carried = forest.with_rows(&self.snapshot, &of_table(threads::TABLE)?.added);
             // A forest that does not continue the older one is read on first use.
@@ -203,6 +212,11 @@ impl Commit {
     /// Returns the messages that have a row and at least one file.
     pub(crate) fn present(&self) -> Result<&NumberSet> {
         once(&self.present, || present(&self.snapshot, self.bound()))
+    }
+
+    /// Returns the messages that have a file of this kind.
+    pub(in crate::search) fn flagged(&self, flag: FileFlag) -> Result<&NumberSet> {
+        self.flags.get(flag, &self.files, self.bound())
     }
 
     /// Returns the roots of all threads.

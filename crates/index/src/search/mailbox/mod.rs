@@ -14,7 +14,7 @@ mod scope;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::rows::FolderRow;
-use crate::search::commit::{Commit, CopyGroups, Forest, Newer, once};
+use crate::search::commit::{Commit, CopyGroups, FileFlag, Forest, Newer, once};
 use crate::set::NumberSet;
 use crate::state::{Root, State};
 use crate::text::TextReader;
@@ -222,6 +222,17 @@ impl Mailbox {
     /// Returns the table of files.
     pub(super) fn file_table(&self) -> &Table {
         self.past.as_ref().map_or(&self.commit.files, |past| &past.files)
+    }
+
+    /// Adds the messages that have a file of this kind.
+    pub(super) fn add_flagged(&self, flag: FileFlag, found: &mut NumberSet) -> Result<()> {
+        match &self.past {
+            Some(past) => flag.scan(&past.files, found),
+            None => {
+                found.or(self.commit.flagged(flag)?);
+                Ok(())
+            }
+        }
     }
 
     pub(super) fn text(&self) -> &TextReader {

@@ -21,6 +21,11 @@ const WALK_FACTOR: u64 = 4;
 /// How many rows can be scanned in the time of one look-up.
 const LOOK_UP_FACTOR: u64 = 512;
 
+/// Returns whether looking up each message of a set is faster than scanning all `row_count` rows.
+pub(in crate::search) fn is_small(found: &NumberSet, row_count: u64) -> bool {
+    found.count().saturating_mul(LOOK_UP_FACTOR) < row_count
+}
+
 /// A hit with the values that order it by date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ranked {
@@ -125,7 +130,7 @@ pub(super) fn all(mailbox: &Mailbox, found: &NumberSet) -> Result<Vec<Ranked>> {
 /// so that no column is read completely.
 fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> Result<()> {
     let table = mailbox.snapshot().table(messages::TABLE)?;
-    if found.count().saturating_mul(LOOK_UP_FACTOR) < table.row_count() {
+    if is_small(found, table.row_count()) {
         for number in found.iter() {
             mailbox.check_cancelled()?;
             let Some(hit) = mailbox.hit(number)? else { continue };

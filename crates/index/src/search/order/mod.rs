@@ -12,6 +12,7 @@ mod key;
 use crate::error::Result;
 use crate::search::mailbox::{Hits, Mailbox};
 use crate::set::NumberSet;
+pub(in crate::search) use by_date::is_small;
 pub use key::{Direction, SortKey};
 
 /// The order of hits, and which of them to return.

@@ -4,18 +4,19 @@
 //! nodes are resolved on first use. If the parents of messages do not connect a thread, its header records
 //! are read as well; few threads need this.
 
+mod members;
 mod tree;
 
 use crate::error::Result;
 use crate::rows::{self, RecordReader};
 use crate::search::commit::Forest;
 use crate::search::mailbox::{Duplicates, Hit, Mailbox};
-use crate::search::order::Direction;
+use crate::search::order::{Direction, is_small};
 use crate::set::NumberSet;
 use crate::tables::{message_id_hash, messages, threads};
+use members::{Member, Slots, members, rank};
 use rayon::prelude::*;
-use std::cmp::Reverse;
-use store::{RowId, Table, Value};
+use store::{Table, Value};
 use tree::{Item, TreePosition};
 
 /// A conversation.
@@ -68,17 +69,6 @@ pub struct ThreadOrder {
     pub limit: Option<usize>,
 }
 
-/// A message with the values that place it in a conversation.
-#[derive(Clone, Copy, Debug)]
-struct Member {
-    /// The position of its thread in the order.
-    rank: u32,
-    hit: Hit,
-    sha256: [u8; 8],
-    node: u32,
-    parent: u32,
-}
-
 impl Mailbox {
     /// Adds all live messages of the same threads to a set.
     ///
@@ -105,8 +95,9 @@ impl Mailbox {
         // Absent messages are not shown, but still connect the messages that answer each other.
         related.minus(live);
         related.or(&shown);
-        let ranks = rank(self, &shown, roots, order)?;
-        let mut members = members(self, &related, roots, &ranks.of_root)?;
+        let slots = Slots::of(&wanted);
+        let ranks = rank(self, &shown, (roots, &slots), order)?;
+        let mut members = members(self, &related, (roots, &slots), &ranks.of_slot)?;
         members.par_sort_unstable_by_key(|member| (member.rank, member.hit.date, member.sha256));
         let groups: Vec<&[Member]> = members.chunk_by(|a, b| a.rank == b.rank).collect();
         let sets = Sets { found, shown: &shown };
@@ -143,6 +134,14 @@ impl Mailbox {
     /// Returns the roots of the threads of the messages in a set.
     fn roots_of(&self, found: &NumberSet, roots: &Forest) -> Result<NumberSet> {
         let mut wanted = NumberSet::new(roots.bound());
+        let table = self.snapshot().table(messages::TABLE)?;
+        if is_small(found, table.row_count()) {
+            for number in found.iter() {
+                let Some(hit) = self.hit(number)? else { continue };
+                wanted.insert(roots.of(rows::part_of(&table, hit.row).u32_at(messages::NODE, hit.row.row)?));
+            }
+            return Ok(wanted);
+        }
         self.each_node(|number, node| {
             if found.contains(number) {
                 wanted.insert(roots.of(node));
@@ -178,75 +177,6 @@ impl Mailbox {
         }
         Ok(())
     }
-}
-
-/// The positions of threads in the requested order.
-struct Ranks {
-    /// The rank of each root, or [`NO_RANK`].
-    of_root: Vec<u32>,
-    total: u64,
-}
-
-const NO_RANK: u32 = u32::MAX;
-
-/// Sorts threads by their newest message.
-fn rank(mailbox: &Mailbox, related: &NumberSet, roots: &Forest, order: &ThreadOrder) -> Result<Ranks> {
-    let mut newest: Vec<Option<(i64, [u8; 8])>> = vec![None; roots.bound() as usize];
-    each_member(mailbox, related, roots, |root, member| {
-        if let Some(newest) = newest.get_mut(root as usize) {
-            *newest = (*newest).max(Some((member.hit.date, member.sha256)));
-        }
-    })?;
-    let dated = (0u32..).zip(&newest).filter_map(|(root, newest)| newest.map(|newest| (newest, root)));
-    let mut list: Vec<((i64, [u8; 8]), u32)> = dated.collect();
-    let total = list.len() as u64;
-    match order.direction {
-        Direction::Descending => list.par_sort_unstable_by_key(|entry| Reverse(*entry)),
-        Direction::Ascending => list.par_sort_unstable(),
-    }
-    let mut of_root = vec![NO_RANK; roots.bound() as usize];
-    let wanted = list.iter().skip(order.offset).take(order.limit.unwrap_or(usize::MAX));
-    for (rank, (_, root)) in (0u32..).zip(wanted) {
-        of_root[*root as usize] = rank;
-    }
-    Ok(Ranks { of_root, total })
-}
-
-fn members(mailbox: &Mailbox, related: &NumberSet, roots: &Forest, ranks: &[u32]) -> Result<Vec<Member>> {
-    let mut members = Vec::new();
-    each_member(mailbox, related, roots, |root, member| {
-        let rank = ranks.get(root as usize).copied().unwrap_or(NO_RANK);
-        if rank != NO_RANK {
-            members.push(Member { rank, ..member });
-        }
-    })?;
-    Ok(members)
-}
-
-fn each_member(
-    mailbox: &Mailbox,
-    related: &NumberSet,
-    roots: &Forest,
-    mut visit: impl FnMut(u32, Member),
-) -> Result<()> {
-    for (number, part) in (0u32..).zip(mailbox.snapshot().table(messages::TABLE)?.parts()) {
-        mailbox.check_cancelled()?;
-        let all = 0..part.row_count();
-        let numbers = part.u32s(messages::NUMBER, all.clone())?;
-        let nodes = part.u32s(messages::NODE, all.clone())?;
-        let parents = part.u32s(messages::PARENT, all.clone())?;
-        let dates = part.i64s(messages::DATE, all.clone())?;
-        let ids = part.ids(messages::SHA256, all)?;
-        let columns = numbers.iter().zip(nodes).zip(parents).zip(dates).zip(ids);
-        for (row, ((((message, node), parent), date), id)) in part.live_values(columns) {
-            if related.contains(*message) {
-                let hit = Hit { number: *message, row: RowId { part: number, row }, date: *date };
-                let sha256 = *id.first_chunk::<8>().expect("an id has 32 bytes");
-                visit(roots.of(*node), Member { rank: NO_RANK, hit, sha256, node: *node, parent: *parent });
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Which messages were found, and which are shown.
