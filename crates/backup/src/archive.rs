@@ -144,7 +144,8 @@ impl<'a> MessageArchive<'a> {
             }
         }
         for (path, error) in folders.sync() {
-            let what = format!("what is back in it may go with a power failure: {error}");
+            let what =
+                format!("cannot sync it, so restored messages may be lost if the power fails: {error}");
             report.problems.push(Problem::new(path, what));
         }
         Ok(report)

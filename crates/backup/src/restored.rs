@@ -128,7 +128,7 @@ fn text_of(path: &Path, bytes_max: u64) -> Result<String> {
     let file = std::fs::File::from(file);
     let metadata = file.metadata().map_err(unread)?;
     if !metadata.is_file() {
-        return Err(refused("it is no regular file"));
+        return Err(refused("it is not a regular file"));
     }
     if metadata.len() > bytes_max {
         return Err(refused("it is too long"));

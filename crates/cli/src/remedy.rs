@@ -10,19 +10,21 @@ use std::borrow::Cow;
 pub(crate) fn words(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::MakeIndex => "; run \"pneu index --maildir DIR\" first",
-        Remedy::UpgradeIndex => "; run \"pneu index\", which makes it anew",
+        Remedy::UpgradeIndex => "; run \"pneu index\" to rebuild it",
         Remedy::RebuildIndex => "; run \"pneu check --repair\"",
         Remedy::AddHeaders => "; run \"pneu check --repair\" to read all mail again",
         Remedy::RepairFromCopy => ": run \"pneu check --repair\"",
         Remedy::UseNewerProgram => "; use a newer pneu",
-        Remedy::UseNewerProgramOrRebuild => "; use a newer pneu, or delete it and run \"pneu index\"",
+        Remedy::UseNewerProgramOrRebuild => {
+            "; use a newer pneu, or delete that directory and run \"pneu index\""
+        }
         Remedy::NameOwnAddresses => {
             "; name your addresses in the configuration: [user] addresses = [\"ana@example.org\"]"
         }
-        Remedy::AcceptLoss => ". If that is meant, use --accept-loss",
-        Remedy::AcceptLossOfFolder => ". If it is gone for good, use --accept-loss",
-        Remedy::MountOrAcceptLoss => ". Mount it, or use --accept-loss",
-        Remedy::RunPass => ", until it can be read and \"pneu index\" is run",
+        Remedy::AcceptLoss => ". If you removed them on purpose, run \"pneu index --accept-loss\"",
+        Remedy::AcceptLossOfFolder => ". If it is gone for good, run \"pneu index --accept-loss\"",
+        Remedy::MountOrAcceptLoss => ". Mount it, or run \"pneu index --accept-loss\"",
+        Remedy::RunPass => "; when it can be read again, run \"pneu index\"",
     }
 }
 
@@ -46,12 +48,12 @@ fn words_of_backup(remedy: backup::Remedy) -> &'static str {
     match remedy {
         // The mail, not only its index: `backup` has no option for that.
         backup::Remedy::Index(Remedy::AcceptLossOfFolder) => {
-            ". If it is gone for good: pneu index --accept-loss"
+            ". If it is gone for good, run \"pneu index --accept-loss\""
         }
         backup::Remedy::Index(remedy) => words(remedy),
         backup::Remedy::Repository(remedy) => words_of_repository(remedy),
-        backup::Remedy::ChooseFolder => "; say where to with --to DIR",
-        backup::Remedy::ShowMessage => "; until a prune \"pneu view --format raw\" shows it",
+        backup::Remedy::ChooseFolder => "; name a directory with --to DIR",
+        backup::Remedy::ShowMessage => "; until the next prune, \"pneu view --format raw\" can print it",
         _ => "",
     }
 }
@@ -108,12 +110,14 @@ fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
     let words = match error {
         pneu::Error::SeveralMessages { handle, .. } => {
             return Some(Cow::Owned(format!(
-                "; view shows one: narrow the query, or choose from: pneu find --fields 'd f s i' '{handle}'"
+                "; the query must match one: narrow it, or choose from: pneu find --fields 'd f s i' \
+                 '{handle}'"
             )));
         }
         pneu::Error::SeveralThreads { handle, .. } => {
             return Some(Cow::Owned(format!(
-                "; view shows one: narrow the query, or choose from: pneu find --threads=summary '{handle}'"
+                "; the query must match one conversation: narrow it, or choose from: pneu find \
+                 --threads=summary '{handle}'"
             )));
         }
         _ => match error.remedy()? {
@@ -124,7 +128,7 @@ fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
             pneu::Remedy::UpdateThoroughly => "; run \"pneu index --thorough\"",
             pneu::Remedy::SaveQuery => "\n\"pneu query\" lists them, and saves one: pneu query NAME QUERY",
             pneu::Remedy::RepairRepositoryIndex => {
-                ": index files are missing, which \"restic repair index\" makes anew from the packs"
+                "; run \"restic repair index\" to rebuild the missing index files"
             }
             _ => return None,
         },
@@ -143,7 +147,7 @@ mod tests {
 
     #[test]
     fn errors_of_the_index_say_what_helps_wherever_they_come_from() {
-        let expected = "no index in /data; run \"pneu index --maildir DIR\" first";
+        let expected = "there is no index in /data; run \"pneu index --maildir DIR\" first";
         assert_eq!(explained(&no_index().into()), expected);
         assert_eq!(explained(&backup::Error::from(no_index()).into()), expected);
         assert_eq!(explained(&pneu::Error::from(no_index()).into()), expected);
@@ -157,8 +161,8 @@ mod tests {
         assert_eq!(explained(&backup::Error::from(none()).into()), expected);
         assert_eq!(
             explained(&backup::Error::NoRoot { path: "/mail".into() }.into()),
-            "/mail is not there; is a disk not mounted? Nothing was backed up. If it is gone for good: pneu \
-             index --accept-loss"
+            "/mail is not there; is a disk not mounted? Nothing was backed up. If it is gone for good, run \
+             \"pneu index --accept-loss\""
         );
         assert_eq!(
             explained(&backup::Error::NoMail.into()),

@@ -244,7 +244,7 @@ fn who_reads_keeps_out_who_prunes_unless_asked_not_to() {
     drop(other);
     assert_eq!(home.run(&["archive", "unlock"]).out, "0 locks removed\n", "nobody leaves a lock");
     let refused = home.run(&["archive", "prune", "--no-lock"]);
-    assert!(refused.code == Some(2) && refused.err.contains("--no-lock goes with --dry-run"), "{refused:?}");
+    assert!(refused.code == Some(2) && refused.err.contains("--no-lock works only with --dry-run"), "{refused:?}");
 }
 
 /// Locks a repository from another machine.

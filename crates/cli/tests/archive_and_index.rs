@@ -288,7 +288,7 @@ fn the_mail_is_searched_as_it_stood_and_said_of_when() {
     let before = with_archive(&home, &["find", "--at", "1999-01-01"]);
     assert_eq!((before.code, before.out.as_str()), (Some(1), ""));
     let sentence =
-        format!("no snapshot is of 1999-01-01 or before; the first is of {}", first.replace('T', " "));
+        format!("there is no snapshot from 1999-01-01 or earlier; the first is from {}", first.replace('T', " "));
     assert!(before.err.contains(&sentence), "{before:?}");
     let mistake = with_archive(&home, &["find", "--at", "yesterday"]);
     assert_eq!(mistake.code, Some(2));
@@ -346,7 +346,7 @@ fn each_root_is_searched_in_its_newest_snapshot() {
     home.good(&roots);
     let third_is_missing = with_archive(&home, &["find", "--at", "2999-01-01"]);
     assert_eq!(third_is_missing.out.lines().count(), 5);
-    let sentence = format!("{}: no snapshot of that time has it", third.display());
+    let sentence = format!("no snapshot up to that time has {}", third.display());
     assert!(third_is_missing.err.contains(&sentence), "{third_is_missing:?}");
 }
 

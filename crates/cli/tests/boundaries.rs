@@ -109,7 +109,7 @@ fn a_configuration_is_adopted_by_whoever_has_read_it() {
     let yes = home.answering(&adopt, "y\n");
     assert!(yes.code == Some(0) && yes.out.contains("is written"), "{yes:?}");
     assert_eq!(fs::read_to_string(&place).unwrap(), text);
-    assert!(home.good(&[&adopt[..], &["--yes"]].concat()).contains("is there already"));
+    assert!(home.good(&[&adopt[..], &["--yes"]].concat()).contains("already exists"));
     // Another one is never replaced.
     fs::write(&theirs, "headers = []\n").unwrap();
     let other = home.pneu(&[&adopt[..], &["--yes"]].concat());
@@ -229,11 +229,11 @@ fn links_in_a_maildir_lead_to_mail_and_nowhere_else() {
     }
     for pass in ["first", "second"] {
         let told = home.run(&["index"]);
-        let said = "cur/70:2,S: is a link to a file that is no mail; it is not followed; the same of 1 more \
+        let said = "cur/70:2,S: is a link to a file outside the mail; it is not followed; the same of 1 more \
             in this directory\n";
         assert!(told.code == Some(3) && told.err.contains(said), "{pass}: {told:?}");
         for place in ["keys/cur", "still/cur"] {
-            let said = format!("{place} leads to a directory that is no mail; not followed");
+            let said = format!("{place} leads to a directory outside the mail; it is not followed");
             assert!(told.err.contains(&said), "{pass}: {told:?}");
         }
     }
@@ -261,7 +261,7 @@ fn links_in_a_maildir_lead_to_mail_and_nowhere_else() {
     fs::rename(at(".ssh/key"), at(".ssh/9:2,S")).unwrap();
     symlink(at(".ssh"), mail.join("sub/cur")).unwrap();
     let saved = home.run(&["archive", "backup", "--no-index"]);
-    assert!(saved.err.contains("is a link to a directory that is no mail; it is not followed"), "{saved:?}");
+    assert!(saved.err.contains("is a link to a directory outside the mail; it is not followed"), "{saved:?}");
     // What was in the directory before stays in the snapshot.
     let place = mail.join("sub/cur/9:2,S");
     let kept = home.run(&["archive", "view", "--format", "raw", &format!("latest:{}", place.display())]);

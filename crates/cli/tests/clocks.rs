@@ -72,8 +72,8 @@ fn archived_at(seconds: i64, home: &Archived, arguments: &[&str]) -> Run {
 
 fn complaint(shown: &str) -> String {
     format!(
-        "pneu: the clock says {shown}, which cannot be: dates may be wrong, and nothing is forgotten; \
-         set it right\n"
+        "pneu: the clock says {shown}, which cannot be right: dates may be wrong, and nothing is \
+         removed by age; set the clock\n"
     )
 }
 

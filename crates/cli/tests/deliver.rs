@@ -200,10 +200,10 @@ fn a_command_that_fails_is_told_of_and_the_next_is_run() {
     assert!(missing.err.starts_with("pneu: cannot run no-such-program: "), "{}", missing.err);
     assert_eq!(missing.err.lines().count(), 1);
     for (arguments, part) in [
-        (&["--exec", "a 'b"][..], "--exec: a command has a ' without an end"),
+        (&["--exec", "a 'b"][..], "--exec: the command has an unclosed '"),
         (&["--exec", "a", "--format", "json"], "cannot be used with"),
-        (&["--format", "links"], "--format links and --links-dir DIR go together"),
-        (&["--links-dir", "x"], "--format links and --links-dir DIR go together"),
+        (&["--format", "links"], "--format links and --links-dir DIR work only together"),
+        (&["--links-dir", "x"], "--format links and --links-dir DIR work only together"),
         (&["--clear-links", "--format", "links"], "--links-dir"),
     ] {
         let wrong = home.pneu(&[&["find"], arguments].concat());

@@ -214,7 +214,7 @@ fn a_store_that_is_gone_is_a_sentence_of_every_command() {
             assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{arguments:?}: {run:?}");
             assert_eq!(
                 last_line(&run, &server),
-                format!("pneu: cannot look at config at ADDRESS: {what}"),
+                format!("pneu: cannot stat config at ADDRESS: {what}"),
                 "{arguments:?}"
             );
         }
@@ -222,7 +222,7 @@ fn a_store_that_is_gone_is_a_sentence_of_every_command() {
     assert!(server.objects() == before);
     let nobody = RemoteHome { address: "s3:http://127.0.0.1:1/bucket/mail".to_owned(), ..kept };
     let run = nobody.run(&["snapshots"]);
-    let said = "cannot look at config at s3:http://127.0.0.1:1/bucket/mail: the server cannot be reached: \
+    let said = "cannot stat config at s3:http://127.0.0.1:1/bucket/mail: the server cannot be reached: \
         Connection refused (os error 111); tried 21 times in 15 minutes\n";
     assert!(run.code == Some(2) && run.err.ends_with(said), "{run:?}");
 }

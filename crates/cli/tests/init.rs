@@ -18,7 +18,7 @@ fn init_writes_what_index_reads_and_never_overwrites() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.ends_with("[[root]]\nname = \"mail\"\npath = \"~/Mail\"\n"), "{text}");
-    assert_eq!(home.good(&["init"]), format!("configuration {} is there already; {names}", path.display()));
+    assert_eq!(home.good(&["init"]), format!("configuration {} already exists; {names}", path.display()));
     assert!(home.good(&["index"]).starts_with("1 file: 1 added"));
     home.folder("other");
     let other = home.pneu(&["init", "--maildir", "Mail/other"]);

@@ -29,7 +29,7 @@ fn a_directory_without_mail_leaves_nothing_behind() {
     let empty = home.pneu(&["index", "--maildir", "empty"]);
     assert_eq!(empty.code, Some(2));
     assert!(
-        empty.err.contains("/empty holds no Maildir: a directory with \"cur\" and \"new\" in it"),
+        empty.err.contains("/empty holds no Maildir (a directory with \"cur\" and \"new\")"),
         "{}",
         empty.err
     );

@@ -142,7 +142,7 @@ fn a_pager_that_ends_early_is_no_error_and_one_that_is_missing_is_told_of() {
     let wrong = home.on_terminal(&["view", "id:1@example.org"], &[("PAGER", "less '")]);
     assert_eq!(
         (wrong.code, wrong.err.as_str()),
-        (Some(0), "pneu: the pager: a command has a ' without an end\n")
+        (Some(0), "pneu: the pager: the command has an unclosed '\n")
     );
 }
 

@@ -164,7 +164,7 @@ fn a_summary_has_its_own_columns_and_formats() {
     let behind = home.pneu(&["find", "--threads=summary", "--offset", "5"]);
     assert_eq!(
         (behind.code, behind.err.as_str()),
-        (Some(1), "pneu: 2 threads match, none behind the first 5\n")
+        (Some(1), "pneu: 2 threads match, none after the first 5\n")
     );
 }
 

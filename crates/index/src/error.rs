@@ -4,7 +4,8 @@ use crate::remedy::Remedy;
 use std::path::PathBuf;
 
 /// Follows the time of an implausible clock in the message.
-const NO_CLOCK: &str = "which cannot be: dates may be wrong, and nothing is forgotten; set it right";
+const NO_CLOCK: &str =
+    "which cannot be right: dates may be wrong, and nothing is removed by age; set the clock";
 
 /// A failure that stops an operation.
 #[derive(Debug, thiserror::Error)]
@@ -29,13 +30,13 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// There is no index yet.
-    #[error("no index in {}", path.display())]
+    #[error("there is no index in {}", path.display())]
     NoIndex {
         /// Where the index was expected.
         path: PathBuf,
     },
     /// There is no mail from which to make a first index.
-    #[error("no Maildir in {}: {what}", path.display())]
+    #[error("there is no Maildir in {}: {what}", path.display())]
     NoMaildir {
         /// The root.
         path: PathBuf,
@@ -51,7 +52,7 @@ pub enum Error {
         what: &'static str,
     },
     /// The index was written by a newer or an older version.
-    #[error("the index in {} has version {found}, this program has version {newest}", path.display())]
+    #[error("the index in {} has version {found}, but this program needs version {newest}", path.display())]
     Version {
         /// The index directory.
         path: PathBuf,
@@ -61,7 +62,7 @@ pub enum Error {
         newest: u32,
     },
     /// The store of the user's data was written by a newer version.
-    #[error("the tags in {} have version {found}, this program knows up to {newest}", path.display())]
+    #[error("the tags in {} have version {found}, but this program knows up to {newest}", path.display())]
     UserVersion {
         /// The store's directory.
         path: PathBuf,
@@ -144,7 +145,7 @@ pub enum Error {
         count: usize,
     },
     /// A commit being built contradicts itself: a bug, not damage. Nothing was written.
-    #[error("the pass contradicts itself: {what}; nothing was written")]
+    #[error("the index contradicts itself: {what}; this is a bug in pneu, and nothing was written")]
     Inconsistent {
         /// The contradiction.
         what: &'static str,

@@ -305,7 +305,7 @@ fn a_closed_log_is_never_cut() {
     let run = home.run(&["verify", "shop"]);
     assert_eq!(said(&run), (Some(2), format!("{lost}\n{torn}\n").as_str(), ""));
     let run = home.run(&["verify", "--cut", "shop"]);
-    let kept = format!("{lost}\n{torn}; not cut off: the file was closed behind them\n");
+    let kept = format!("{lost}\n{torn}; not cut off: the file was closed after them\n");
     assert_eq!(said(&run), (Some(2), kept.as_str(), ""));
     assert_eq!(fs::read(directory.join(LOG)).unwrap(), before);
 }
@@ -343,7 +343,7 @@ fn what_can_be_salvaged_is_said_wherever_a_load_is_refused() {
     for arguments in [&["load", "shop", "--into", "s"][..], &["verify", "shop"], &["info", "shop"]] {
         let run = home.run(arguments);
         let said = format!("{}{}", run.out, run.err);
-        assert!(said.contains("put the snapshot back; to take what can be read: --salvage"), "{run:?}");
+        assert!(said.contains("put the snapshot back; use --salvage to load what can be read"), "{run:?}");
     }
 }
 

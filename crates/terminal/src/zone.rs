@@ -30,8 +30,8 @@ pub fn of(variable: Option<&OsStr>) -> Result<TimeZone, String> {
     }
     let shown: String = variable.to_string_lossy().chars().take(SHOWN_COUNT_MAX).collect();
     let why =
-        |what: &dyn std::fmt::Display| format!("TZ={shown} cannot be used: {what}; times are those of UTC");
-    let text = variable.to_str().ok_or_else(|| why(&"it is no UTF-8"))?;
+        |what: &dyn std::fmt::Display| format!("TZ={shown} cannot be used: {what}; times are shown in UTC");
+    let text = variable.to_str().ok_or_else(|| why(&"it is not UTF-8"))?;
     let name = text.strip_prefix(':').unwrap_or(text);
     if name.len() == text.len()
         && let Ok(zone) = TimeZone::posix(text)
@@ -46,7 +46,7 @@ pub fn of(variable: Option<&OsStr>) -> Result<TimeZone, String> {
 fn local() -> Result<TimeZone, String> {
     match file(Path::new(LOCAL)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(TimeZone::UTC),
-        other => other.map_err(|error| format!("{LOCAL} cannot be used: {error}; times are those of UTC")),
+        other => other.map_err(|error| format!("{LOCAL} cannot be used: {error}; times are shown in UTC")),
     }
 }
 
@@ -115,10 +115,10 @@ mod tests {
         fs::File::create(path("huge")).unwrap().set_len(100 << 30).unwrap();
         fs::write(path("text"), "no zone").unwrap();
         for (variable, what) in [
-            ("/dev/zero", "it is no regular file"),
-            (":/dev/zero", "it is no regular file"),
-            ("../../../../../../../dev/zero", "it is no regular file"),
-            (&path("pipe"), "it is no regular file"),
+            ("/dev/zero", "it is not a regular file"),
+            (":/dev/zero", "it is not a regular file"),
+            ("../../../../../../../dev/zero", "it is not a regular file"),
+            (&path("pipe"), "it is not a regular file"),
             (&format!(":{}", path("huge")), "it has more than 1048576 bytes"),
             (&path("text"), ""),
             ("/", "directory"),
@@ -126,7 +126,7 @@ mod tests {
         ] {
             let said = hours(variable).unwrap_err();
             assert!(said.starts_with("TZ=") && said.contains(what), "{said}");
-            assert!(said.ends_with("; times are those of UTC"), "{said}");
+            assert!(said.ends_with("; times are shown in UTC"), "{said}");
         }
         let long = "x".repeat(100_000);
         assert!(hours(&long).unwrap_err().len() < 300);

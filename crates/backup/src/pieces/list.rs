@@ -35,7 +35,7 @@ impl PieceList {
     /// # Errors
     /// A sentence that names the line.
     pub(crate) fn parse(text: &[u8]) -> Result<PieceList, String> {
-        let text = std::str::from_utf8(text).map_err(|_| "it is no UTF-8")?;
+        let text = std::str::from_utf8(text).map_err(|_| "it is not UTF-8")?;
         let mut lines = (1..).zip(text.lines());
         if lines.next().map(|(_, first)| first) != Some(FIRST) {
             return Err(format!("line 1 is not \"{FIRST}\""));
@@ -89,6 +89,6 @@ mod tests {
         ] {
             assert_eq!(PieceList::parse(text.as_bytes()), Err(what.to_owned()), "{text}");
         }
-        assert_eq!(PieceList::parse(b"\xff"), Err("it is no UTF-8".to_owned()));
+        assert_eq!(PieceList::parse(b"\xff"), Err("it is not UTF-8".to_owned()));
     }
 }

@@ -119,7 +119,7 @@ pub(crate) fn store_files<'a>(
         stored.files.sort_by(|a, b| a.name().cmp(b.name()));
         stored.problems.extend(gone.into_iter().map(|file| {
             let path = mail::join(places.here, &file.name);
-            Problem::new(path, "it went away, and is in no snapshot made now")
+            Problem::new(path, "it was removed during the backup and is not in the new snapshot")
         }));
     }
     stored.sum_up(before)?;
@@ -230,7 +230,7 @@ impl<'a> OpenDirectory<'a, '_> {
         if self.root.leads_to_message(&link)? {
             return Ok(Stat::from(target));
         }
-        Err(std::io::Error::other("it is a link to a file that is no mail; it is not followed"))
+        Err(std::io::Error::other("it is a link to a file outside the mail; it is not followed"))
     }
 
     /// Looks at all files and decides about each.
@@ -257,7 +257,7 @@ impl<'a> OpenDirectory<'a, '_> {
             let (stat, state) = match look? {
                 Ok((stat, state)) if stat.is_file() => (stat, state),
                 Ok(_) => {
-                    stored.problems.push(self.problem(&expected.name, "it is no file any more".to_owned()));
+                    stored.problems.push(self.problem(&expected.name, "it is no longer a file".to_owned()));
                     continue;
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -63,7 +63,7 @@ fn sentences(unindexed: &UnindexedMessages) -> Vec<String> {
     if let Some(first) = problems.first() {
         let packs = count(problems.len() as u64, "pack");
         sentences.push(format!(
-            "messages may be missing: no index file names {packs} of the archive that cannot be read, \
+            "messages may be missing: no index file names {packs} of the archive, which cannot be read; \
              the first: {first}"
         ));
     }
@@ -71,7 +71,7 @@ fn sentences(unindexed: &UnindexedMessages) -> Vec<String> {
 }
 
 /// What brings back what lies in packs that no index file names.
-const WAY_OUT: &str = "index files are missing, which \"restic repair index\" makes anew from the packs";
+const WAY_OUT: &str = "run \"restic repair index\" to rebuild the missing index files";
 
 /// The archive as a place for messages whose files are gone. It is opened when it is first asked.
 pub(crate) struct LazyArchive<'a> {

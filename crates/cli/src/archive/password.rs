@@ -36,7 +36,7 @@ impl<'a> PasswordSource<'a> {
     ) -> Result<Option<PasswordSource<'a>>> {
         match (file, command) {
             (Some(_), Some(_)) => {
-                bail!("{by}: a password file and a password command; give only one of them")
+                bail!("{by} name both a password file and a password command; give only one")
             }
             (Some(file), None) => Ok(Some(PasswordSource::File(file))),
             (None, command) => Ok(command.map(PasswordSource::Command)),

@@ -93,7 +93,7 @@ pub(crate) fn view(view: View, at: PointInTime, lock: LockOptions, session: &Ses
         tell(at, &snapshots, &now);
     }
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
     let (view, unknown) = archive.view_at(view, &snapshots, &progress)?;
     progress.finish();
     lock.release()?;
@@ -102,7 +102,7 @@ pub(crate) fn view(view: View, at: PointInTime, lock: LockOptions, session: &Ses
         let (number, are) =
             (unknown.messages, if unknown.messages == 1 { "message is" } else { "messages are" });
         output::complain(format!(
-            "{number} {are} of that time not in the index; \"pneu index --archived\" adds what is missing"
+            "of that time, {number} {are} not in the index; run \"pneu index --archived\" to add what is missing"
         ));
     }
     Ok(view)
@@ -112,7 +112,8 @@ pub(crate) fn view(view: View, at: PointInTime, lock: LockOptions, session: &Ses
 fn nothing(at: PointInTime, snapshots: &SnapshotsAt, now: &Zoned) -> String {
     match snapshots.first_seconds() {
         Some(first) => {
-            format!("no snapshot is of {at} or before; the first is of {}", shown(first, now.time_zone()))
+            let first = shown(first, now.time_zone());
+            format!("there is no snapshot from {at} or earlier; the first is from {first}")
         }
         None => "the archive has no snapshot of mail yet; \"pneu archive backup\" makes one".to_owned(),
     }
@@ -131,7 +132,7 @@ fn tell(at: PointInTime, SnapshotsAt { all, chosen, .. }: &SnapshotsAt, now: &Zo
         output::complain(format!("{whose}as of {time}, snapshot {}", id.short()));
     }
     if !chosen.missing.is_empty() {
-        output::complain(format!("{}: no snapshot of that time has it", names(&chosen.missing)));
+        output::complain(format!("no snapshot up to that time has {}", names(&chosen.missing)));
     }
 }
 

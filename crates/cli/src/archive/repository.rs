@@ -190,7 +190,7 @@ impl ConfiguredRepository {
     /// # Errors
     /// Somebody else has it locked; a signal.
     pub(crate) fn lock(&self, repository: &Repository, kind: LockKind) -> Result<HeldLock> {
-        signals::listen().map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        signals::listen().map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         let told = RefCell::new(String::new());
         let lock = repository.lock(kind, self.options.retry_lock, &|what, helps| {
             // It is asked each second, and told whenever somebody else has the lock, or left it.

@@ -102,7 +102,7 @@ fn tell_strangers(session: &Session) -> Result<()> {
 fn complain_of_backups(damages: &[Damage]) {
     if wants(damages, Repair::NextBackup) {
         output::complain(
-            "the records of earlier backups are damaged: the next \"pneu archive backup\" rebuilds them",
+            "the cache of earlier backups is damaged; the next \"pneu archive backup\" rebuilds it",
         );
     }
 }

@@ -247,16 +247,16 @@ impl Arguments {
     /// Refuses options that do not go together.
     fn check(&self) -> Result<()> {
         if self.print0 && !matches!(self.format, Format::Plain | Format::Paths) {
-            bail!("--print0 goes with --format plain and --format paths");
+            bail!("--print0 works only with --format plain or paths");
         }
         if (self.format == Format::Links) != self.links_dir.is_some() {
-            bail!("--format links and --links-dir DIR go together");
+            bail!("--format links and --links-dir DIR work only together");
         }
         if self.scope.threads == Some(ThreadForm::Summary) {
             let has_lines =
                 matches!(self.format, Format::Plain | Format::Json | Format::Sexp | Format::Count);
             if !has_lines || self.exec.is_some() {
-                bail!("--threads=summary goes with --format plain, json, sexp and count");
+                bail!("--threads=summary works only with --format plain, json, sexp or count");
             }
             if self.fields.is_some() || self.files {
                 bail!("--threads=summary has columns of its own, without --fields and --files");
@@ -335,6 +335,6 @@ fn nothing(
             Some(why) => format!("no message matches: {why}"),
             None => "no message matches".to_owned(),
         },
-        total => format!("{total} {} match, none behind the first {}", found.unit, arguments.offset),
+        total => format!("{total} {} match, none after the first {}", found.unit, arguments.offset),
     })
 }

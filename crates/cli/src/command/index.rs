@@ -206,7 +206,7 @@ fn work(
     pass: impl FnOnce(&Progress) -> pneu::Result<(Summary, Imported)>,
 ) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
     let result = pass(&progress);
     progress.finish();
     let (summary, imported) = match result {
@@ -330,7 +330,10 @@ fn has_maildir(root: &Root) -> Result<()> {
     let path = root.path.display();
     let found = mail::find_folders(&root.path)?;
     if found.folders.is_empty() && found.problems.is_empty() {
-        bail!("{path} holds no Maildir: a directory with \"cur\" and \"new\" in it, at any depth");
+        bail!(
+            "{path} holds no Maildir (a directory with \"cur\" and \"new\"), at any depth; \
+             name another directory with --maildir"
+        );
     }
     Ok(())
 }

@@ -88,7 +88,7 @@ fn list(arguments: &Arguments, archive: Option<&Repository>, session: &Session) 
 
 fn sweep(arguments: &Arguments, archive: Option<&Repository>, session: &Session) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
     let result = session.host()?.sweep(arguments.older_than, archive, &progress);
     progress.finish();
     let swept = match result {
@@ -138,7 +138,7 @@ fn age(text: &str) -> Result<i64, String> {
         digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<i64>().ok()).flatten();
     number
         .and_then(|number| number.checked_mul(unit))
-        .ok_or_else(|| format!("\"{digits}\" is not a number of that"))
+        .ok_or_else(|| format!("\"{text}\" is not a valid age"))
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Run<Session> for Arguments {
         let question = TypedQuery::new(&self.query, &session.view()?)?;
         let (place, repository) = repository::open_named(session)?;
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         // What came back by other ways since the last pass must not come twice.
         let pass = index::in_step(session, &progress)?;
         let lock = place.lock_to_read(&repository, self.lock)?;

@@ -27,7 +27,7 @@ pub(crate) fn run(view: &View, hits: &[Hit], places: FileChoice, command: &[Stri
     let mut troubles = Troubles::default();
     each_file((view, hits), places, &mut troubles, |_, path, troubles| {
         let words = words(command, &path);
-        let (program, arguments) = words.split_first().ok_or_else(|| anyhow!("a command needs a word"))?;
+        let (program, arguments) = words.split_first().ok_or_else(|| anyhow!("the command is empty"))?;
         let mut process = Command::new(program);
         let status = without_secrets(process.args(arguments))
             .status()

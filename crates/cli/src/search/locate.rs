@@ -54,7 +54,9 @@ pub(crate) fn locate(handle: &str, path: &Path, lock: LockOptions, session: &Ses
         return Ok(located);
     }
     let view = match session.view() {
-        Err(error) if handle.contains('/') && is_no_index(&error) => bail!("{} is not there", path.display()),
+        Err(error) if handle.contains('/') && is_no_index(&error) => {
+            bail!("{} does not exist", path.display())
+        }
         other => other?,
     };
     let named = with_archive(&view, handle, session, &View::named)?;

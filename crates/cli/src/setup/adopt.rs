@@ -83,8 +83,8 @@ pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<O
     let is_new = write(place, &text)?;
     if !session.is_quiet {
         let mut output = session.output();
-        let done = if is_new { "written" } else { "there already" };
-        output.line(&one_line(&format!("configuration {} is {done}", place.display())))?;
+        let done = if is_new { "was written" } else { "already exists" };
+        output.line(&one_line(&format!("configuration {} {done}", place.display())))?;
         output.line("next: pneu index")?;
         output.finish()?;
     }

@@ -173,7 +173,7 @@ fn check_headers(headers: &[String]) -> Result<(), String> {
             return Err(format!("headers: \"{name}\" is no name: letters, digits, - and _, a letter first"));
         }
         if name.eq_ignore_ascii_case(fields::SAVED) {
-            return Err(format!("headers: \"{name}\" stands before the names of saved queries"));
+            return Err(format!("headers: \"{name}\" is reserved: it begins the names of saved queries"));
         }
         if let Some(field) = fields::find(name) {
             return Err(format!(
@@ -182,7 +182,7 @@ fn check_headers(headers: &[String]) -> Result<(), String> {
             ));
         }
         if headers.iter().take(index).any(|other| other.eq_ignore_ascii_case(name)) {
-            return Err(format!("headers: \"{name}\" stands there twice"));
+            return Err(format!("headers: \"{name}\" is listed twice"));
         }
     }
     Ok(())
@@ -293,8 +293,8 @@ mod tests {
             (&["Subject"][..], "\"Subject\" is always searched, as \"subject:\""),
             (&["List-Id"], "as \"list:\""),
             (&["X"], "as \"tag:\""),
-            (&["Query"], "\"Query\" stands before the names of saved queries"),
-            (&["X-A", "x-a"], "\"x-a\" stands there twice"),
+            (&["Query"], "\"Query\" is reserved: it begins the names of saved queries"),
+            (&["X-A", "x-a"], "\"x-a\" is listed twice"),
             (&["X A"], "\"X A\" is no name"),
             (&["X-Größe"], "is no name"),
             (&["1X"], "is no name"),

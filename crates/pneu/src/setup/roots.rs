@@ -22,7 +22,7 @@ pub fn from_arguments(arguments: &[OsString], current: &Path) -> Result<Vec<Root
     let roots: Vec<Root> = arguments.iter().map(|argument| from_argument(argument, current)).collect();
     let unnamed = roots.iter().filter(|root| root.name == NAME_DEFAULT).count();
     if unnamed > 1 {
-        return Err("--maildir: several directories have a name each: --maildir work=DIR --maildir home=DIR"
+        return Err("--maildir: several directories need a name each: --maildir work=DIR --maildir home=DIR"
             .to_owned());
     }
     check(&roots).map_err(|what| format!("--maildir: {what}"))?;
@@ -59,7 +59,7 @@ pub fn check(roots: &[Root]) -> Result<(), String> {
             }
             if root.path.starts_with(&other.path) || other.path.starts_with(&root.path) {
                 return Err(format!(
-                    "root \"{}\" and root \"{}\" lie in one another; name the outer one only",
+                    "one of the roots \"{}\" and \"{}\" lies inside the other; name only the outer one",
                     other.name, root.name
                 ));
             }

@@ -126,7 +126,7 @@ fn torn_ends(
             CutReport::Cut(torn) => format!("{}; cut off", open::torn_line(&torn)),
             CutReport::Removed(torn) => format!("{}; removed", open::torn_line(&torn)),
             CutReport::Kept(torn) => {
-                format!("{}; not cut off: the file was closed behind them", open::torn_line(&torn))
+                format!("{}; not cut off: the file was closed after them", open::torn_line(&torn))
             }
         };
         output.line(&one_line(&line))?;

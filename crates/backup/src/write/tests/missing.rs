@@ -30,7 +30,7 @@ fn files_renamed_or_removed_during_a_backup_are_found_or_reported() {
     assert!(files.contains(&"inbox/cur/0.x:2,T".to_owned()), "{files:?}");
     assert!(files.contains(&"lists/rust/cur/7.x:2,S".to_owned()), "{files:?}");
     assert_eq!(files.len(), 11);
-    assert_eq!(work.problems, ["inbox/cur/1.x:2,S: it went away, and is in no snapshot made now"]);
+    assert_eq!(work.problems, ["inbox/cur/1.x:2,S: it was removed during the backup and is not in the new snapshot"]);
     // A missing folder is reported, and the others are stored.
     fs::remove_dir_all(root.join("lists/rust/cur")).unwrap();
     let (tree, _, work) = fixture.backup();
@@ -50,7 +50,7 @@ fn an_unreadable_directory_is_reported_and_others_are_stored() {
     // Root may read anything, so a file replaces the directory: that cannot be opened as a directory.
     fs::write(&cur, "").unwrap();
     let (tree, _, work) = fixture.backup();
-    assert_eq!(work.problems, ["inbox/cur: it is no directory any more; it was left out"]);
+    assert_eq!(work.problems, ["inbox/cur: it is no longer a directory; it was left out"]);
     assert_eq!(fixture.files(tree).iter().filter(|name| name.starts_with("lists/rust/cur")).count(), 3);
 }
 

@@ -75,7 +75,7 @@ impl Run<Session> for Arguments {
         let place = ConfiguredRepository::new(&self.repository, session)?;
         let password = place.asked()?;
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         // A key takes time to be found, and so does the pass; neither needs the other. Without the key the
         // pass is ended.
         let (opened, passed) = std::thread::scope(|scope| {

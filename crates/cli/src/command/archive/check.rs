@@ -57,7 +57,7 @@ impl Run<Session> for Arguments {
             Some(percent) => ReadData::Percent(percent),
         };
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         progress.name("checking");
         let result = restic::check(&repository, read_data, &progress);
         progress.finish();

@@ -16,7 +16,7 @@ pub(super) struct DryRun;
 /// A sentence.
 pub(super) fn refuse_no_lock(lock: LockOptions, dry_run: Option<DryRun>) -> Result<()> {
     if lock.no_lock && dry_run.is_none() {
-        bail!("--no-lock goes with --dry-run: without a lock nothing may be removed");
+        bail!("--no-lock works only with --dry-run: without a lock nothing may be removed");
     }
     Ok(())
 }

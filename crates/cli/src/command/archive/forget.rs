@@ -90,7 +90,7 @@ impl Run<Session> for Arguments {
             named(self, &listed)?
         };
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         let mut output = session.output();
         let looked = say(self, (&repository, &lock), (&listed, &going), (session, &progress), &mut output)?;
         let mut outcome = looked.outcome;
@@ -129,7 +129,7 @@ fn planned(
 ) -> Result<PrunePlan> {
     if looked.unread_count > 0 {
         bail!(
-            "nothing was removed: unreadable trees may name messages that nothing else has. Without --prune, \
+            "nothing was removed: trees that cannot be read may name messages that nothing else has. Without --prune, \
              the snapshots can still be removed"
         );
     }

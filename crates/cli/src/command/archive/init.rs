@@ -34,7 +34,7 @@ impl Run<Session> for Arguments {
             let (id, address) = (repository.id().short(), repository.storage().address());
             output.line(&format!("repository {id} made at {address}"))?;
             output.line(
-                "Without its password nothing in it can ever be read: keep that where the mail is not.",
+                "Without the password nobody can read it: keep the password away from the mail.",
             )?;
         }
         output.finish()?;

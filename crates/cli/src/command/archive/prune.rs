@@ -70,7 +70,7 @@ impl Run<Session> for Arguments {
         let repository = place.open()?;
         let lock = place.lock_unless(&repository, LockKind::Exclusive, self.lock)?;
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         let staying: Vec<Snapshot> =
             repository.snapshots()?.complete()?.into_iter().map(|(_, snapshot)| snapshot).collect();
         let losing = Losing {
@@ -85,7 +85,10 @@ impl Run<Session> for Arguments {
         let looked = lost::before(&losing, self.keeping, (session, &progress), &mut output)?;
         output.finish()?;
         if self.keeping.keep_messages && looked.unread_count > 0 && dry_run.is_none() {
-            bail!("nothing was removed: unreadable trees may name messages, which would not be saved");
+            bail!(
+                "nothing was removed, because trees that cannot be read may name messages; \
+                 run \"pneu archive check\""
+            );
         }
         let lost = looked.outcome;
         let plan = plan(&repository, self.how, &[], &progress)?;

@@ -58,7 +58,9 @@ impl Selection {
                         |(_, snapshot): &&(Id, Snapshot)| filter.matches(&Candidate::from(snapshot));
                     let newest = latest(listed.snapshots.iter().filter(is_meant));
                     newest
-                        .ok_or_else(|| NotFound("no snapshot is of that machine, tag and path".to_owned()))?
+                        .ok_or_else(|| {
+                            NotFound("no snapshot matches the given hosts, tags and paths".to_owned())
+                        })?
                         .0
                 }
                 name => named(&listed.snapshots, name)?.0,

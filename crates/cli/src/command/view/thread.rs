@@ -104,7 +104,7 @@ fn hits(view: &View, name: &OsStr, session: &Session) -> Result<Vec<Hit>> {
         None => view.mailbox().by_message_id(&located.parsed(PreferredAlternative::Better).message_id)?,
     };
     if hits.is_empty() {
-        bail!("{handle} is not indexed, so that its conversation is not known; run \"pneu index\" first");
+        bail!("{handle} is not indexed, so its conversation is not known; run \"pneu index\" first");
     }
     Ok(hits)
 }

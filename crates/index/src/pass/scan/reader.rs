@@ -15,7 +15,7 @@ use mail::{FileStat, Fingerprint, RootBoundary, ScanBuffer, Stamp};
 use std::path::Path;
 
 /// The message about links that are not followed.
-const ELSEWHERE: &str = "is a link to a file that is no mail; it is not followed";
+const ELSEWHERE: &str = "is a link to a file outside the mail; it is not followed";
 
 /// Reads directories one after another, reusing its memory.
 pub(in crate::pass) struct Reader<'a> {

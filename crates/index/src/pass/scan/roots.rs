@@ -59,7 +59,7 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
             let what = if !known.is_empty() {
                 "holds no Maildir any more; nothing was changed (is it not mounted?)"
             } else {
-                "holds no Maildir: no directory with cur and new in it"
+                "it holds no directory with \"cur\" and \"new\""
             };
             unknown_root(scan, index, &root.path, what);
             return;

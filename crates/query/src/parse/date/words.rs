@@ -229,7 +229,7 @@ impl Reader<'_> {
             .expression
             .clock
             .as_mut()
-            .ok_or_else(|| "\"am\" and \"pm\" stand behind a time".to_owned())?;
+            .ok_or_else(|| "\"am\" and \"pm\" come after a time".to_owned())?;
         clock.hour = half_day_hour(clock.hour.into(), afternoon)?;
         Ok(())
     }
