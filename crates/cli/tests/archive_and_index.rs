@@ -287,8 +287,8 @@ fn the_mail_is_searched_as_it_stood_and_said_of_when() {
     assert_eq!((quiet.out, quiet.err.as_str()), (now.out, ""));
     let before = with_archive(&home, &["find", "--at", "1999-01-01"]);
     assert_eq!((before.code, before.out.as_str()), (Some(1), ""));
-    let sentence =
-        format!("there is no snapshot from 1999-01-01 or earlier; the first is from {}", first.replace('T', " "));
+    let oldest = first.replace('T', " ");
+    let sentence = format!("there is no snapshot from 1999-01-01 or earlier; the first is from {oldest}");
     assert!(before.err.contains(&sentence), "{before:?}");
     let mistake = with_archive(&home, &["find", "--at", "yesterday"]);
     assert_eq!(mistake.code, Some(2));

@@ -47,7 +47,7 @@ fn a_maildir_names_no_command_repository_or_place() {
     let first = home.pneu(&["--maildir", "Mail", "index"]);
     assert_eq!(first.code, Some(0), "{first:?}");
     let adopt = format!("pneu init --adopt {}", own.join("config.toml").display());
-    for part in ["it is not used; it names", "\n  command sh -c 'id > ", "\n  repository ", &adopt] {
+    for part in ["it is not used; it contains", "\n  command sh -c 'id > ", "\n  repository ", &adopt] {
         assert!(first.err.contains(part), "{part}: {}", first.err);
     }
     assert!(!configuration(&home).exists(), "it is nobody's configuration");
@@ -100,14 +100,14 @@ fn a_configuration_is_adopted_by_whoever_has_read_it() {
     let adopt = ["init", "--adopt", "Mail/.pneu/config.toml"];
     let shown = home.pneu(&adopt);
     assert_eq!(shown.code, Some(2), "{shown:?}");
-    assert!(shown.out.starts_with(&text) && shown.out.contains("\nIt names\n  command sh -c"), "{shown:?}");
+    assert!(shown.out.starts_with(&text) && shown.out.contains("\nIt contains\n  command sh -c"), "{shown:?}");
     assert!(shown.out.contains("\n  mail gone in /nowhere/at/all\n"), "{shown:?}");
     assert!(shown.err.contains("pneu init --adopt Mail/.pneu/config.toml --yes"), "{shown:?}");
     assert!(!place.exists());
     let no = home.answering(&adopt, "\n");
     assert!(no.code == Some(1) && no.out.contains("[y/N]") && !place.exists(), "{no:?}");
     let yes = home.answering(&adopt, "y\n");
-    assert!(yes.code == Some(0) && yes.out.contains("is written"), "{yes:?}");
+    assert!(yes.code == Some(0) && yes.out.contains("was written"), "{yes:?}");
     assert_eq!(fs::read_to_string(&place).unwrap(), text);
     assert!(home.good(&[&adopt[..], &["--yes"]].concat()).contains("already exists"));
     // Another one is never replaced.

@@ -13,8 +13,8 @@ fn init_writes_what_index_reads_and_never_overwrites() {
     home.deliver("", "1:2,", &letter("1", "First", "a"));
     let path = home.path().join(".config/pneu/config.toml");
     let first = home.good(&["init"]);
-    let names = format!("it names\n  mail {}\nnext: pneu index\n", home.mail().display());
-    assert_eq!(first, format!("configuration {} is written; {names}", path.display()));
+    let names = format!("it contains\n  mail {}\nnext: pneu index\n", home.mail().display());
+    assert_eq!(first, format!("configuration {} was written; {names}", path.display()));
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.ends_with("[[root]]\nname = \"mail\"\npath = \"~/Mail\"\n"), "{text}");
@@ -40,7 +40,7 @@ fn init_looks_where_mail_mostly_is() {
     assert!(named.out.contains(&names), "{named:?}");
     fs::remove_dir_all(home.path().join(".config")).unwrap();
     let only = home.good(&["init"]);
-    let names = format!("it names\n  mail {}/Mail\nnext", home.path().display());
+    let names = format!("it contains\n  mail {}/Mail\nnext", home.path().display());
     assert!(only.contains(&names), "a directory without a Maildir is passed over: {only}");
     fs::remove_dir_all(home.path().join(".config")).unwrap();
     fs::remove_dir_all(home.mail()).unwrap();
@@ -139,5 +139,5 @@ fn a_disk_that_takes_no_more_leaves_no_half_of_a_configuration() {
     assert_eq!((full.code, full.out.as_str()), (Some(2), ""), "{full:?}");
     assert!(full.err.contains("cannot write") && full.err.contains("File too large"), "{}", full.err);
     assert!(!home.path().join(".config/pneu/config.toml").exists());
-    assert!(home.good(&["init"]).contains("is written"));
+    assert!(home.good(&["init"]).contains("was written"));
 }

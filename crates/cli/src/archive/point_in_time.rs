@@ -102,7 +102,7 @@ pub(crate) fn view(view: View, at: PointInTime, lock: LockOptions, session: &Ses
         let (number, are) =
             (unknown.messages, if unknown.messages == 1 { "message is" } else { "messages are" });
         output::complain(format!(
-            "of that time, {number} {are} not in the index; run \"pneu index --archived\" to add what is missing"
+            "of that time, {number} {are} not in the index; run \"pneu index --archived\" to add them"
         ));
     }
     Ok(view)

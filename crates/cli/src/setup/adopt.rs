@@ -66,7 +66,7 @@ pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<O
         output.line("")?;
     }
     output.line("")?;
-    output.line(if named.is_empty() { "It names nothing." } else { "It names" })?;
+    output.line(if named.is_empty() { "It contains nothing." } else { "It contains" })?;
     for name in &named {
         output.line(&format!("  {name}"))?;
     }

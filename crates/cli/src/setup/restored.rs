@@ -40,8 +40,8 @@ pub(crate) fn configuration(session: &Session, roots: &[Root]) {
 
 fn shown(path: &Path, text: &str, home: Option<&Path>) -> String {
     let what = match adopt::named(text, home) {
-        Ok(named) if named.is_empty() => "; it names nothing".to_owned(),
-        Ok(named) => format!("; it names\n{}", adopt::listed(&named)),
+        Ok(named) if named.is_empty() => "; it contains nothing".to_owned(),
+        Ok(named) => format!("; it contains\n{}", adopt::listed(&named)),
         Err(what) => format!(", nor can it be: {what}"),
     };
     format!(

@@ -30,7 +30,10 @@ fn files_renamed_or_removed_during_a_backup_are_found_or_reported() {
     assert!(files.contains(&"inbox/cur/0.x:2,T".to_owned()), "{files:?}");
     assert!(files.contains(&"lists/rust/cur/7.x:2,S".to_owned()), "{files:?}");
     assert_eq!(files.len(), 11);
-    assert_eq!(work.problems, ["inbox/cur/1.x:2,S: it was removed during the backup and is not in the new snapshot"]);
+    assert_eq!(
+        work.problems,
+        ["inbox/cur/1.x:2,S: it was removed during the backup and is not in the new snapshot"]
+    );
     // A missing folder is reported, and the others are stored.
     fs::remove_dir_all(root.join("lists/rust/cur")).unwrap();
     let (tree, _, work) = fixture.backup();

@@ -129,8 +129,8 @@ fn planned(
 ) -> Result<PrunePlan> {
     if looked.unread_count > 0 {
         bail!(
-            "nothing was removed: trees that cannot be read may name messages that nothing else has. Without --prune, \
-             the snapshots can still be removed"
+            "nothing was removed: trees that cannot be read may name messages that nothing else has. \
+             Without --prune, the snapshots can still be removed"
         );
     }
     let going: Vec<Id> = going.iter().map(|&number| listed[number].0).collect();

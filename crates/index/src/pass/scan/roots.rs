@@ -147,7 +147,7 @@ fn missing_folders(
             && is_unmounted(&path, &root.path, row);
         if is_unmounted {
             let what =
-                "is not there, and lay on another device: is it not mounted? What is indexed of it stays";
+                "is not there, and lay on another device: is it not mounted? Its messages stay in the index";
             let remedy = Some(Remedy::AcceptLossOfFolder);
             scan.problems.push(Problem { path: path.clone(), what: what.to_owned(), remedy });
         }
