@@ -100,7 +100,8 @@ fn a_configuration_is_adopted_by_whoever_has_read_it() {
     let adopt = ["init", "--adopt", "Mail/.pneu/config.toml"];
     let shown = home.pneu(&adopt);
     assert_eq!(shown.code, Some(2), "{shown:?}");
-    assert!(shown.out.starts_with(&text) && shown.out.contains("\nIt contains\n  command sh -c"), "{shown:?}");
+    let named = "\nIt contains\n  command sh -c";
+    assert!(shown.out.starts_with(&text) && shown.out.contains(named), "{shown:?}");
     assert!(shown.out.contains("\n  mail gone in /nowhere/at/all\n"), "{shown:?}");
     assert!(shown.err.contains("pneu init --adopt Mail/.pneu/config.toml --yes"), "{shown:?}");
     assert!(!place.exists());

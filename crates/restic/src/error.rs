@@ -266,7 +266,7 @@ pub enum NotFound {
     /// The prefix is empty.
     #[error("a snapshot is named by the first digits of its id, or as \"latest\"")]
     Empty,
-    /// No snapshot has the wanted machine, tags and paths.
+    /// No snapshot has the wanted host, tags and paths.
     #[error("there is no snapshot{filter}")]
     NoLatest {
         /// " of host a with tags b of path /c".

@@ -98,7 +98,7 @@ fn tell_strangers(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Says what the next backup makes again.
+/// Says what the next backup rebuilds.
 fn complain_of_backups(damages: &[Damage]) {
     if wants(damages, Repair::NextBackup) {
         output::complain(

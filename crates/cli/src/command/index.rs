@@ -29,14 +29,14 @@ use terminal::command_line::Run;
 
 /// Update the index to match the mail on disk
 ///
-/// Lists every folder and compares it with the index. New messages are read and added. Messages that were
-/// moved or got other flags are noticed without being read. Messages whose files are gone are no longer
+/// Lists every folder and compares it with the index. New messages are read and added. Moved messages and
+/// changed flags are detected without reading the messages. Messages whose files are gone are no longer
 /// found. Run it as often as you like: when nothing changed, it takes seconds for millions of messages.
 /// Searches work while it runs. Ctrl-C stops it and keeps what was done so far.
 ///
-/// The first index needs no --maildir: it looks for mail in $MAILDIR, ~/Maildir, ~/Mail and the directories
-/// that the configuration of mbsync, notmuch, mu, mutt, neomutt and Dovecot names. It prints what it finds.
-/// If it finds several directories and runs on a terminal, it asks before it indexes them.
+/// The first index needs no --maildir: it looks for mail in $MAILDIR, ~/Maildir, ~/Mail, ~/mail, ~/.mail,
+/// ~/.local/share/mail and the directories that mbsync, notmuch, mu, mutt, neomutt and Dovecot use. It prints
+/// what it finds. If it finds several directories and runs on a terminal, it asks before it indexes them.
 ///
 /// If a directory cannot be read, or lost most of its messages (is it mounted?), the index keeps what it has
 /// of that directory, and the exit code is 3.
@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
     /// Skip directories whose modification time has not changed. For Maildirs on a local disk
     #[arg(long, conflicts_with = "thorough")]
     lazy: bool,
-    /// Keep messages whose files are gone in the index, until the next run without this option
+    /// Keep messages in the index after their files are gone, until the next run without this option
     #[arg(long)]
     no_cleanup: bool,
     /// Check the file of every message separately: slow, for comparison
@@ -79,7 +79,7 @@ pub(crate) struct Arguments {
     #[cfg(feature = "codecs")]
     #[arg(long, hide = true, value_enum, default_value_t, value_name = "CODEC")]
     header_codec: Codec,
-    /// Accept that messages are gone even if a Maildir lost most of them
+    /// Remove messages from the index even if a Maildir lost most of them
     #[arg(long)]
     accept_loss: bool,
     /// Also index messages that only the archive has, so that "pneu find --archived" finds them. Use it after

@@ -20,7 +20,7 @@ const HOUR: i64 = 3600;
 /// How long a day is in seconds.
 const DAY: i64 = 24 * HOUR;
 
-/// Remove messages whose files are long gone from the index
+/// Remove long-deleted messages from the index
 ///
 /// A message whose last file is gone is no longer found, but its data stays in the index. If the message
 /// comes back, from a backup or in another folder, it need not be read again. This command removes the data

@@ -25,8 +25,8 @@ use terminal::command_line::Run;
 ///
 /// First updates the index, like "pneu index". Then puts each message into the folder where its newest
 /// snapshot has it, with the same name, flags and times. Messages that still have a file are left alone.
-/// Snapshots of this machine are preferred to others, and other folders to trash. A message that was marked
-/// as deleted comes back without that mark and without its mbsync UID. A message from outside the indexed
+/// Snapshots of this host are preferred to others, and other folders to trash. A message that was marked as
+/// deleted comes back without that mark and without its mbsync UID. A message from outside the indexed
 /// Maildirs needs --to.
 ///
 /// "pneu find --archived" shows what a query matches. The repository is the one that the environment or the

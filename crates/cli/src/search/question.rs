@@ -117,8 +117,8 @@ pub(crate) struct Scope {
 pub(crate) enum ThreadForm {
     /// All messages
     Full,
-    /// One line: date of the newest message, messages found and in all, how many are unread, authors,
-    /// subject, tags
+    /// One line: date of the newest message, number of messages found, number of all messages, number of
+    /// unread messages, authors, subject, tags
     Summary,
 }
 

@@ -1,4 +1,4 @@
-//! Snapshots: which tree is the state of which paths, at what time, on which machine, by which user.
+//! Snapshots: which tree is the state of which paths, at what time, on which host, by which user.
 //!
 //! Reads, lists and writes the files of snapshots. Does not depend on how a snapshot is chosen or what its
 //! tree holds.
@@ -31,7 +31,7 @@ pub struct Snapshot {
     pub tree: Id,
     /// The absolute paths that were backed up, as the user gave them.
     pub paths: Vec<String>,
-    /// The machine; empty if unknown.
+    /// The host; empty if unknown.
     pub hostname: String,
     /// The user; empty if unknown.
     pub username: String,

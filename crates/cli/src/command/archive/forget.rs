@@ -24,7 +24,7 @@ use work::Progress as _;
 /// Remove snapshots, by policy or by ID
 ///
 /// The data that only these snapshots use stays until it is pruned, with --prune or "pneu archive prune".
-/// Policies work as in restic: snapshots are grouped by machine and paths, and in each group every snapshot
+/// Policies work as in restic: snapshots are grouped by host and paths, and in each group every snapshot
 /// stays that at least one --keep option matches. Without a --keep option nothing is removed, and no policy
 /// removes all snapshots of a group.
 ///
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     snapshots: Vec<String>,
     #[command(flatten)]
     rules: Box<Rules>,
-    /// Only consider snapshots of this machine
+    /// Only consider snapshots of this host
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
     /// Only consider snapshots with this tag, or with all tags of a comma-separated list
@@ -202,9 +202,9 @@ const DATED_SECONDS_MIN: i64 = 365 * 86_400;
 /// How far the clocks of machines that share a repository may differ.
 const AHEAD_SECONDS_MAX: i64 = 86_400;
 
-/// Returns the snapshots that rules may remove. Those of 1970 stay, which is said: the clock was wrong then,
-/// and by their age they would go first. If one is of a time to come nothing may go: it would count as the
-/// last one for as long, and each new one would go at once.
+/// Returns the snapshots that a policy may remove. Those of 1970 stay, which is said: the clock was wrong
+/// then, and by their age they would go first. If one is of a time to come nothing may go: it would count as
+/// the last one for as long, and each new one would go at once.
 ///
 /// # Errors
 /// A snapshot is of a time to come, or the clock is late.
@@ -234,7 +234,7 @@ fn dated<'a>(
     Ok(dated)
 }
 
-/// Returns the places of the snapshots that no rule keeps.
+/// Returns the places of the snapshots that the policy does not keep.
 fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)], session: &Session) -> Result<Vec<usize>> {
     let policy = arguments.rules.policy();
     if policy.is_empty() {

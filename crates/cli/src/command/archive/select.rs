@@ -1,6 +1,6 @@
 //! Finds the snapshots that the user means.
 //!
-//! Takes `latest` or a prefix of an ID, optionally with a path after a colon, or machines, tags and paths.
+//! Takes `latest` or a prefix of an ID, optionally with a path after a colon, or hosts, tags and paths.
 //! Returns snapshots. Does not know what they are used for.
 
 use crate::exit::NotFound;
@@ -18,7 +18,7 @@ pub(super) struct Selection {
     /// Only in this snapshot: a prefix of its ID, or "latest". Can be repeated
     #[arg(long, short, value_name = "SNAPSHOT")]
     snapshot: Vec<String>,
-    /// Only in snapshots of this machine. Can be repeated
+    /// Only in snapshots of this host. Can be repeated
     #[arg(long, short = 'H', value_name = "HOST")]
     host: Vec<String>,
     /// Only in snapshots with this tag, or with all tags of a comma-separated list. Can be repeated
