@@ -34,7 +34,7 @@ pub(crate) struct Surroundings {
     pub terminal: terminal::environment::Surroundings,
     /// Where the user's mail is, if that is said (`MAILDIR`).
     pub maildir: Option<PathBuf>,
-    /// Where programs keep what they can make again.
+    /// Where programs keep caches.
     pub cache_home: Option<PathBuf>,
     /// Where notmuch's configuration is, if that is said (`NOTMUCH_CONFIG`).
     pub notmuch_config: Option<PathBuf>,
@@ -53,9 +53,9 @@ pub(crate) struct RepositoryVariables {
     pub password_file: Option<PathBuf>,
     /// `RESTIC_PASSWORD_COMMAND`: a program that prints it.
     pub password_command: Option<String>,
-    /// Who asks object stores.
+    /// The access keys for object stores.
     pub credentials: Credentials,
-    /// Where programs keep what they can make again.
+    /// Where programs keep caches.
     pub cache_home: Option<PathBuf>,
 }
 

@@ -1,8 +1,8 @@
-//! The tie between index and archive: what is swept, made anew, searched as it stood, and brought back on a
-//! bare machine.
+//! Tests index and archive together: what is swept, rebuilt, searched as of a date, and restored on a new
+//! machine.
 //!
-//! Comes in: mail that is backed up and deleted. Goes out: whether it is found where it should be. Must not
-//! know how archives are kept.
+//! Input: mail that is backed up and deleted. Output: whether it is found where it should be. Does not depend
+//! on how archives are stored.
 
 use crate::support::{Home, Run, letter, run};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
-//! What lies in a mail directory, a snapshot or a repository cannot make the program do what the user did not
-//! ask for.
+//! Tests that nothing in a mail directory, a snapshot or a repository can make the program do what the user
+//! did not ask for.
 //!
-//! Comes in: files as somebody else would make them. Goes out: what was run, written and printed.
-//! docs/SECURITY.md says which boundary each test guards.
+//! Input: files as an attacker would make them. Output: what was run, written and printed. docs/SECURITY.md
+//! says which boundary each test guards.
 
 use crate::hostile::assert_harmless;
 use crate::support::{Home, Run, letter, run};
@@ -341,8 +341,8 @@ fn a_message_is_put_back_into_the_maildir_and_nowhere_else() {
     home.first_index();
     assert_eq!(with_archive(&home, &["archive", "init"]).code, Some(0));
     assert_eq!(with_archive(&home, &["archive", "backup"]).code, Some(0));
-    // Whoever writes to the Maildir makes the file a link to one of the user's own, which is neither read nor
-    // replaced.
+    // An attacker who can write to the Maildir replaces the file by a link to a file of the user, which is
+    // neither read nor replaced.
     fs::remove_file(&gone).unwrap();
     let own = home.path().join("own");
     fs::write(&own, "precious").unwrap();

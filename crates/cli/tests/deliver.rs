@@ -1,7 +1,7 @@
-//! What `find` does with the files of messages: an mbox, links, commands.
+//! Tests what `find` does with the files of messages: an mbox, links, commands.
 //!
-//! Comes in: indexed mail, some of it moved or gone since. Goes out: what was written, linked and run. Must
-//! not know how.
+//! Input: indexed mail, some of it moved or gone since. Output: the files written, the links made and the
+//! commands run. Does not depend on how that is done.
 
 use crate::support::{Home, Run, letter};
 use std::fs;

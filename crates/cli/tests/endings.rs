@@ -1,7 +1,7 @@
-//! Exit codes, and sentences for what goes wrong.
+//! Tests exit codes, and the sentences for errors.
 //!
-//! Comes in: mistakes of users and of the system. Goes out: whether each gets its code and a way out. Must
-//! not know how they are noticed.
+//! Input: mistakes of users and of the system. Output: whether each has its code and says what to do. Does
+//! not depend on how they are detected.
 
 use crate::support::{Home, end, run};
 use std::fs::{self, OpenOptions};

@@ -1,7 +1,8 @@
-//! What never ends, or never begins: devices, pipes and programs in the place of small files.
+//! Tests devices, pipes and programs in the place of small files: reading them would never end, or never
+//! begin.
 //!
-//! Comes in: files of the user, of the environment and of the index that are none. Goes out: whether each
-//! command ends by itself, with a sentence, in little memory. Must not know how anything is read.
+//! Input: such files in place of those of the user, of the environment and of the index. Output: whether each
+//! command ends by itself, with a sentence, and with little memory. Does not depend on how anything is read.
 
 use crate::support::{Home, Run, run, run_with_input};
 use std::fs;

@@ -1,7 +1,8 @@
-//! Repositories in places that fail: object stores that are busy, silent or gone, and disks that are full.
+//! Tests repositories in places that fail: object stores that are busy, silent or gone, and full disks.
 //!
-//! Comes in: a server and disks that refuse when the test wants it. Goes out: whether the program says why,
-//! with the right code, loses nothing, and goes on the next time. Must not know what is tried how often.
+//! Input: a server and disks that refuse when the test says so. Output: whether the program says why, ends
+//! with the right code, loses nothing, and continues the next time. Does not depend on what is retried how
+//! often.
 
 use crate::support::{Home, Run, letter, run};
 use std::collections::BTreeMap;

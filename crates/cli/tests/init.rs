@@ -1,7 +1,7 @@
-//! The first steps: a configuration, manual pages.
+//! Tests the first steps: a configuration, manual pages.
 //!
-//! Comes in: homes with mail here or there. Goes out: whether a configuration names it, and what shells and
-//! `man` are given. Must not know what a shell makes of it.
+//! Input: homes with mail in different places. Output: whether a configuration names it, and what shells and
+//! `man` get. Does not depend on how a shell uses it.
 
 use crate::support::{Home, letter, run};
 use std::fs;

@@ -1,6 +1,7 @@
-//! `pneu query`: queries saved under names, and found with `query:`.
+//! Tests `pneu query`: queries saved under names, and found with `query:`.
 //!
-//! Comes in: names and queries. Goes out: what is then listed and found. Must not know where they are kept.
+//! Input: names and queries. Output: what is then listed and found. Does not depend on where queries are
+//! stored.
 
 use crate::support::{Home, letter};
 use std::fs;

@@ -1,7 +1,7 @@
-//! Modes of what is written, and what happens where rights are missing.
+//! Tests the modes of files that are written, and what happens without permissions.
 //!
-//! Comes in: directories that cannot be read or written, odd umasks. Goes out: whether others get in, and
-//! what still works. Must not know who sets modes.
+//! Input: directories that cannot be read or written, unusual umasks. Output: whether other users get access,
+//! and what still works. Does not depend on which code sets modes.
 
 use crate::support::{Home, letter};
 use std::fs::{self, Permissions};

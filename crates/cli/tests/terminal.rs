@@ -1,7 +1,7 @@
-//! What a person sees: pages, colours, and nothing that acts on the terminal.
+//! Tests what a person sees on a terminal: pages, colours, and nothing that controls the terminal.
 //!
-//! Comes in: the program with a terminal as its output. Goes out: what that shows. Must not know how pagers
-//! are started.
+//! Input: the program with a terminal as its output. Output: what the terminal shows. Does not depend on how
+//! pagers are started.
 
 use crate::hostile;
 use crate::support::Home;

@@ -1,7 +1,7 @@
-//! `view --thread`: whole conversations, message by message.
+//! Tests `view --thread`: whole conversations, message by message.
 //!
-//! Comes in: mail that answers other mail, some of it missing, copied or gone. Goes out: what is shown. Must
-//! not know how threads are kept.
+//! Input: mail with replies, some of it missing, copied or gone. Output: what is shown. Does not depend on
+//! how threads are stored.
 
 use crate::support::{Home, run_with_input};
 use std::fs;

@@ -1,7 +1,6 @@
-//! `find --threads`, `--include-related` and `--skip-dups`.
+//! Tests `find --threads`, `--include-related` and `--skip-dups`.
 //!
-//! Comes in: mail that answers other mail. Goes out: the lines that show it. Must not know how threads are
-//! kept.
+//! Input: mail with replies. Output: the lines that show it. Does not depend on how threads are stored.
 
 use crate::support::Home;
 

@@ -109,8 +109,8 @@ const VOID: [&str; 14] = [
 /// Elements that end where the next one begins: without other elements between they are not nested.
 const ENDED_BY_THE_NEXT: [&str; 8] = ["p", "li", "td", "th", "tr", "dt", "dd", "option"];
 
-/// Says whether HTML looks as if it could be parsed in little time and memory. Whoever takes pains can make
-/// it look so.
+/// Returns whether HTML seems to need little time and memory to parse. An attacker can make expensive HTML
+/// pass this test.
 fn is_bearable(html: &str) -> bool {
     let mut open: HashMap<String, u64> = HashMap::new();
     let (mut depth, mut depth_max, mut tags) = (0_u64, 0_u64, 0_u64);

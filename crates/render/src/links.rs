@@ -2,7 +2,7 @@
 //! numbers' targets below the part.
 //!
 //! Input: a text with its links. Output: text. A link whose text is its target has no number. Links with one
-//! target have one number. Whoever prints the text makes it safe; targets are on one line each here.
+//! target have one number. The caller sanitises the text; targets are on one line each here.
 
 use printable::sanitise::one_line;
 use serde::Serialize;

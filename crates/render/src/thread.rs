@@ -62,7 +62,7 @@ pub struct ThreadSummary {
     pub found: usize,
     /// How many of them are unread.
     pub unread: usize,
-    /// Who wrote them, each once: first those of messages that match, each in the order of dates.
+    /// Their authors, each once: first those of messages that match, each in the order of dates.
     pub authors: Vec<Author>,
     /// The subject of the newest message that matches, without "Re:".
     pub subject: String,

@@ -256,7 +256,7 @@ fn whole_files_and_stores_are_verified() {
     );
 }
 
-/// What a crash tore is left out and said; only who asks for it has it cut.
+/// A torn end is left out and reported. Only `--cut` cuts it.
 #[test]
 fn a_torn_end_is_said_and_cut_when_asked_for() {
     let (home, directory) = home();

@@ -10,7 +10,7 @@ use tarantool::{
 };
 use testkit::SimDisk;
 
-/// A header of a file behind so many rows of two replicas.
+/// A header of a file that begins after so many rows of two replicas.
 fn header_of(kind: FileKind, first: i64, second: i64) -> Header {
     let mut header = header(kind, first, None);
     header.vclock.set(2, second);

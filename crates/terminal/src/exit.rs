@@ -75,7 +75,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(if error.use_stderr() { FAILED } else { DONE })
 }
 
-/// Says whether whoever read our output has gone, which is no error.
+/// Returns whether the reader of the output closed the pipe, which is not an error.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

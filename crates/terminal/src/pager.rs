@@ -28,8 +28,8 @@ pub struct PagerOptions<'a> {
     pub has_lv_options: bool,
 }
 
-/// A pager that runs. Dropped, it is waited for: whoever started us has the terminal back only when the user
-/// has seen enough.
+/// A running pager. Dropping it waits for its end, so that the shell gets the terminal back only when the
+/// user has closed the pager.
 #[derive(Debug)]
 pub struct Pager {
     child: Child,

@@ -183,12 +183,12 @@ impl ConfiguredRepository {
         Ok(Repository::open(storage, password, cache, self.surroundings.clone())?)
     }
 
-    /// Locks the repository, and waits for others as long as the user said. From here on no signal that asks
-    /// for an end ends the process, which would leave the lock behind: whoever works under it asks
+    /// Locks the repository. Waits for other processes as long as the user said. From here on SIGINT, SIGTERM
+    /// and SIGHUP do not end the process, which would leave the lock: code that runs under the lock calls
     /// [`progress::check`].
     ///
     /// # Errors
-    /// Somebody else has it locked; a signal.
+    /// Another process has locked it; a signal.
     pub(crate) fn lock(&self, repository: &Repository, kind: LockKind) -> Result<HeldLock> {
         signals::listen().map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         let told = RefCell::new(String::new());

@@ -60,7 +60,8 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Opens the repository, if one is named. Who cannot be asked may hold everything.
+/// Opens the repository, if one is named. If it cannot be read, it may hold every message, so nothing is
+/// removed.
 fn named(session: &Session) -> Result<Option<Repository>> {
     let opened = repository::open_if_named(session).and_then(|opened| {
         let repository = opened.map(|(_, repository)| repository);

@@ -117,8 +117,8 @@ fn list(session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Takes changes and query apart. The query is what stands behind `--`, or behind the last change; to change
-/// the tags of everything takes a query that says so.
+/// Takes changes and query apart. The query is what follows `--`, or the last change; to change the tags of
+/// everything takes a query that says so.
 fn split(words: &[String]) -> Result<(TagChange, &[String])> {
     let mut change = TagChange::default();
     let mut rest = words;

@@ -40,7 +40,7 @@ pub(crate) fn run(view: &View, hits: &[Hit], places: FileChoice, command: &[Stri
     Ok(troubles.outcome())
 }
 
-/// Returns the words to run: the path in place of each `{}`, or else behind all.
+/// Returns the words to run: the path in place of each `{}`, or else after all words.
 fn words(command: &[String], path: &Path) -> Vec<OsString> {
     let mut words: Vec<OsString> = command.iter().map(|word| with_path(word, path)).collect();
     if !command.iter().any(|word| word.contains(PATH)) {

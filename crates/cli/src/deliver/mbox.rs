@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use pneu::{Hit, Message, RecordReader, View, Wanted};
 
-/// Who sent a message that does not say it.
+/// The sender of a message that does not name one.
 const NOBODY: &str = "MAILER-DAEMON";
 
 /// Writes all hits.
@@ -62,7 +62,7 @@ pub(crate) fn write(
     Ok(troubles.outcome())
 }
 
-/// What begins a message in an mbox, and is quoted in one, also behind quotes.
+/// What begins a message in an mbox, and is quoted in one, also after quotes.
 const FROM: &[u8] = b"From ";
 
 /// Returns the line that begins a message: its sender, and its date as asctime writes it, in UTC.
@@ -90,7 +90,7 @@ fn flush(ready: &mut Vec<u8>, output: &mut Output) -> Result<()> {
 /// Quotes the lines of a message that comes in blocks, however long lines are.
 #[derive(Default)]
 struct Quoting {
-    /// How much of [`FROM`] the open line has behind its quotes: that is not written yet.
+    /// How much of [`FROM`] the open line has after its quotes, which is not written yet.
     matched: usize,
     /// The open line cannot be one that is quoted any more.
     is_inside: bool,

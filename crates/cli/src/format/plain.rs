@@ -20,7 +20,7 @@ use terminal::screen::{Terminal, cut, padding, width};
 pub(crate) struct Plain {
     /// What a line shows.
     pub pieces: Vec<Piece>,
-    /// What stands behind each line.
+    /// The byte after each line.
     pub end: End,
     /// Whether each file has a line.
     pub places: FileChoice,

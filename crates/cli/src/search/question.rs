@@ -91,7 +91,7 @@ fn pointed(text: &str, span: Range<usize>) -> String {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct Scope {
     /// Show whole conversations, the newest first: all their messages, with replies below the message they
-    /// answer, or with --threads=summary one line for each conversation. --max and --offset count
+    /// reply to, or with --threads=summary one line for each conversation. --max and --offset count
     /// conversations
     #[arg(
         long,

@@ -1,8 +1,8 @@
 //! Files in `.pneu/` next to restored mail: imports saved queries and tags, and shows the configuration.
 //!
-//! Takes roots. Imports queries and tags only where the user has none, and reports each file. Whoever wrote
-//! the Maildir may have written these files: docs/SECURITY.md says what may be imported without asking. Does
-//! not know archives.
+//! Takes roots. Imports queries and tags only where the user has none, and reports each file. Anyone who can
+//! write to the Maildir may have written these files: docs/SECURITY.md says what may be imported without
+//! asking. Does not depend on archives.
 
 use crate::amount::count;
 use crate::environment;
@@ -52,8 +52,8 @@ fn shown(path: &Path, text: &str, home: Option<&Path>) -> String {
     )
 }
 
-/// Takes in saved queries and tags, where nobody has saved or tagged anything yet. What cannot be taken in is
-/// told and left there: it is no reason to fail, since whoever writes to the Maildir could make every index
+/// Imports saved queries and tags if the user has none yet. Reports what cannot be imported, and leaves it
+/// there. That is not an error: otherwise anyone who can write to the Maildir could make every `pneu index`
 /// fail.
 pub(crate) fn queries_and_tags(session: &Session, roots: &[Root], occasion: Occasion) {
     let complain = |error: backup::Error| {

@@ -86,7 +86,7 @@ fn is_name(name: &[u8]) -> bool {
     (1..=NAME_BYTES_MAX).contains(&name.len()) && name.iter().all(is_letter) && !name.starts_with(b".")
 }
 
-/// Returns a path without `.`, doubled slashes and a slash at the end. `..` stays: behind a link it leads
+/// Returns a path without `.`, doubled slashes and a slash at the end. `..` stays: after a link it leads
 /// elsewhere.
 fn tidy(path: &Path) -> PathBuf {
     path.components().filter(|component| *component != Component::CurDir).collect()

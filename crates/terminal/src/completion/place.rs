@@ -15,7 +15,7 @@ pub(super) struct Place<'a> {
     option: Option<&'a Arg>,
     /// How many positional arguments of the command stand before.
     positional_count: usize,
-    /// Whether `--` stands before, or an argument behind which there are no options.
+    /// Whether it comes after `--`, or after an argument that no options may follow.
     has_no_options: bool,
     /// Options with values, by their long names.
     given: Vec<(String, OsString)>,

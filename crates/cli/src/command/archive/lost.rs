@@ -178,7 +178,7 @@ fn sentence(list: &[LostMessage], seen: Seen, dry_run: Option<DryRun>) -> String
     format!("{amount}, {bytes}, {verb} {places}{is_known}")
 }
 
-/// Who knows what messages are about.
+/// Where sender and subject of messages can be read.
 struct MessageSources<'a> {
     view: Option<&'a View>,
     held: &'a ArchivedMessages<'a>,

@@ -111,7 +111,7 @@ fn latest<'a>(
     snapshots.clone().rfind(|(_, snapshot)| !is_kept(snapshot)).or_else(|| snapshots.last())
 }
 
-/// Returns the one snapshot that `text` names, and the path behind it.
+/// Returns the one snapshot that `text` names, and the path after it.
 ///
 /// # Errors
 /// None is named so, or several are; or one that cannot be read might be meant.

@@ -179,7 +179,7 @@ fn write(repository: &Repository, file: &File, format: Format, output: &mut Outp
     output.bytes(many_lines(&String::from_utf8_lossy(&located.content.bytes)).as_bytes())
 }
 
-/// Whether the pieces behind one are read: a snapshot may name as many as it likes.
+/// Whether the pieces after one are read: a snapshot may name as many as it likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum More {
     Wanted,

@@ -18,7 +18,7 @@ pub(super) fn directories(text: &str, at: &At<'_>) -> Vec<PathBuf> {
         let value = value.trim().trim_matches('"');
         match key.trim() {
             "mail_location" => {
-                // Options stand behind the path: maildir:~/Maildir:LAYOUT=fs
+                // Options follow the path: maildir:~/Maildir:LAYOUT=fs
                 let path = value.strip_prefix(MAILDIR).and_then(|rest| rest.split(':').next());
                 found.extend(path.and_then(|path| expanded(path, at)));
             }

@@ -1,8 +1,8 @@
-//! Finds where a user's mail may be, by what other programs are told.
+//! Finds where a user's mail may be, in the configuration of other programs.
 //!
-//! In: the surroundings, and texts of the configuration files of mail programs. Out: directories, each with
-//! who names it. Nothing is run and nothing is looked at on the disk: whoever calls reads the files, and says
-//! which directories hold mail. Must not know indexes.
+//! Input: the surroundings, and texts of the configuration files of mail programs. Output: directories, each
+//! with the file or variable that names it. Runs nothing and does not read the disk: the caller reads the
+//! files, and says which directories hold mail. Does not depend on indexes.
 
 mod dovecot;
 mod mbsync;
@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 
 /// Most bytes of a configuration file that are read.
 pub const FILE_BYTES_MAX: u64 = 1 << 20;
-/// Most directories that are looked at.
+/// Most directories that are returned.
 const CANDIDATE_COUNT_MAX: usize = 64;
-/// Where mail mostly is, below the home directory.
+/// Usual places of mail, below the home directory.
 const PLACES: [&str; 5] = ["Maildir", "Mail", "mail", ".mail", ".local/share/mail"];
 
 /// What is known of the user before anything is read.
@@ -29,7 +29,7 @@ pub struct Whereabouts {
     pub home: Option<PathBuf>,
     /// Where programs keep their configuration.
     pub config_home: Option<PathBuf>,
-    /// Where programs keep what they can make again.
+    /// Where programs keep caches.
     pub cache_home: Option<PathBuf>,
     /// Where the environment says that mail is (`MAILDIR`).
     pub maildir: Option<PathBuf>,
@@ -54,12 +54,12 @@ pub enum Program {
     Dovecot,
 }
 
-/// A file to be read, and whose it is.
+/// A file to be read, and the program that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The program.
     pub program: Program,
-    /// Where the file is, if it is there.
+    /// The path of the file, which may not exist.
     pub path: PathBuf,
 }
 
@@ -68,11 +68,11 @@ pub struct Source {
 pub struct Candidate {
     /// The directory.
     pub path: PathBuf,
-    /// Who says so, for people: a file or a variable; nothing if it is a usual place.
+    /// The file or variable that names it, for people; `None` for a usual place.
     pub told_by: Option<String>,
 }
 
-/// Returns the files that may name directories of mail, whether they are there or not.
+/// Returns the files that may name directories of mail, whether they exist or not.
 pub fn sources(whereabouts: &Whereabouts) -> Vec<Source> {
     let below = |base: &Option<PathBuf>, names: &[&str]| -> Vec<PathBuf> {
         base.iter().flat_map(|base| names.iter().map(|name| base.join(name))).collect()

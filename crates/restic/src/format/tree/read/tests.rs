@@ -182,7 +182,7 @@ fn another_parser_finds_the_same() {
                 (String::from_utf8(node.name.into_owned()).unwrap(), node.size, node.user.into_owned())
             })
             .collect();
-        // What stands behind the tree's end is no matter of the reader.
+        // The reader ignores bytes after the tree's end.
         if let Some(twin) = twin(&tree) {
             assert_eq!(read, twin, "{}", tree.escape_ascii());
         }
