@@ -137,9 +137,7 @@ fn age(text: &str) -> Result<i64, String> {
     let digits = text.get(..text.len() - 1).unwrap_or_default();
     let number =
         digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<i64>().ok()).flatten();
-    number
-        .and_then(|number| number.checked_mul(unit))
-        .ok_or_else(|| format!("\"{text}\" is not a valid age"))
+    number.and_then(|number| number.checked_mul(unit)).ok_or_else(|| format!("\"{text}\" is not a valid age"))
 }
 
 #[cfg(test)]

@@ -33,9 +33,7 @@ impl Run<Session> for Arguments {
         if !session.is_quiet {
             let (id, address) = (repository.id().short(), repository.storage().address());
             output.line(&format!("repository {id} made at {address}"))?;
-            output.line(
-                "Without the password nobody can read it: keep the password away from the mail.",
-            )?;
+            output.line("Without the password nobody can read it: keep the password away from the mail.")?;
         }
         output.finish()?;
         Ok(Outcome::Done)
