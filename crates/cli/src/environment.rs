@@ -1,4 +1,4 @@
-//! Reads what surrounds a program that works with mail and repositories: environment variables, the user, the
+//! Reads the surroundings of a program that works with mail and repositories: environment variables, user,
 //! machine. Only this file and `terminal::environment` do.
 //!
 //! Returns values, and does not know what they are used for.
@@ -19,12 +19,12 @@ use work::{Cancel, Context};
 /// Variables that hold passwords and keys.
 pub(crate) const SECRETS: [&str; 3] = ["RESTIC_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 
-/// What surrounds the process.
+/// The surroundings of the process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surroundings {
     /// The user's home directory.
     pub home: Option<PathBuf>,
-    /// Where programs keep data, and so our default data directory lies.
+    /// Where programs keep data, and so the parent of the default data directory.
     pub data_home: Option<PathBuf>,
     /// Where programs keep their configuration.
     pub config_home: Option<PathBuf>,
@@ -32,18 +32,18 @@ pub(crate) struct Surroundings {
     pub legacy_cleanup: bool,
     /// What the program prints to.
     pub terminal: terminal::environment::Surroundings,
-    /// Where the user's mail is, if that is said (`MAILDIR`).
+    /// Where the user's mail is, if set (`MAILDIR`).
     pub maildir: Option<PathBuf>,
     /// Where programs keep caches.
     pub cache_home: Option<PathBuf>,
-    /// Where notmuch's configuration is, if that is said (`NOTMUCH_CONFIG`).
+    /// Where notmuch's configuration is, if set (`NOTMUCH_CONFIG`).
     pub notmuch_config: Option<PathBuf>,
     /// The user's name (`USER`).
     pub user: Option<String>,
 }
 
-/// What the environment says of repositories, in the variables that restic's users know. Never printed: keys
-/// are in it.
+/// The settings for repositories in the environment, in restic's variables. Never printed, because it
+/// contains keys.
 pub(crate) struct RepositoryVariables {
     /// `RESTIC_REPOSITORY`: its address.
     pub repository: Option<String>,
@@ -59,7 +59,7 @@ pub(crate) struct RepositoryVariables {
     pub cache_home: Option<PathBuf>,
 }
 
-/// Returns what the environment says of repositories.
+/// Returns the settings for repositories in the environment.
 pub(crate) fn repository_variables() -> RepositoryVariables {
     repository_from_variables(|name| std::env::var_os(name).filter(|value| !value.is_empty()))
 }
@@ -70,7 +70,7 @@ pub(crate) fn repository_password() -> Option<Password> {
     Some(Password::new(value.into_vec()))
 }
 
-/// Keeps what opens repositories from a program that has nothing to do with them.
+/// Removes passwords and keys from the environment of a program that does not need them.
 pub(crate) fn without_secrets(command: &mut Command) -> &mut Command {
     SECRETS.iter().fold(command, |command, name| command.env_remove(name))
 }
@@ -93,7 +93,7 @@ fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Rep
     }
 }
 
-/// Returns what work on repositories is lent.
+/// Returns the surroundings for work on repositories.
 pub(crate) fn archive_surroundings() -> restic::Surroundings {
     restic::Surroundings {
         context: Context::new(clock_ns, thread_count())
@@ -116,18 +116,18 @@ pub(crate) fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Returns for how long an object store may say nothing.
+/// Returns how long an object store may send nothing.
 pub(crate) fn idle_max() -> Duration {
     if is_waiting_left_out() { IDLE_MAX_OF_TESTS } else { restic::address::IDLE_MAX }
 }
 
-/// Fills with bytes from the kernel.
+/// Fills a buffer with random bytes from the kernel.
 fn fill_random(mut bytes: &mut [u8]) {
     while !bytes.is_empty() {
         match rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty()) {
             Ok(count) => bytes = &mut bytes[count..],
             Err(rustix::io::Errno::INTR) => {}
-            // Without random bytes nothing may be sealed, and there is no way to go on.
+            // Without random bytes nothing can be encrypted safely, so the program cannot continue.
             Err(error) => panic!("the kernel gives no random bytes: {error}"),
         }
     }
@@ -135,38 +135,38 @@ fn fill_random(mut bytes: &mut [u8]) {
 
 fn is_alive(process: u32) -> bool {
     let known = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
-    // One of another user may not be asked, but is there.
+    // A process of another user cannot be signalled, but exists.
     known.is_some_and(|process| {
         !matches!(rustix::process::test_kill_process(process), Err(rustix::io::Errno::SRCH))
     })
 }
 
-/// Returns the run of the kernel and the namespaces in which numbers and start times of processes mean the
-/// same; none where the system does not tell, or tells of other processes than ours.
+/// Returns the boot of the kernel and the namespaces within which process numbers and start times are unique;
+/// `None` if the system does not tell, or if /proc belongs to another namespace.
 fn place() -> Option<String> {
     let own = std::fs::read_link("/proc/self").ok()?;
     (own.to_str()? == std::process::id().to_string()).then_some(())?;
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let namespace = |name| std::fs::read_link(Path::new("/proc/self/ns").join(name)).ok();
-    // Older kernels have one time for all.
+    // Older kernels have no time namespaces.
     let (processes, time) = (namespace("pid")?, namespace("time").unwrap_or_default());
     Some(format!("{} {} {}", boot.trim(), processes.display(), time.display()))
 }
 
-/// Returns when a process began, in ticks since the machine was started.
+/// Returns when a process started, in ticks since boot.
 fn started(process: u32) -> Option<u64> {
-    /// Where the time stands after the program's name, which may hold spaces and parentheses.
+    /// The position of the time after the program's name, which may contain spaces and parentheses.
     const FIELD: usize = 19;
     let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     stat.rsplit_once(')')?.1.split_whitespace().nth(FIELD)?.parse().ok()
 }
 
-/// Where the system keeps names of users, and how large that may be.
+/// Where the system keeps names of users, and the largest size that is read.
 const USERS: &str = "/etc/passwd";
 const USERS_BYTES_MAX: usize = 64 << 20;
 
-/// Returns a user's name as the system's file has it; the number if it is not there.
+/// Returns a user's name from the system's file, or else the number.
 fn user_name(number: u32) -> String {
     let users = disk::read_small(Path::new(USERS), USERS_BYTES_MAX, Source::File).unwrap_or_default();
     let users = String::from_utf8_lossy(&users);
@@ -180,7 +180,7 @@ fn user_name(number: u32) -> String {
 
 /// Enough for a server on the same machine.
 const IDLE_MAX_OF_TESTS: Duration = Duration::from_millis(500);
-/// Returns what surrounds the process.
+/// Returns the surroundings of the process.
 pub(crate) fn surroundings() -> Surroundings {
     Surroundings {
         terminal: terminal::environment::surroundings(),
@@ -188,8 +188,8 @@ pub(crate) fn surroundings() -> Surroundings {
     }
 }
 
-/// Reads variables by the rules of the XDG base directory specification: a path that is not absolute does not
-/// count.
+/// Reads variables by the rules of the XDG base directory specification: a path that is not absolute is
+/// ignored.
 fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
     let directory = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = directory("HOME");

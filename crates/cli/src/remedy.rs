@@ -1,4 +1,4 @@
-//! Says in commands and options of this program what helps against errors and problems of the libraries.
+//! Turns remedies of the libraries into commands and options of this program.
 //!
 //! Input: an error, or a remedy. Output: words that end its sentence.
 
@@ -6,7 +6,7 @@ use crate::output;
 use index::Remedy;
 use std::borrow::Cow;
 
-/// Returns how a remedy ends the sentence of the error or problem that it helps against.
+/// Returns the end of the sentence of an error or problem of the index.
 pub(crate) fn words(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::MakeIndex => "; run \"pneu index --maildir DIR\" first",
@@ -28,7 +28,7 @@ pub(crate) fn words(remedy: Remedy) -> &'static str {
     }
 }
 
-/// Returns how a remedy ends the sentence of an error of the repository.
+/// Returns the end of the sentence of an error of the repository.
 fn words_of_repository(remedy: restic::Remedy) -> &'static str {
     match remedy {
         restic::Remedy::MakeRepository => "; make one with: pneu archive init",
@@ -43,7 +43,7 @@ fn words_of_repository(remedy: restic::Remedy) -> &'static str {
     }
 }
 
-/// Returns how a remedy ends the sentence of an error or problem of a backup.
+/// Returns the end of the sentence of an error or problem of a backup.
 fn words_of_backup(remedy: backup::Remedy) -> &'static str {
     match remedy {
         // The mail, not only its index: `backup` has no option for that.
@@ -58,27 +58,27 @@ fn words_of_backup(remedy: backup::Remedy) -> &'static str {
     }
 }
 
-/// Returns what is wrong in a backup or an undelete, with what helps.
+/// Returns the sentence of a problem in a backup or an undelete, with the remedy.
 pub(crate) fn backup_problem(problem: &backup::Problem) -> String {
     format!("{}{}", problem.what, problem.remedy.map_or("", words_of_backup))
 }
 
-/// Returns a sentence of the index with what helps, if anything does.
+/// Returns a sentence of the index with the remedy, if there is one.
 pub(crate) fn sentence(what: impl std::fmt::Display, remedy: Option<Remedy>) -> String {
     format!("{what}{}", remedy.map_or("", words))
 }
 
-/// Returns a sentence of the repository with what helps, if anything does.
+/// Returns a sentence of the repository with the remedy, if there is one.
 pub(crate) fn repository_sentence(what: &str, remedy: Option<restic::Remedy>) -> String {
     format!("{what}{}", remedy.map_or("", words_of_repository))
 }
 
-/// Returns what an error says, with what helps.
+/// Returns the message of an error, with the remedy.
 pub(crate) fn explained(error: &anyhow::Error) -> String {
     format!("{error}{}", of(error).unwrap_or_default())
 }
 
-/// Tells an error, with what helps.
+/// Prints an error, with the remedy.
 pub(crate) fn complain_why(error: &anyhow::Error) {
     match of(error) {
         Some(_) => output::complain(explained(error)),
@@ -86,7 +86,7 @@ pub(crate) fn complain_why(error: &anyhow::Error) {
     }
 }
 
-/// Returns what helps against an error, if its sentence ends with that of the library.
+/// Returns the remedy of an error, if its sentence ends with that of the library.
 fn of(error: &anyhow::Error) -> Option<Cow<'static, str>> {
     let said = error.to_string();
     let (library, helps) = if let Some(error) = error.downcast_ref::<pneu::Error>() {
@@ -105,7 +105,7 @@ fn of(error: &anyhow::Error) -> Option<Cow<'static, str>> {
     helps.filter(|_| said.ends_with(&library))
 }
 
-/// Returns how the sentence of an error of the library ends.
+/// Returns the end of the sentence of an error of the library.
 fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
     let words = match error {
         pneu::Error::SeveralMessages { handle, .. } => {

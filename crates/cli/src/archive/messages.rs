@@ -20,10 +20,10 @@ use restic::Repository;
 use std::cell::{Cell, OnceCell};
 use work::Silent;
 
-/// A view, and whether everything could be read that is to be searched in it.
+/// A view, and whether all that it searches could be read.
 pub(crate) struct SearchedView {
     pub(crate) view: View,
-    /// What it is not: [`Outcome::Partly`], which was said why, or [`Outcome::Done`].
+    /// [`Outcome::Partly`] if something could not be read, which was reported, or else [`Outcome::Done`].
     pub(crate) outcome: Outcome,
 }
 
@@ -32,14 +32,14 @@ pub(crate) struct SearchedView {
 /// # Errors
 /// No repository is named, or it cannot be opened or read.
 pub(crate) fn with_absent(view: View, session: &Session) -> Result<SearchedView> {
-    // Without a lock: only index files are read, and the answer is that of the moment.
+    // Without a lock: only index files are read, and the answer is as of now.
     let (_, repository) = repository::open_named(session)?;
     let archive = Archive::new(session.host()?.settings(), &repository, &Silent);
     let (view, unread) = archive.with_absent(view)?;
     Ok(SearchedView { view, outcome: complain(unread) })
 }
 
-/// Says what of the archive could not be read or found, so that an answer may lack it.
+/// Reports what of the archive could not be read or found, and so may be missing in an answer.
 pub(crate) fn complain(unread: Unread) -> Outcome {
     let mut problems = unread.problems;
     problems.extend(sentences(&unread.unindexed));
@@ -49,7 +49,7 @@ pub(crate) fn complain(unread: Unread) -> Outcome {
     if problems.is_empty() { Outcome::Done } else { Outcome::Partly }
 }
 
-/// Says what lies in the archive and is not found there.
+/// Returns sentences about messages of the archive that cannot be found.
 fn sentences(unindexed: &UnindexedMessages) -> Vec<String> {
     let UnindexedMessages { message_count, pack_count, problems } = unindexed;
     let mut sentences = Vec::new();
@@ -70,10 +70,10 @@ fn sentences(unindexed: &UnindexedMessages) -> Vec<String> {
     sentences
 }
 
-/// What brings back what lies in packs that no index file names.
+/// How to find messages in packs that no index file names.
 const WAY_OUT: &str = "run \"restic repair index\" to rebuild the missing index files";
 
-/// The archive as a place for messages whose files are gone. It is opened when it is first asked.
+/// The archive as a place for messages whose files are gone. It is opened when it is first needed.
 pub(crate) struct LazyArchive<'a> {
     lock: LockOptions,
     session: &'a Session,
@@ -84,7 +84,7 @@ pub(crate) struct LazyArchive<'a> {
 }
 
 impl<'a> LazyArchive<'a> {
-    /// Names it; nothing is opened yet.
+    /// Stores its name; opens nothing yet.
     pub(crate) fn new(lock: LockOptions, session: &'a Session) -> LazyArchive<'a> {
         LazyArchive { lock, session, repository: OnceCell::new(), is_paged: Cell::new(false) }
     }
@@ -111,7 +111,7 @@ impl<'a> LazyArchive<'a> {
     /// # Errors
     /// The repository cannot be opened or read; a signal.
     pub(crate) fn message(&self, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
-        // Under its lock nothing else asks.
+        // Nothing else uses it while this holds its lock.
         progress::check()?;
         let Some((repository, _)) = self.opened()? else { return Ok(None) };
         Ok(Archive::new(self.session.host()?.settings(), repository, &Silent).message(sha256)?)

@@ -36,7 +36,7 @@ pub(crate) fn parse(text: &str) -> Result<PointInTime, String> {
     let mistake = |error: &dyn std::fmt::Display| {
         format!("{error}; write a day, 2025-06-01, or a time of your time zone, 2025-06-01T14:00")
     };
-    // What reads days passes over a time behind them, and what reads times takes a day for its first second.
+    // The reader of days ignores a time after them, and the reader of times takes a day as its first second.
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
         text.parse().map(PointInTime::Day).map_err(|error: jiff::Error| mistake(&error))
     } else {
@@ -53,11 +53,11 @@ impl PointInTime {
                 time.to_zoned(zone.clone()).and_then(|time| time.checked_add(jiff::Span::new().seconds(1)))
             }
         };
-        // Behind the last day that can be written there is nothing.
+        // Nothing is later than the last day that can be written.
         end.map_or(i64::MAX, |end| end.timestamp().as_second())
     }
 
-    /// Says whether it is later than now; today is not.
+    /// Returns whether it is later than now; today is not.
     fn is_to_come(self, now: &Zoned) -> bool {
         match self {
             PointInTime::Day(day) => day > now.date(),
@@ -75,8 +75,8 @@ impl std::fmt::Display for PointInTime {
     }
 }
 
-/// Returns the view of the mail as it was: each root as the newest snapshot has it that is not later. Says
-/// which snapshots those are.
+/// Returns the view of the mail as of that time, using each root's latest snapshot up to then. Reports which
+/// snapshots those are.
 ///
 /// # Errors
 /// No repository is named, or it cannot be opened or read; there is no such snapshot; a signal.
@@ -119,7 +119,7 @@ fn nothing(at: PointInTime, snapshots: &SnapshotsAt, now: &Zoned) -> String {
     }
 }
 
-/// Says which snapshots answer.
+/// Reports which snapshots are used.
 fn tell(at: PointInTime, SnapshotsAt { all, chosen, .. }: &SnapshotsAt, now: &Zoned) {
     if at.is_to_come(now) {
         output::complain(format!("{at} is in the future; searching the latest backup"));
@@ -127,7 +127,7 @@ fn tell(at: PointInTime, SnapshotsAt { all, chosen, .. }: &SnapshotsAt, now: &Zo
     for ChosenSnapshot { snapshot, roots } in &chosen.snapshots {
         let Some((id, snapshot)) = all.get(*snapshot) else { continue };
         let time = shown(snapshot.time.seconds(), now.time_zone());
-        // Where one snapshot has all, there is no need to name it all.
+        // If one snapshot has all roots, they need not be named.
         let whose = if chosen.snapshots.len() == 1 { String::new() } else { format!("{}: ", names(roots)) };
         output::complain(format!("{whose}as of {time}, snapshot {}", id.short()));
     }

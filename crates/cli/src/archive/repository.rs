@@ -26,10 +26,10 @@ const CACHE: &str = "pneu/archive";
 /// How many requests are sent to an object store at the same time, at least, as restic does it: most of the
 /// time they wait.
 const REQUEST_COUNT: usize = 5;
-/// The most that is read as an address.
+/// Most bytes that are read as an address.
 const ADDRESS_BYTES_MAX: usize = 64 << 10;
 
-/// Said where a repository is needed and none is named.
+/// The message if a repository is needed and none is named.
 pub(crate) const NO_REPOSITORY: &str = "no repository is named: give one with --repo, \
     RESTIC_REPOSITORY, or in the configuration under [archive]";
 
@@ -66,7 +66,7 @@ pub(crate) struct LockOptions {
     pub no_lock: bool,
 }
 
-/// A repository's place, and what the user said of it.
+/// A repository's place, and the options for it.
 pub(crate) struct ConfiguredRepository {
     options: RepositoryOptions,
     variables: RepositoryVariables,
@@ -86,20 +86,20 @@ impl ReadLock {
         self.0.as_ref()
     }
 
-    /// Gives it up.
+    /// Releases it.
     ///
     /// # Errors
-    /// What the storage says.
+    /// An error of the storage.
     pub(crate) fn release(self) -> Result<()> {
         Ok(self.0.map_or(Ok(()), HeldLock::release)?)
     }
 }
 
 impl ConfiguredRepository {
-    /// Finds out which repository is meant. Nothing is asked of it yet.
+    /// Finds out which repository is meant. Does not access it yet.
     ///
     /// # Errors
-    /// Nobody says, or the address cannot be understood.
+    /// None is named, or the address cannot be understood.
     pub(crate) fn new(options: &RepositoryOptions, session: &Session) -> Result<ConfiguredRepository> {
         let variables = environment::repository_variables();
         let configured = session.configured()?.archive.clone();
@@ -134,7 +134,7 @@ impl ConfiguredRepository {
         })
     }
 
-    /// Says whether anybody names a repository.
+    /// Returns whether a repository is named.
     ///
     /// # Errors
     /// The configuration cannot be read.
@@ -144,10 +144,10 @@ impl ConfiguredRepository {
         Ok(options.repo.is_some() || is_said || session.configured()?.archive.is_some())
     }
 
-    /// Makes the repository.
+    /// Creates the repository.
     ///
     /// # Errors
-    /// There is one, or it cannot be made; no password.
+    /// It exists already, or cannot be created; no password.
     pub(crate) fn init(&self) -> Result<Repository> {
         let password = self.password(Typing::Twice)?;
         let (storage, cache) = (Arc::clone(&self.storage), self.cache.clone());
@@ -163,10 +163,10 @@ impl ConfiguredRepository {
         self.unlock(&self.asked()?)
     }
 
-    /// Returns the password, asked for if nobody says it; only of a repository that is there.
+    /// Returns the password, and asks for it if it is not given; only for a repository that exists.
     ///
     /// # Errors
-    /// There is none, nothing can be asked of it, no password.
+    /// There is none, it cannot be reached, no password.
     pub(crate) fn asked(&self) -> Result<Password> {
         if self.storage.size(restic::FileName::CONFIG)?.is_none() {
             return Err(restic::config::absence(&*self.storage)?.into());
@@ -174,7 +174,7 @@ impl ConfiguredRepository {
         self.password(Typing::Once)
     }
 
-    /// Opens the repository with its password. That takes a good part of a second of one core, on purpose.
+    /// Opens the repository with its password. By design, that takes a good part of a second of one core.
     ///
     /// # Errors
     /// The password is wrong, its keys or its config are damaged.
@@ -193,7 +193,7 @@ impl ConfiguredRepository {
         signals::listen().map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         let told = RefCell::new(String::new());
         let lock = repository.lock(kind, self.options.retry_lock, &|what, helps| {
-            // It is asked each second, and told whenever somebody else has the lock, or left it.
+            // It is called each second, and whenever the holder of the lock changes.
             if told.replace(what.to_owned()) != what {
                 output::complain(remedy::repository_sentence(what, helps));
             }
@@ -204,10 +204,11 @@ impl ConfiguredRepository {
         Ok(lock)
     }
 
-    /// Locks the repository for reading, beside others who read or back up, unless the user wants no lock.
+    /// Locks the repository for reading, unless the user wants no lock. Others may read and back up
+    /// meanwhile.
     ///
     /// # Errors
-    /// Somebody else has it locked for himself alone, or no lock can be written.
+    /// Another process has locked it exclusively, or no lock can be written.
     pub(crate) fn lock_to_read(&self, repository: &Repository, options: LockOptions) -> Result<ReadLock> {
         self.lock_unless(repository, LockKind::Shared, options)
     }
@@ -215,7 +216,7 @@ impl ConfiguredRepository {
     /// Locks the repository, unless the user wants no lock.
     ///
     /// # Errors
-    /// Somebody else has it locked, or no lock can be written.
+    /// Another process has locked it, or no lock can be written.
     pub(crate) fn lock_unless(
         &self,
         repository: &Repository,
@@ -237,8 +238,8 @@ impl ConfiguredRepository {
     fn password(&self, typing: Typing) -> Result<Password> {
         let RepositoryOptions { password_file, password_command, .. } = &self.options;
         let configured = self.configured.as_ref();
-        // Each that was said leaves no doubt: an option, then what the environment says in restic's order,
-        // then the configuration.
+        // The first of these that is given counts: an option, then the environment in restic's order, then
+        // the configuration.
         if let Some(named) =
             PasswordSource::one(password_file.as_deref(), password_command.as_deref(), "the options")?
         {
@@ -282,7 +283,7 @@ pub(crate) fn open_named(session: &Session) -> Result<(ConfiguredRepository, Rep
     Ok((place, repository))
 }
 
-/// The lock on a repository, which a signal gives up before it ends the process.
+/// The lock on a repository. A signal releases it before it ends the process.
 #[derive(Debug)]
 struct RepositoryLock(restic::LockReleaser);
 

@@ -48,7 +48,7 @@ impl Run<Session> for Arguments {
         let damages =
             index::diagnose(&session.environment, if self.deep { Depth::Deep } else { Depth::Quick })?;
         if damages.is_empty() {
-            // For its sentence about roots that are not indexed.
+            // Reports roots that are not indexed.
             session.view()?;
         }
         tell(&damages, if self.deep { SOUND } else { SOUND_SO_FAR }, session)?;
@@ -69,12 +69,12 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Said when every byte was read.
+/// The message after every byte was read.
 const SOUND: &str = "no damage found";
-/// Said when not every byte was.
+/// The message after a check that does not read every byte.
 const SOUND_SO_FAR: &str = "no damage found; --deep reads every byte";
 
-/// Prints what is damaged, or this sentence if nothing is.
+/// Prints what is damaged, or this message if nothing is.
 fn tell(damages: &[Damage], sound: &str, session: &Session) -> Result<()> {
     let mut output = session.output();
     for damage in damages.iter().filter(|damage| damage.repair != Repair::AsSaid) {
@@ -90,7 +90,7 @@ fn tell(damages: &[Damage], sound: &str, session: &Session) -> Result<()> {
     output.finish()
 }
 
-/// Says which files of the data directory are none of ours.
+/// Reports which files of the data directory do not belong to pneu.
 fn tell_strangers(session: &Session) -> Result<()> {
     for path in index::strangers(&session.environment)? {
         output::complain(one_line(&format!("{} is not a file of pneu; it was left alone", path.display())));
@@ -98,7 +98,7 @@ fn tell_strangers(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Says what the next backup rebuilds.
+/// Reports what the next backup rebuilds.
 fn complain_of_backups(damages: &[Damage]) {
     if wants(damages, Repair::NextBackup) {
         output::complain(
@@ -107,7 +107,7 @@ fn complain_of_backups(damages: &[Damage]) {
     }
 }
 
-/// Says what no new index and no second copy would mend.
+/// Reports damage that neither a new index nor a second copy can repair.
 fn complain_of_user(damages: &[Damage], session: &Session) {
     for damage in damages.iter().filter(|damage| damage.repair == Repair::AsSaid) {
         output::complain(remedy::sentence(&damage.what, damage.remedy));
@@ -125,8 +125,8 @@ fn wants(damages: &[Damage], repair: Repair) -> bool {
     damages.iter().any(|damage| damage.repair == repair)
 }
 
-/// Checks, mends what was said from its second copy, and makes the index anew if it is damaged, or was made
-/// without a header of the configuration.
+/// Checks, repairs the user's data from its second copy, and rebuilds the index if it is damaged or lacks a
+/// header of the configuration.
 fn repair(session: &Session) -> Result<Outcome> {
     let mut damages = index::diagnose(&session.environment, Depth::Deep)?;
     tell(&damages, SOUND, session)?;
@@ -148,7 +148,7 @@ fn repair(session: &Session) -> Result<Outcome> {
     })
 }
 
-/// Mends what was said from its second copy, and returns what is damaged after that.
+/// Repairs the user's data from its second copy, and returns what is still damaged.
 fn mend_user(damages: Vec<Damage>, session: &Session) -> Result<Vec<Damage>> {
     let is_of_user = |damage: &Damage| matches!(damage.repair, Repair::Copy | Repair::Backup);
     index::repair_user(&session.environment)?;
@@ -157,7 +157,7 @@ fn mend_user(damages: Vec<Damage>, session: &Session) -> Result<Vec<Damage>> {
         let directory = session.environment.user_directory();
         output::complain(format!("{} was repaired from its second copy", directory.display()));
     }
-    // No second copy mended these.
+    // No second copy could repair these.
     after.iter_mut().filter(|damage| damage.repair == Repair::Copy).for_each(|damage| {
         damage.repair = Repair::Backup;
     });
@@ -165,7 +165,7 @@ fn mend_user(damages: Vec<Damage>, session: &Session) -> Result<Vec<Damage>> {
     Ok(after)
 }
 
-/// Makes a sound index anew if it was made without a header of the configuration.
+/// Rebuilds an intact index if it lacks a header of the configuration.
 fn add_headers(session: &Session) -> Result<Outcome> {
     let view = session.host()?.open_view()?;
     let missing = view.mailbox().missing_headers(&session.configured()?.headers);

@@ -154,13 +154,13 @@ impl Run<Session> for Arguments {
         let view = session.view()?;
         let question = TypedQuery::new(&self.query, &view)?;
         let SearchedView { view, outcome } = self.searched(view, session)?;
-        // The process ends behind this: all that is mapped goes with it at once, which takes less than one
-        // map after the other.
+        // The process ends after this, which unmaps everything at once. That takes less time than unmapping
+        // one map after the other.
         let view = std::mem::ManuallyDrop::new(view);
         let answer = self.answer((&view, &question), (pieces, command), session);
         match (answer, outcome) {
             (Ok(Outcome::Done | Outcome::Nothing), Outcome::Partly) => Ok(Outcome::Partly),
-            // What was not found may be in what could not be read.
+            // Messages that were not found may be in the part that could not be read.
             (Err(error), Outcome::Partly) if error.is::<NotFound>() => {
                 remedy::complain_why(&error);
                 Ok(Outcome::Partly)
@@ -171,7 +171,7 @@ impl Run<Session> for Arguments {
 }
 
 impl Arguments {
-    /// Finds messages and does with them what is wanted.
+    /// Finds messages and prints, links or writes them.
     fn answer(
         &self,
         (view, question): (&View, &TypedQuery),
@@ -234,7 +234,7 @@ impl Arguments {
         Ok(Outcome::Done)
     }
 
-    /// Returns the view of the time, and with the messages, that are to be searched.
+    /// Returns the view to search: as of `--at`, and with the messages of the archive for `--archived`.
     fn searched(&self, view: View, session: &Session) -> Result<SearchedView> {
         let whole = |view| SearchedView { view, outcome: Outcome::Done };
         match (self.at, self.archived) {
@@ -244,7 +244,7 @@ impl Arguments {
         }
     }
 
-    /// Refuses options that do not go together.
+    /// Refuses options that cannot be combined.
     fn check(&self) -> Result<()> {
         if self.print0 && !matches!(self.format, Format::Plain | Format::Paths) {
             bail!("--print0 works only with --format plain or paths");
@@ -273,7 +273,7 @@ impl Arguments {
         if self.print0 { End::Zero } else { End::Line }
     }
 
-    /// Returns what prints messages in the format that was asked for, if the index alone can.
+    /// Returns the printer for the format, if the format needs only the index.
     fn printer(&self, pieces: Vec<Piece>, session: &Session) -> Option<Box<dyn Printer>> {
         let end = self.end();
         let places = self.places();
@@ -290,7 +290,7 @@ impl Arguments {
         }
     }
 
-    /// Makes links, and clears them even if nothing is found: what was found before is no answer now.
+    /// Makes links. Clears old links even if nothing is found, because they do not match this query.
     fn links(
         &self,
         directory: &Path,

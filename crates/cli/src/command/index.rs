@@ -141,7 +141,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Brings the index in step as a command without options does, for another command. Says which files or
+/// Updates the index like `pneu index` without options, for another command. Reports which files or
 /// directories could not be read.
 ///
 /// # Errors
@@ -160,8 +160,9 @@ fn complain(summary: &Summary) {
     }
 }
 
-/// Decides whether the archive is asked for messages that no disk has: if the user says so, and for the first
-/// index where the configuration names an archive. What the environment names may be any repository.
+/// Decides whether messages that only the archive has are imported: if the user says so, and for a first
+/// index if the configuration names an archive. A repository that the environment names may have other
+/// content.
 fn import_of(
     arguments: &Arguments,
     state: &IndexState,
@@ -181,12 +182,12 @@ fn import_of(
     Ok(ArchiveImport::None)
 }
 
-/// Said when a pass was interrupted.
+/// The message after an interrupted pass.
 const KEPT: &str = "interrupted; what was done so far is kept; run \"pneu index\" again for the rest";
-/// Said when making the index anew was.
+/// The message after an interrupted rebuild.
 const BEGUN_IN_VAIN: &str = "interrupted; the index is unchanged; run the same command again to start over";
 
-/// Makes the index anew, from the mail and from what the archive has besides, if one is named.
+/// Rebuilds the index from the mail, and from messages that only the archive has, if one is named.
 ///
 /// # Errors
 /// A root holds no mail; the index cannot be written.
@@ -324,8 +325,7 @@ fn roots(session: &Session, state: &IndexState) -> Result<Vec<Root>> {
     Ok(roots)
 }
 
-/// Refuses a directory without mail before an index is made for it: a mistyped name should leave nothing
-/// behind.
+/// Refuses a directory without mail before an index is created: a mistyped name should leave no files.
 fn has_maildir(root: &Root) -> Result<()> {
     let path = root.path.display();
     let found = mail::find_folders(&root.path)?;
@@ -338,7 +338,7 @@ fn has_maildir(root: &Root) -> Result<()> {
     Ok(())
 }
 
-/// Returns a line about messages with problems; none if there are no such messages.
+/// Returns a line about messages with problems; `None` if there are none.
 fn problem_line(ProblemCounts { messages, groups }: &ProblemCounts) -> Option<String> {
     let has = match messages {
         0 => return None,

@@ -52,7 +52,7 @@ impl Run<Session> for Arguments {
     /// # Errors
     /// There is no index, it is damaged or cannot be written; Ctrl-C.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        // Opened first for its sentence about roots that are not indexed.
+        // Opened first to report roots that are not indexed.
         session.view()?;
         let repository = if self.no_archive { None } else { named(session)? };
         let archive = repository.as_ref();
@@ -124,7 +124,7 @@ fn line(absent: &Absent) -> String {
     format!("{day}  {}  {}", absent.from, absent.subject)
 }
 
-/// Reads an age, and returns it in seconds.
+/// Parses an age, and returns it in seconds.
 fn age(text: &str) -> Result<i64, String> {
     let unit = match text.bytes().last() {
         Some(b'h') => HOUR,

@@ -60,7 +60,7 @@ impl Run<Session> for Arguments {
         let (place, repository) = repository::open_named(session)?;
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
             .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
-        // What came back by other ways since the last pass must not come twice.
+        // Messages that came back in another way since the last pass must not come back twice.
         let pass = index::in_step(session, &progress)?;
         let lock = place.lock_to_read(&repository, self.lock)?;
         let snapshots = repository.snapshots()?.complete()?;
@@ -88,7 +88,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Prints what is back, and what is not.
+/// Prints what was put back, and what was not.
 fn say(report: &UndeleteReport, session: &Session) -> Result<()> {
     for problem in &report.problems {
         output::complain_of(problem.path.display(), &remedy::backup_problem(problem));

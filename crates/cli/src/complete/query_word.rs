@@ -9,7 +9,7 @@ use query::flags::FLAGS;
 use query::{Field, FieldSet, Priority};
 use terminal::completion::Candidate;
 
-/// Returns the ways to go on with `word`.
+/// Returns the completions of `word`.
 pub(super) fn candidates(word: &str, names: &Names) -> Vec<Candidate> {
     let (before, term) = last_term(word);
     let Some((name, typed)) = term.split_once(':') else {
@@ -41,8 +41,8 @@ fn last_term(word: &str) -> (&str, &str) {
     word.split_at(start)
 }
 
-/// Returns the names of fields that begin so, with what they hold. Other names of a field stand for it only
-/// where its first does not fit.
+/// Returns the names of fields with this beginning, with their descriptions. A field's other names are
+/// offered only if its first name does not fit.
 fn field_names(beginning: &str, names: &Names) -> Vec<(String, String)> {
     let fits = |name: &&str| name.starts_with(beginning);
     let mut found: Vec<(String, String)> = FIELDS

@@ -56,7 +56,7 @@ pub(crate) fn write(
             other => other?,
         }
     }
-    // Everything is read. Nobody else has to wait for the repository while somebody reads the page.
+    // Everything is read. Other processes need not wait for the lock while the user reads the page.
     drop(archive);
     output.finish()?;
     Ok(troubles.outcome())
@@ -76,7 +76,7 @@ fn first_line(message: &Message) -> String {
     format!("From {sender} {}\n", time.to_zoned(TimeZone::UTC).strftime("%a %b %e %H:%M:%S %Y"))
 }
 
-/// Writes what is ready, and begins anew.
+/// Writes what is ready, and empties the buffer.
 fn flush(ready: &mut Vec<u8>, output: &mut Output) -> Result<()> {
     if output.terminal.is_terminal() {
         output.bytes(many_lines(&String::from_utf8_lossy(ready)).as_bytes())?;
@@ -87,12 +87,12 @@ fn flush(ready: &mut Vec<u8>, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Quotes the lines of a message that comes in blocks, however long lines are.
+/// Quotes the lines of a message that arrives in blocks, for lines of any length.
 #[derive(Default)]
 struct Quoting {
     /// How much of [`FROM`] the open line has after its quotes, which is not written yet.
     matched: usize,
-    /// The open line cannot be one that is quoted any more.
+    /// The open line can no longer be one that is quoted.
     is_inside: bool,
     /// The last byte that came.
     last: Option<u8>,
@@ -105,13 +105,13 @@ impl Quoting {
             let rest = if self.is_inside { piece } else { self.begin(piece, out) };
             out.extend_from_slice(rest);
             self.last = piece.last().copied();
-            // A line that ends is known: nothing of FROM is an end of line.
+            // The line has ended, so it is known whether it is quoted: FROM contains no line end.
             self.is_inside &= self.last != Some(b'\n');
         }
     }
 
-    /// Appends quotes, and what FROM hides behind them, as far as that is clear. Returns what was not looked
-    /// at.
+    /// Appends quotes, and the part of FROM after them as far as it is decided. Returns the rest of the
+    /// block.
     fn begin<'p>(&mut self, mut piece: &'p [u8], out: &mut Vec<u8>) -> &'p [u8] {
         if self.matched == 0 {
             let (quotes, rest) = piece.split_at(piece.iter().take_while(|byte| **byte == b'>').count());

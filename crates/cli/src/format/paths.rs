@@ -35,7 +35,7 @@ pub(crate) struct Paths {
     pub end: End,
     /// Which files of each message.
     pub places: FileChoice,
-    /// Whether a person looks at them.
+    /// Whether the output is a terminal.
     pub is_terminal: bool,
 }
 

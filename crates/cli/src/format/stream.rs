@@ -12,7 +12,7 @@ use render::Position;
 use render::{Listed, Printer};
 use std::ops::Range;
 
-/// Hits that are read before other threads are woken for more: what a person looks at is there without them.
+/// Hits that are read before other threads are woken. These fill a screen, and need no other threads.
 const FIRST_COUNT: usize = 128;
 /// Hits whose bytes wait to be written. About 4 MB of JSON.
 const WAITING_COUNT: usize = 4096;
@@ -58,7 +58,7 @@ struct Taken<'a> {
     /// All that was found.
     all: &'a [Hit],
     hits: &'a [Hit],
-    /// Where each stands in its conversation, or nothing.
+    /// The place of each in its conversation, or empty.
     spots: &'a [Spot],
 }
 

@@ -1,4 +1,4 @@
-//! Conversations, one a line.
+//! Conversations, one per line.
 //!
 //! Takes conversations and a view. Returns lines: date of the newest message, messages that match and all,
 //! how many are unread, authors, subject, tags. On a terminal columns are cut to its width. Does not know how

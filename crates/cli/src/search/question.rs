@@ -24,8 +24,8 @@ pub(crate) struct TypedQuery {
 }
 
 impl TypedQuery {
-    /// Reads a query from words, which the shell took apart. None at all asks for every message. The view
-    /// knows the fields of the configuration, and the saved queries.
+    /// Parses a query from words, which the shell split. Without words, every message matches. The view has
+    /// the fields of the configuration, and the saved queries.
     ///
     /// # Errors
     /// It cannot be understood, and the message shows where; the saved queries cannot be read.
@@ -47,7 +47,8 @@ impl TypedQuery {
         explain(&self.text, error)
     }
 
-    /// Says why nothing was found, where that can be told: folders that it names, and that hold nothing.
+    /// Returns why nothing was found, if that is known: the query names folders that are empty or do not
+    /// exist.
     ///
     /// # Errors
     /// Damage in the index.
@@ -87,7 +88,7 @@ fn pointed(text: &str, span: Range<usize>) -> String {
     format!("  {}\n  {}{carets}", one_line(text), " ".repeat(width(&before)))
 }
 
-/// Options that say which messages belong to an answer.
+/// Options that choose which messages are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct Scope {
     /// Show whole conversations, the newest first: all their messages, with replies below the message they
@@ -122,14 +123,14 @@ pub(crate) enum ThreadForm {
     Summary,
 }
 
-/// Where a message stands in its conversation.
+/// The place of a message in its conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
     /// The place of the conversation's first message in the list.
     pub first: usize,
-    /// How many messages stand above it.
+    /// How many messages are above it.
     pub depth: u32,
-    /// Whether it was found, or only belongs to what was.
+    /// Whether it matches, or only belongs to a conversation with a match.
     pub origin: Origin,
 }
 
@@ -138,7 +139,7 @@ pub(crate) struct Spot {
 pub(crate) struct Found {
     /// The messages.
     pub hits: Hits,
-    /// Where each stands in its conversation, if that was asked for; else empty.
+    /// The place of each in its conversation, if that is wanted; otherwise empty.
     pub spots: Vec<Spot>,
     /// What `hits.total` counts.
     pub unit: &'static str,

@@ -1,4 +1,4 @@
-//! The names that `--sort` takes, and which end of each comes first.
+//! The names that `--sort` takes, and the direction of each.
 //!
 //! Turns a name or letter of the query language into an order for the library. Does not know how anything is
 //! sorted.
@@ -66,7 +66,7 @@ impl Sort {
         }
     }
 
-    /// Returns which end comes first: the newest, the largest, and else A.
+    /// Returns the direction: newest first, largest first, otherwise from A to Z.
     pub(crate) fn natural(self) -> Direction {
         match self {
             Sort::Date | Sort::Size | Sort::Changed => Direction::Descending,

@@ -14,7 +14,7 @@ use crate::words::quoted_path;
 use index::{Root, TagImport};
 use std::path::{Path, PathBuf};
 
-/// Whether an index is made for the first time: what is not taken in is told then, and not at every index.
+/// Whether this is the first index. What is not imported is reported only then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Occasion {
     /// The first index.
@@ -24,8 +24,7 @@ pub(crate) enum Occasion {
 }
 
 /// Shows the configuration that a restore left beside the roots, if there is none here, and says how to adopt
-/// it. Nothing of it is used: it may name commands, repositories and directories, and nobody knows who wrote
-/// it.
+/// it. Nothing of it is used: it may name commands, repositories and directories, and its author is unknown.
 pub(crate) fn configuration(session: &Session, roots: &[Root]) {
     let Some(place) = session.configuration.as_deref() else { return };
     if place.symlink_metadata().is_ok() {

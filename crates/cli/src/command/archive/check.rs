@@ -49,7 +49,7 @@ impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
         let place = ConfiguredRepository::new(&self.repository, session)?;
         let repository = place.open()?;
-        // As restic does: what comes or goes meanwhile would look like damage.
+        // As restic does: files that come or go meanwhile would look like damage.
         let lock = place.lock_unless(&repository, LockKind::Exclusive, self.lock)?;
         let read_data = match self.read_data {
             None => ReadData::Nothing,

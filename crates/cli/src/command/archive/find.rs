@@ -133,7 +133,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Returns the seconds and nanoseconds of a time of the user's clock.
+/// Returns the seconds and nanoseconds of a local time.
 fn instant(time: Option<DateTime>) -> Result<Option<(i64, u32)>> {
     let Some(time) = time else { return Ok(None) };
     let zone = environment::now().time_zone().clone();
@@ -179,7 +179,7 @@ fn print(
     output.bytes(&line)
 }
 
-/// Returns what JSON says of a file.
+/// Returns the JSON object of a file.
 fn value(found: &Found, having: &[&(Id, Snapshot)]) -> serde_json::Value {
     let node = &found.node;
     let ids: Vec<String> = having.iter().map(|(id, _)| id.to_string()).collect();

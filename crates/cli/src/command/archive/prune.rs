@@ -98,7 +98,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Looks at everything and decides what is to go once `going`, snapshots, are removed. Changes nothing.
+/// Reads everything and decides what to remove after the snapshots `going` are removed. Changes nothing.
 ///
 /// # Errors
 /// Something that other snapshots need is missing or damaged, so that nothing may be removed; the repository
@@ -156,7 +156,7 @@ pub(super) fn carry_out(
     Ok(if report.failed.is_empty() { Outcome::Done } else { Outcome::Partly })
 }
 
-/// Says what a plan comes to.
+/// Prints what a plan does.
 fn lines(figures: &PruneFigures) -> Vec<String> {
     let blobs = |number, bytes| format!("{}, {}", count(number, "blob"), people(bytes));
     let packs = |number, bytes| format!("{}, {}", count(number, "pack"), people(bytes));
@@ -181,7 +181,7 @@ fn lines(figures: &PruneFigures) -> Vec<String> {
     lines
 }
 
-/// Reads how much may stay unused.
+/// Parses how much may stay unused.
 fn max_unused(text: &str) -> Result<MaxUnused, String> {
     if text == "unlimited" {
         return Ok(MaxUnused::Unlimited);

@@ -33,15 +33,15 @@ pub(super) struct Selection {
 #[derive(Debug, Default)]
 pub(super) struct Selected {
     pub(super) snapshots: Vec<(Id, Snapshot)>,
-    /// How many could not be read. That was told.
+    /// How many could not be read, which was reported.
     pub(super) unread_count: usize,
 }
 
 impl Selection {
-    /// Returns the snapshots that are meant. Of those that cannot be read it tells.
+    /// Returns the snapshots that are meant. Reports those that cannot be read.
     ///
     /// # Errors
-    /// A snapshot that is named is not there; the repository cannot be reached.
+    /// A named snapshot does not exist; the repository cannot be reached.
     pub(super) fn of(&self, repository: &Repository) -> Result<Selected> {
         let lists = self.tag.iter().map(|list| list.split(',').map(str::to_owned).collect());
         let filter = Filter { hosts: self.host.clone(), tags: lists.collect(), paths: self.path.clone() };
@@ -71,7 +71,7 @@ impl Selection {
     }
 }
 
-/// Returns all snapshots. Of those that cannot be read it tells.
+/// Returns all snapshots. Reports those that cannot be read.
 ///
 /// # Errors
 /// The repository cannot be reached.
@@ -83,8 +83,8 @@ pub(super) fn all(repository: &Repository) -> Result<Selected> {
     Ok(Selected { snapshots: listed.snapshots, unread_count: listed.unread.len() })
 }
 
-/// Returns the one of these snapshots, the oldest first, that is called so: "latest", or the beginning of its
-/// id.
+/// Returns the one of these snapshots, sorted oldest first, that has this name: "latest", or a prefix of its
+/// ID.
 ///
 /// # Errors
 /// None is, or several are.
@@ -102,8 +102,8 @@ pub(super) fn named<'a>(snapshots: &'a [(Id, Snapshot)], name: &str) -> Result<&
     Ok(found.expect("the id is one of theirs"))
 }
 
-/// Returns the newest of snapshots that come from the oldest on. One that only keeps what was deleted counts
-/// where there is no other.
+/// Returns the newest of snapshots that are sorted oldest first. A snapshot that only keeps deleted messages
+/// counts only if there is no other.
 fn latest<'a>(
     snapshots: impl DoubleEndedIterator<Item = &'a (Id, Snapshot)> + Clone,
 ) -> Option<&'a (Id, Snapshot)> {
@@ -114,7 +114,7 @@ fn latest<'a>(
 /// Returns the one snapshot that `text` names, and the path after it.
 ///
 /// # Errors
-/// None is named so, or several are; or one that cannot be read might be meant.
+/// No snapshot or several have that name; or one that cannot be read might be meant.
 pub(super) fn one(repository: &Repository, text: &str) -> Result<(Id, Snapshot, Vec<u8>)> {
     let (name, path) = text.split_once(':').unwrap_or((text, ""));
     let mut listed = repository.snapshots()?;

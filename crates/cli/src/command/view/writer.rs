@@ -33,9 +33,9 @@ pub(super) struct Writer {
 /// Where a message stands in its conversation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
-    /// As records have it.
+    /// For records.
     pub thread: Thread<'a>,
-    /// As text has it.
+    /// For text.
     pub head: ThreadHead<'a>,
 }
 
@@ -80,7 +80,7 @@ impl Writer {
             Format::Sexp => render::sexp_line(&record, &mut bytes),
         }
         self.output.bytes(&bytes)?;
-        // Somebody may look at the first while the others are read.
+        // The user can read the first while the others are read from disk.
         if self.output.terminal.is_terminal() && self.count == 1 { self.output.flush() } else { Ok(()) }
     }
 
@@ -121,7 +121,7 @@ fn separator(terminal: Terminal) -> String {
     }
 }
 
-/// Returns all that is shown of a message.
+/// Returns everything that is shown of a message.
 fn record<'a>(
     message: &'a mail::Message,
     located: &'a Located,
@@ -145,7 +145,7 @@ fn record<'a>(
     record
 }
 
-/// Returns the date that the name of its file gives a message which says none.
+/// Returns the date from the file name, for a message without a date.
 fn date_of_name(located: &Located) -> Option<i64> {
     mail::name_seconds(located.path.as_ref()?.file_name()?.as_bytes())
 }
