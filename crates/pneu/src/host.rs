@@ -1,8 +1,8 @@
-//! The host: the newest state of an index, for a program that lives long.
+//! The host: the newest state of an index, for a long-running program.
 //!
-//! Views are handed out of one current mailbox. A newer commit replaces it by the exchange of a reference,
-//! and is made of the one before by their difference. Writers wait for each other here, in the order in which
-//! they come.
+//! Views are made from one current mailbox. For a newer commit, a new mailbox is made from the current one
+//! and the difference, and the reference to it is exchanged. Writers wait for each other here, first come
+//! first served.
 
 use crate::archive::{ImportSource, Imported};
 use crate::error::Result;
@@ -22,19 +22,19 @@ use work::{Progress, Silent, Stage};
 
 /// The newest state of an index, shared by all threads of a program.
 ///
-/// The index may also be written by other processes: [`Host::refresh`] takes over what they committed.
+/// Other processes may also write to the index: [`Host::refresh`] takes over their commits.
 #[derive(Debug)]
 pub struct Host {
     settings: Arc<Settings>,
-    /// The newest state that was opened; none until somebody asks.
+    /// The newest state that was opened; `None` until it is needed.
     current: RwLock<Option<State>>,
     /// Held while a newer state is opened, so that it is opened once.
     opening: Mutex<()>,
-    /// Held while this process writes: the queue of its writers. Counts them.
+    /// Held while this process writes: the queue of its writers, and their number.
     writing: Mutex<u64>,
 }
 
-/// What a view shows.
+/// The state that a view shows.
 #[derive(Clone, Debug)]
 struct State {
     mailbox: Mailbox,
@@ -46,14 +46,14 @@ struct State {
 pub enum IndexState {
     /// There is none yet.
     Missing,
-    /// It has an older version: [`Host::rebuild`] makes it anew. Holds the roots that it remembers.
+    /// It has an older version: [`Host::rebuild`] rebuilds it. Holds the roots that it remembers.
     Outdated(Vec<Root>),
     /// It can be used. Holds its roots.
     Usable(Vec<Root>),
 }
 
 impl Host {
-    /// Makes a host. Nothing is opened until a view is asked for.
+    /// Creates a host. Opens nothing until a view is needed.
     pub fn new(settings: Settings) -> Host {
         Host {
             settings: Arc::new(settings),
@@ -63,7 +63,7 @@ impl Host {
         }
     }
 
-    /// Returns what the host was made with.
+    /// Returns the settings of the host.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -79,7 +79,7 @@ impl Host {
         let current = self.current().clone();
         match current {
             Some(state) => Ok(self.view_of(state)),
-            // `refresh` leaves none only if it fails.
+            // `refresh` leaves `None` only if it fails.
             None => self.open_view(),
         }
     }
@@ -124,7 +124,7 @@ impl Host {
         let _opening = locked(&self.opening);
         let environment = &self.settings.environment;
         let current = self.current().clone();
-        // If they cannot be read, the query that names one says so.
+        // If they cannot be read, a query that names one reports it.
         let read = index::saved_queries(environment).ok();
         let (mailbox, is_read) = match &current {
             Some(State { mailbox, queries }) => {
@@ -136,7 +136,7 @@ impl Host {
             return Ok(false);
         }
         if let Some(mailbox) = &mailbox {
-            // Before anybody sees it: a view shows one state.
+            // Before it is visible: a view shows one state.
             mailbox.pin()?;
         }
         let Some(mailbox) = mailbox.or(current.map(|state| state.mailbox)) else { return Ok(false) };
@@ -145,7 +145,7 @@ impl Host {
         Ok(true)
     }
 
-    /// Takes over what this process wrote, if anybody has asked for a view.
+    /// Takes over what this process wrote, if a view was ever needed.
     fn follow(&self) -> Result<()> {
         if self.current().is_some() {
             self.refresh()?;
@@ -153,7 +153,7 @@ impl Host {
         Ok(())
     }
 
-    /// Writes when all writers before have done so, and takes the result over.
+    /// Waits for all earlier writers, writes, and takes the result over.
     fn write<T, E: Into<crate::Error>>(
         &self,
         write: impl FnOnce(&Environment) -> std::result::Result<T, E>,
@@ -164,8 +164,8 @@ impl Host {
         Ok(written)
     }
 
-    /// Returns the environment of the next writer. Each has a seed of its own: what is written twice, because
-    /// the index was deleted in between, must not look the same.
+    /// Returns the environment of the next writer. Each has its own seed: two indexes must not look the same
+    /// if one is deleted and written again.
     fn environment_of_writer(&self, writer_count: &mut u64) -> Environment {
         *writer_count += 1;
         let environment = &self.settings.environment;
@@ -181,8 +181,8 @@ impl Host {
         self.current.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Brings the index in step with the disk, and takes over the result. Makes the index if there is none.
-    /// The headers that are indexed are those of the configuration.
+    /// Updates the index, and takes over the result. Creates the index if there is none. The headers that are
+    /// indexed are those of the configuration.
     ///
     /// # Errors
     /// Damage, a full disk, a directory that cannot be written; [`Error::Cancelled`](crate::Error::Cancelled)
@@ -217,8 +217,8 @@ impl Host {
         Ok(imported?.1)
     }
 
-    /// Makes the index anew, from the mail and from what a repository has besides. The new index replaces the
-    /// old one when it is complete.
+    /// Rebuilds the index from the mail, and from messages that only a repository has. The new index replaces
+    /// the old one when it is complete.
     ///
     /// # Errors
     /// A root holds no mail; as [`Host::update`] and [`Host::import`]. The old index then stays.
@@ -273,11 +273,11 @@ impl Host {
         Ok(index::saved_queries(&self.settings.environment)?)
     }
 
-    /// Saves a query, in place of any of its name.
+    /// Saves a query. Replaces one of the same name.
     ///
     /// # Errors
     /// The text cannot be a name; [`Error::Parse`](crate::Error::Parse) if the query cannot be understood or
-    /// asks for itself; the saved queries are damaged or cannot be written. Nothing was changed then.
+    /// refers to itself; the saved queries are damaged or cannot be written. Nothing was changed then.
     pub fn save_query(&self, name: &str, text: &str) -> Result<()> {
         self.write(|environment| saved_queries::save(&self.settings, environment, name, text))
     }
@@ -316,7 +316,7 @@ impl Host {
         })
     }
 
-    /// Calls `work` with what says which messages must stay.
+    /// Calls `work` with the source that knows which messages must stay.
     fn asking<T>(
         &self,
         archive: Option<&Repository>,
@@ -333,8 +333,8 @@ impl Host {
     }
 }
 
-/// Takes over what a pass changed before its merges begin. A merge by itself changes no row and costs next to
-/// nothing to take over; changes and merges together would have to be told apart row by row.
+/// Takes over what a pass changed before its merges begin. A merge alone changes no row and costs almost
+/// nothing to take over. Changes and merges together would have to be separated row by row.
 struct FollowBeforeMerge<'a> {
     host: &'a Host,
     progress: &'a dyn Progress,
@@ -343,7 +343,7 @@ struct FollowBeforeMerge<'a> {
 impl Progress for FollowBeforeMerge<'_> {
     fn stage(&self, stage: Stage) {
         if stage == Stage::Merge {
-            // If it fails, so does the one at the end, which says so.
+            // If it fails, so does the one at the end, which reports it.
             let _ = self.host.follow();
         }
         self.progress.stage(stage);
@@ -366,7 +366,7 @@ impl Progress for FollowBeforeMerge<'_> {
     }
 }
 
-/// Takes a lock. A panic of another holder leaves nothing half done: states are exchanged whole.
+/// Takes a lock. A panic of another holder leaves no partial change: states are exchanged as a whole.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

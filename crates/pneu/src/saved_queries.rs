@@ -8,7 +8,7 @@ use index::Environment;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-/// The saved queries of one time: they are read when they are first asked for, and stay as they were then.
+/// The saved queries at one time: they are read when they are first needed, and do not change afterwards.
 /// Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SavedQueries(Arc<OnceLock<BTreeMap<String, String>>>);
@@ -37,10 +37,10 @@ impl SavedQueries {
     }
 }
 
-/// What came of removing a saved query.
+/// The result of removing a saved query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryRemoval {
-    /// It is gone.
+    /// It was removed.
     Removed,
     /// There is none of that name.
     Unknown,
@@ -48,10 +48,10 @@ pub enum QueryRemoval {
     NeededBy(Vec<String>),
 }
 
-/// Saves a query, in place of any of its name.
+/// Saves a query. Replaces one of the same name.
 ///
 /// # Errors
-/// The text cannot be a name; the query cannot be understood or asks for itself; the saved queries are
+/// The text cannot be a name; the query cannot be understood or refers to itself; the saved queries are
 /// damaged or cannot be written. Nothing was changed then.
 pub(crate) fn save(settings: &Settings, environment: &Environment, name: &str, text: &str) -> Result<()> {
     index::check_query_name(name).map_err(|what| index::Error::QueryName { name: name.to_owned(), what })?;

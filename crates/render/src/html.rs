@@ -1,9 +1,9 @@
-//! Messages as a page for a browser: what they say, and nothing that acts.
+//! Messages as a page for a browser, without active content.
 //!
-//! In: records, and the HTML that messages bring along. Out: one HTML document. Of a message's own HTML only
-//! what formats text is left: no scripts, styles, forms, frames, images; links are kept, everything that
-//! would be loaded is not. A policy in the head forbids a browser all that too. What would turn or hide text
-//! in a terminal is written as references, or replaced where HTML cannot hold it.
+//! Input: records, and the HTML that messages bring along. Output: one HTML document. Of a message's own HTML
+//! only formatting of text and links are kept: no scripts, styles, forms, frames, images, or anything that
+//! would be loaded. A policy in the head forbids a browser all that, too. Characters that reverse or hide
+//! text in a terminal are written as references, or replaced where HTML cannot hold them.
 
 use crate::record::Record;
 use ammonia::{Builder, UrlRelative};
@@ -15,12 +15,12 @@ use std::io::{self, Read};
 use std::time::{Duration, Instant};
 use work::Cancel;
 
-/// What a page begins with.
+/// The beginning of a page.
 const BEGIN: &str = "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
     <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; form-action 'none'; base-uri \
     'none'\">\n\
     <meta name=\"referrer\" content=\"no-referrer\">\n";
-/// What a page ends with.
+/// The end of a page.
 pub const PAGE_END: &str = "</body>\n</html>\n";
 
 /// A message for a page.
@@ -29,8 +29,7 @@ pub struct Article {
     html: String,
 }
 
-/// Returns a message as a part of a page. `header` are its header lines as text, `own` the HTML that it
-/// brings along.
+/// Returns a message as a part of a page. `header` are its header lines as text, `own` is its own HTML.
 pub fn article(record: &Record<'_>, header: &str, own: Option<&str>, cancel: &Cancel) -> Article {
     let text = || format!("<pre>{}</pre>", escaped(&record.shown_text()));
     let body = match own {
@@ -50,19 +49,19 @@ pub fn page_start(first: &Article) -> String {
     harmless(&format!("{BEGIN}<title>{title}</title>\n</head>\n<body>\n")).into_owned()
 }
 
-/// Returns what stands between two messages of a page.
+/// Returns the HTML between two messages of a page.
 pub const BETWEEN: &str = "<hr>\n";
 
 impl Article {
-    /// Returns the message as it stands in a page.
+    /// Returns the HTML of the message.
     pub fn html(&self) -> Cow<'_, str> {
         harmless(&self.html)
     }
 }
 
-/// How long HTML may be parsed that looked bearable and is not.
+/// How long HTML may be parsed that passed `is_bearable` but is expensive.
 const PARSE_TIME_MAX: Duration = Duration::from_secs(2);
-/// Bytes that are parsed between two looks at the clock: a few tags.
+/// Bytes that are parsed between two checks of the clock: a few tags.
 const PIECE_BYTES: usize = 64;
 
 /// Returns HTML with nothing left but formatted text and links; `None` for HTML that takes too long, or once
@@ -76,8 +75,8 @@ fn clean_in_time(html: &str, cancel: &Cancel) -> Option<String> {
     cleaner().clean_from_reader(pieces).ok().map(|document| document.to_string())
 }
 
-/// Hands HTML to the parser in small pieces, and ends with an error when the time is over: the parser itself
-/// cannot be stopped.
+/// Passes HTML to the parser in small pieces, and fails when the time is over: the parser itself cannot be
+/// stopped.
 struct Pieces<'a> {
     rest: &'a [u8],
     cancel: &'a Cancel,
@@ -96,9 +95,9 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// What elements that are open at once, times all tags, may come to: parsing takes that many steps, and as
-/// many elements if open ones are begun again in each paragraph, as HTML wants it. Long newsletters come to a
-/// tenth of it.
+/// The limit of the number of elements open at once, times the number of tags: parsing takes that many steps,
+/// and makes as many elements if open ones are repeated in each paragraph, as HTML requires. Long newsletters
+/// reach a tenth of it.
 const STEPS_MAX: u64 = 4_000_000;
 /// Elements without an end tag.
 const VOID: [&str; 14] = [
@@ -106,7 +105,7 @@ const VOID: [&str; 14] = [
     "wbr",
 ];
 
-/// Elements that end where the next one begins: without other elements between they are not nested.
+/// Elements that end where the next one begins, so that they do not nest unless other elements are between.
 const ENDED_BY_THE_NEXT: [&str; 8] = ["p", "li", "td", "th", "tr", "dt", "dd", "option"];
 
 /// Returns whether HTML seems to need little time and memory to parse. An attacker can make expensive HTML
@@ -138,11 +137,11 @@ fn is_bearable(html: &str) -> bool {
     depth_max.saturating_mul(tags) <= STEPS_MAX
 }
 
-/// Returns what leaves nothing of HTML but formatted text and links to other places.
+/// Returns the sanitiser, which keeps only formatted text and links to other places.
 fn cleaner() -> Builder<'static> {
     let mut builder = Builder::default();
     builder.url_schemes(["http", "https", "mailto"].into()).url_relative(UrlRelative::Deny);
-    // An image would be loaded, and tell its sender that the message was read. Its description stays.
+    // Loading an image would tell the sender that the message was read. Its description is kept.
     builder.attribute_filter(|element, attribute, value| match (element, attribute) {
         ("a", _) => Some(Cow::Borrowed(value)),
         (_, "src" | "href" | "cite" | "background" | "srcset") => None,

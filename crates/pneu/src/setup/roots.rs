@@ -1,20 +1,20 @@
-//! Decides which roots are meant: those of the command line, of the configuration, or those that the index
+//! Decides which roots to use: those of the command line, of the configuration, or those that the index
 //! remembers.
 //!
-//! In: what the user wrote, and where we are. Out: roots with absolute paths. Pure; must not know what is in
-//! a root.
+//! Input: what the user wrote, and the current directory. Output: roots with absolute paths. Pure; does not
+//! depend on the content of a root.
 
 use index::Root;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-/// The name of a root that is given none.
+/// The name of a root without a name.
 const NAME_DEFAULT: &str = "mail";
 /// Longest name of a root in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Reads what `--maildir` gives: `DIR` or `NAME=DIR`. Paths are below `current` unless they are absolute.
+/// Parses the values of `--maildir`: `DIR` or `NAME=DIR`. Paths are below `current` unless they are absolute.
 ///
 /// # Errors
 /// A sentence.
@@ -29,10 +29,10 @@ pub fn from_arguments(arguments: &[OsString], current: &Path) -> Result<Vec<Root
     Ok(roots)
 }
 
-/// Returns the known roots with those given now, which replace the ones of their names.
+/// Returns the known roots with those given now, which replace roots of the same names.
 ///
 /// # Errors
-/// A sentence: together they cannot be.
+/// A sentence: they cannot be combined.
 pub fn joined(known: &[Root], given: Vec<Root>) -> Result<Vec<Root>, String> {
     let kept = known.iter().filter(|root| given.iter().all(|new| new.name != root.name));
     let mut all: Vec<Root> = kept.cloned().collect();

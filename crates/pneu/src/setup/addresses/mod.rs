@@ -1,9 +1,9 @@
 //! Finds the user's own addresses: in the configuration of other programs, and in mail that the user sent.
 //!
-//! In: the home directory, the directory of configurations, roots. Out: addresses, each once, those that are
-//! said before those that are guessed. No program is run, and only plain files are read, of limited size. mu
-//! keeps its addresses in its database and in no text: they are not found. Must not know what addresses are
-//! used for.
+//! Input: the home directory, the directory of configurations, roots. Output: addresses, each once, those
+//! that are configured before those that are guessed. No program is run, and only plain files are read, of
+//! limited size. mu keeps its addresses in its database and in no text: they are not found. Does not depend
+//! on what addresses are used for.
 
 mod programs;
 mod sent;
@@ -14,9 +14,9 @@ use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Addresses that are taken.
+/// Most addresses that are returned.
 const ADDRESS_COUNT_MAX: usize = 32;
-/// Bytes of a configuration that are read; one that is longer is left out.
+/// Most bytes of a configuration that is read; a longer one is left out.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Takes addresses out of the text of a configuration.
@@ -65,7 +65,7 @@ pub fn found(home: Option<&Path>, configuration: Option<&Path>, roots: &[Root]) 
 
 /// Returns the text of a plain file, unless it is too long.
 fn text(path: &Path) -> Option<String> {
-    // A pipe would otherwise wait for a writer.
+    // Opening a pipe would wait for a writer.
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path).ok()?;
     let metadata = file.metadata().ok()?;

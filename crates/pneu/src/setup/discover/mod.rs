@@ -22,7 +22,7 @@ const CANDIDATE_COUNT_MAX: usize = 64;
 /// Usual places of mail, below the home directory.
 const PLACES: [&str; 5] = ["Maildir", "Mail", "mail", ".mail", ".local/share/mail"];
 
-/// What is known of the user before anything is read.
+/// What is known about the user before any file is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Whereabouts {
     /// The home directory.
@@ -99,7 +99,7 @@ pub fn sources(whereabouts: &Whereabouts) -> Vec<Source> {
 }
 
 /// Returns the directories that the environment, habit and these files name: each once, in this order. The
-/// home directory and what lies above it are none: all else would lie in them.
+/// home directory and its parents are left out, because all others are inside them.
 pub fn candidates(whereabouts: &Whereabouts, texts: &[(Source, String)]) -> Vec<Candidate> {
     let mut all = Vec::new();
     let named = whereabouts.maildir.iter().map(|path| (path.clone(), Some("$MAILDIR".to_owned())));
@@ -130,8 +130,8 @@ fn directories(program: Program, text: &str, at: &At<'_>) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the candidates that lie in no other, as roots must, and of equal ones the first. Each comes with
-/// where it really is, all links followed.
+/// Returns the candidates that are not inside another one, as roots must not be, and of equal ones the first.
+/// Each has its real path, with all links followed.
 pub fn outermost(candidates: &[(PathBuf, Candidate)]) -> Vec<Candidate> {
     let is_outermost = |(place, (real, _)): &(usize, &(PathBuf, Candidate))| {
         let hides = |(other_place, (other, _)): (usize, &(PathBuf, Candidate))| {
@@ -143,7 +143,8 @@ pub fn outermost(candidates: &[(PathBuf, Candidate)]) -> Vec<Candidate> {
     outer.map(|(_, (_, candidate))| candidate.clone()).collect()
 }
 
-/// Returns roots for directories: one is called `mail`, several by the last parts of their paths.
+/// Returns roots for directories: a single one is named `mail`, several are named by the last parts of their
+/// paths.
 pub fn roots(candidates: &[Candidate]) -> Vec<Root> {
     if let [only] = candidates {
         return vec![Root { name: "mail".to_owned(), path: only.path.clone() }];
@@ -159,7 +160,7 @@ pub fn roots(candidates: &[Candidate]) -> Vec<Root> {
     roots
 }
 
-/// Returns letters and digits of a directory's name, as the name of a root has them.
+/// Returns the characters of a directory's name that the name of a root may have.
 fn root_name(path: &Path) -> String {
     /// Leaves room for a number in the name of a root, which has 64 bytes.
     const BYTES_MAX: usize = 48;
