@@ -13,8 +13,8 @@ pub(super) struct At<'a> {
 }
 
 impl At<'_> {
-    /// Returns the path that `text` means: absolute, or below `~` or `$HOME`. Addresses of servers, output of
-    /// commands and other variables are none.
+    /// Returns the path that `text` means: absolute, or below `~` or `$HOME`. `None` for addresses of
+    /// servers, output of commands and other variables.
     pub(super) fn path(&self, text: &str) -> Option<PathBuf> {
         if text.contains(['`', '$', '\0']) || text.contains("://") {
             return self.below_home(text.strip_prefix("$HOME").or_else(|| text.strip_prefix("${HOME}"))?);
