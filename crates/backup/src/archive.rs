@@ -253,7 +253,7 @@ fn destination<'a>(
     };
     match missing.iter().find(|root| folder.starts_with(root)) {
         Some(root) => {
-            let what = format!("{} is not there, or has no folder; is a disk not mounted?", root.display());
+            let what = format!("{} does not exist, or has no folder; is a disk not mounted?", root.display());
             Err((what, None))
         }
         None => Ok((kept, folder)),

@@ -36,7 +36,7 @@ pub enum Error {
     #[error("there is no mail to back up")]
     NoMail,
     /// A root is not there, but the index knows mail in it.
-    #[error("{} is not there; is a disk not mounted? Nothing was backed up", path.display())]
+    #[error("{} does not exist; is a disk not mounted? Nothing was backed up", path.display())]
     NoRoot {
         /// The root.
         path: PathBuf,

@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(explained(&backup::Error::from(none()).into()), expected);
         assert_eq!(
             explained(&backup::Error::NoRoot { path: "/mail".into() }.into()),
-            "/mail is not there; is a disk not mounted? Nothing was backed up. If it is gone for good, run \
+            "/mail does not exist; is a disk not mounted? Nothing was backed up. If it is gone for good, run \
              \"pneu index --accept-loss\""
         );
         assert_eq!(

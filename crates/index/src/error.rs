@@ -79,7 +79,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The user's data is damaged, and its second copy is intact.
-    #[error("{source}; a second copy in {} is whole", copy.display())]
+    #[error("{source}; a second copy in {} is intact", copy.display())]
     WithSecondCopy {
         /// The damage.
         source: Box<Error>,

@@ -169,7 +169,7 @@ fn tuples_are_found_by_each_index() {
     assert_eq!(said(&get(&["8"])), (Some(1), "", "pneu-tarantool: nothing found\n"));
     assert_eq!(said(&get(&["8", "-q"])), (Some(1), "", ""));
     let mistakes = [
-        (&["x"][..], "\"x\" is no key of index pk: a whole number from 0 to 2^64 - 1 is expected, not x"),
+        (&["x"][..], "\"x\" is not a key of index pk: a whole number from 0 to 2^64 - 1 is expected, not x"),
         (&["1", "2"], "index pk has 1 parts, and 2 values are given"),
         (&["--index", "by_day", "1"], "there is no index by_day; there are: pk, by_town, by_hash"),
     ];

@@ -42,7 +42,7 @@ impl PieceList {
         }
         let mut list = BTreeMap::new();
         for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
-            let fault = || format!("line {number} is no message with its pieces");
+            let fault = || format!("line {number} is not a message with its pieces");
             let (message, pieces) = line.split_once('\t').ok_or_else(fault)?;
             let id = |digits: &str| digits.parse::<Id>().map_err(|_| fault());
             let pieces = pieces.split(' ').map(id).collect::<Result<Vec<Id>, String>>()?;
@@ -82,10 +82,10 @@ mod tests {
         for (text, what) in [
             (String::new(), "line 1 is not \"pneu-pieces 1\""),
             ("pneu-pieces 2\n".into(), "line 1 is not \"pneu-pieces 1\""),
-            (format!("pneu-pieces 1\n{id}\n"), "line 2 is no message with its pieces"),
-            (format!("pneu-pieces 1\n\n{id}\t\n"), "line 3 is no message with its pieces"),
-            (format!("pneu-pieces 1\n{id}\t{id}  {id}\n"), "line 2 is no message with its pieces"),
-            (format!("pneu-pieces 1\nx\t{id}\n"), "line 2 is no message with its pieces"),
+            (format!("pneu-pieces 1\n{id}\n"), "line 2 is not a message with its pieces"),
+            (format!("pneu-pieces 1\n\n{id}\t\n"), "line 3 is not a message with its pieces"),
+            (format!("pneu-pieces 1\n{id}\t{id}  {id}\n"), "line 2 is not a message with its pieces"),
+            (format!("pneu-pieces 1\nx\t{id}\n"), "line 2 is not a message with its pieces"),
         ] {
             assert_eq!(PieceList::parse(text.as_bytes()), Err(what.to_owned()), "{text}");
         }

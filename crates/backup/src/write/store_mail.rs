@@ -200,7 +200,7 @@ impl<'a> Shared<'a> {
                 return Ok(if self.is_empty(directory)? {
                     Finished::Skipped(None)
                 } else {
-                    skipped(place, "it is not there any more")
+                    skipped(place, "it no longer exists")
                 });
             }
             Err(error) => return Ok(skipped(place, &error.to_string())),

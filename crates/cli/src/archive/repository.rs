@@ -323,7 +323,7 @@ fn wait(text: &str) -> Result<Duration, String> {
         Some(digits) => (digits, text.as_bytes()[digits.len()]),
         None => return Err("write a number and s, m or h: 5m".to_owned()),
     };
-    let number: u32 = digits.parse().map_err(|_| format!("\"{digits}\" is no number"))?;
+    let number: u32 = digits.parse().map_err(|_| format!("\"{digits}\" is not a number"))?;
     let seconds = match unit {
         b's' => 1,
         b'm' => 60,

@@ -30,7 +30,7 @@ impl Run<Session> for Arguments {
             ("data", session.environment.data.display().to_string()),
         ];
         if let Some(path) = &session.configuration {
-            let note = if path.exists() { "" } else { " (not there)" };
+            let note = if path.exists() { "" } else { " (does not exist)" };
             lines.push(("configuration", format!("{}{note}", path.display())));
         }
         lines.extend(session.configured()?.roots.iter().map(|root| ("configured root", shown(root))));

@@ -128,7 +128,7 @@ fn split(words: &[String]) -> Result<(TagChange, &[String])> {
             break;
         }
         if word.starts_with("--") {
-            bail!("{word} must stand before the tags");
+            bail!("{word} must come before the tags");
         }
         match (word.strip_prefix('+'), word.strip_prefix('-')) {
             (Some(tag), _) => change.add.insert(tag.to_owned()),
@@ -171,6 +171,6 @@ mod tests {
         assert!(shown("from:x").starts_with("no tag is given"));
         assert!(shown("-- from:x").starts_with("no tag is given"));
         assert!(shown("+a --").starts_with("no query is given"));
-        assert!(shown("+a --quiet -- x").starts_with("--quiet must stand before"));
+        assert!(shown("+a --quiet -- x").starts_with("--quiet must come before"));
     }
 }

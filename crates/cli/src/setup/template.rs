@@ -67,7 +67,8 @@ fn user(addresses: &[String]) -> String {
 }
 
 fn below_home(path: &Path, home: Option<&Path>) -> Result<String, String> {
-    let refused = || format!("the path {} is not UTF-8 and cannot stand in a configuration", path.display());
+    let refused =
+        || format!("the path {} is not UTF-8 and cannot be written in a configuration", path.display());
     let text = path.to_str().ok_or_else(refused)?;
     let below = home.and_then(|home| path.strip_prefix(home).ok()).and_then(Path::to_str);
     Ok(below.filter(|below| !below.is_empty()).map_or_else(|| text.to_owned(), |below| format!("~/{below}")))

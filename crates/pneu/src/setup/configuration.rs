@@ -172,7 +172,9 @@ fn check_headers(headers: &[String]) -> Result<(), String> {
     }
     for (index, name) in headers.iter().enumerate() {
         if !fields::is_header_name(name) {
-            return Err(format!("headers: \"{name}\" is no name: letters, digits, - and _, a letter first"));
+            return Err(format!(
+                "headers: \"{name}\" is not a valid name: use letters, digits, - and _, a letter first"
+            ));
         }
         if name.eq_ignore_ascii_case(fields::SAVED) {
             return Err(format!("headers: \"{name}\" is reserved: it begins the names of saved queries"));
@@ -297,10 +299,10 @@ mod tests {
             (&["X"], "as \"tag:\""),
             (&["Query"], "\"Query\" is reserved: it begins the names of saved queries"),
             (&["X-A", "x-a"], "\"x-a\" is listed twice"),
-            (&["X A"], "\"X A\" is no name"),
-            (&["X-Größe"], "is no name"),
-            (&["1X"], "is no name"),
-            (&[""], "is no name"),
+            (&["X A"], "\"X A\" is not a valid name"),
+            (&["X-Größe"], "is not a valid name"),
+            (&["1X"], "is not a valid name"),
+            (&[""], "is not a valid name"),
             (&many, "33 names, at most 32"),
         ] {
             let error = headers(names).unwrap_err();

@@ -38,7 +38,7 @@ fn files_renamed_or_removed_during_a_backup_are_found_or_reported() {
     fs::remove_dir_all(root.join("lists/rust/cur")).unwrap();
     let (tree, _, work) = fixture.backup();
     assert!(
-        work.problems.contains(&"lists/rust/cur: it is not there any more; it was left out".to_owned()),
+        work.problems.contains(&"lists/rust/cur: it no longer exists; it was left out".to_owned()),
         "{work:?}"
     );
     assert!(fixture.files(tree).contains(&"inbox/cur/2.x:2,S".to_owned()));
@@ -111,7 +111,7 @@ fn a_root_named_with_dots_is_stored_where_it_is() {
     let inventory = Inventory::open(&fixture.environment).unwrap();
     let context = BackupContext { writer: &fixture.repository, cache: None, progress: &Silent };
     let refused = store_mail(&context, &inventory, &PneuFiles::default()).err().unwrap();
-    assert!(refused.to_string().contains("link/../.. is not there"), "{refused}");
+    assert!(refused.to_string().contains("link/../.. does not exist"), "{refused}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_folder_that_the_index_skips_is_stored_unchanged() {
     // A missing directory does not mean that the user removed it: it may be on a disk that is not mounted.
     fs::remove_dir_all(root.join("inbox/cur")).unwrap();
     let problems = fixture.backup().2.problems;
-    assert_eq!(problems, ["inbox/cur: it is not there any more; it was left out"]);
+    assert_eq!(problems, ["inbox/cur: it no longer exists; it was left out"]);
 }
 
 #[test]

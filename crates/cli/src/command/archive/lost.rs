@@ -159,7 +159,7 @@ struct Seen {
 fn sentence(list: &[LostMessage], seen: Seen, dry_run: Option<DryRun>) -> String {
     let Seen { has_index, is_whole } = seen;
     let is_known =
-        if has_index { "" } else { "; there is no index here, so what lies in Maildirs is not known" };
+        if has_index { "" } else { "; there is no index here, so the messages in Maildirs are not known" };
     if list.is_empty() && !is_whole {
         return format!("no message is known to be lost, but not everything could be read{is_known}");
     }
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(
             said(false, false),
             "no message is known to be lost, but not everything could be read; there is no index here, so \
-             what lies in Maildirs is not known"
+             the messages in Maildirs are not known"
         );
     }
 }

@@ -165,12 +165,12 @@ fn lines(figures: &PruneFigures) -> Vec<String> {
         format!("unused    {}", blobs(figures.unused_blob_count, figures.unused_bytes)),
     ];
     if figures.duplicate_count > 0 {
-        lines.push(format!("twice     {}", blobs(figures.duplicate_count, figures.duplicate_bytes)));
+        lines.push(format!("duplicate {}", blobs(figures.duplicate_count, figures.duplicate_bytes)));
     }
     if figures.unindexed_pack_count > 0 {
         lines.push(format!("unindexed {}", packs(figures.unindexed_pack_count, figures.unindexed_bytes)));
     }
-    lines.push(format!("anew      {}", packs(figures.repacked_pack_count, figures.repacked_bytes)));
+    lines.push(format!("to repack {}", packs(figures.repacked_pack_count, figures.repacked_bytes)));
     lines.push(format!(
         "to remove {} of {}, {}",
         figures.removed_pack_count,

@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         let has_rows = || Ok::<bool, crate::Error>(self.known.count(folder.row.number, subdirectory)? > 0);
         let mut opened = None;
         if folder.is_there && !is_listed && !folder.is_new && has_rows()? {
-            let what = format!("is no directory any more{STAYS}");
+            let what = format!("is no longer a directory{STAYS}");
             return Ok((Outcome::Unknown, vec![Problem::new(path, what)]));
         } else if folder.is_there && is_listed {
             opened = self.list((&path, &root), &mut problems);

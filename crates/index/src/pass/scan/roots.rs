@@ -146,8 +146,8 @@ fn missing_folders(
             && input.loss == Loss::Refuse
             && is_unmounted(&path, &root.path, row);
         if is_unmounted {
-            let what =
-                "is not there, and lay on another device: is it not mounted? Its messages stay in the index";
+            let what = "does not exist, and was on another device: is it not mounted? \
+                        Its messages stay in the index";
             let remedy = Some(Remedy::AcceptLossOfFolder);
             scan.problems.push(Problem { path: path.clone(), what: what.to_owned(), remedy });
         }

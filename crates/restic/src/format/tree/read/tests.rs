@@ -55,10 +55,10 @@ fn a_node_that_is_not_sound_hides_no_other() {
         (r#""name":"\\x00","type":"fifo""#, "the name holds a zero byte: \"\\x00\""),
         (r#""name":"\\q","type":"fifo""#, "a name is not quoted as names are"),
         (r#""name":"x","type":"fifo","mode":4294967296"#, "a number is above 4294967295"),
-        (r#""name":"x","type":"fifo","mtime":"now""#, "\"now\" is no time"),
+        (r#""name":"x","type":"fifo","mtime":"now""#, "\"now\" is not a time"),
         (r#""name":"x","type":"file","content":["12"]"#, "an id has 64 hexadecimal digits, in lower case"),
         (r#""name":"x","type":"file","content":[null]"#, "expected text, found 'n'"),
-        (r#""name":"x","type":"fifo","linktarget_raw":"?""#, "what should be base64 is none"),
+        (r#""name":"x","type":"fifo","linktarget_raw":"?""#, "a value is not base64"),
         (r#""name":"x","type":"fifo","generic_attributes":[]"#, "expected '{', found '['"),
     ];
     for (members, what) in faults {
