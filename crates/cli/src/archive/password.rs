@@ -204,6 +204,6 @@ mod tests {
         assert_eq!(one(file, None), Ok(Some(PasswordSource::File(Path::new("/f")))));
         assert_eq!(one(None, command), Ok(Some(PasswordSource::Command("c"))));
         assert_eq!(one(None, None), Ok(None));
-        assert!(one(file, command).unwrap_err().starts_with("they: "));
+        assert!(one(file, command).unwrap_err().starts_with("they name "));
     }
 }
