@@ -22,8 +22,8 @@ pub struct Series {
 }
 
 /// Returns the name of the series of a program and its work.
-pub fn named(who: &str, work: &str) -> String {
-    format!("{who}: {work}")
+pub fn named(program: &str, work: &str) -> String {
+    format!("{program}: {work}")
 }
 
 /// Median, minimum and maximum.
@@ -51,12 +51,12 @@ impl Series {
         self.spread(|sample| sample.wall_seconds)
     }
 
-    /// Returns median, minimum and maximum of the CPU times, in the program and in the system for it.
+    /// Returns median, minimum and maximum of the CPU times: user and system time together.
     pub fn cpu(&self) -> Spread {
         self.spread(|sample| sample.user_seconds + sample.system_seconds)
     }
 
-    /// Returns median, minimum and maximum of a value of all samples, or no numbers if there are none.
+    /// Returns median, minimum and maximum of a value of all samples, or NaN if there are no samples.
     pub fn spread(&self, value: impl Fn(&Sample) -> f64) -> Spread {
         let mut values: Vec<f64> = self.samples.iter().map(value).collect();
         values.sort_by(f64::total_cmp);

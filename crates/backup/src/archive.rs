@@ -144,7 +144,8 @@ impl<'a> MessageArchive<'a> {
             }
         }
         for (path, error) in folders.sync() {
-            let what = format!("what is back in it may go with a power failure: {error}");
+            let what =
+                format!("cannot sync it, so restored messages may be lost if the power fails: {error}");
             report.problems.push(Problem::new(path, what));
         }
         Ok(report)
@@ -254,7 +255,7 @@ fn destination<'a>(
     };
     match missing.iter().find(|root| folder.starts_with(root)) {
         Some(root) => {
-            let what = format!("{} is not there, or has no folder; is a disk not mounted?", root.display());
+            let what = format!("{} does not exist, or has no folder; is a disk not mounted?", root.display());
             Err((what, None))
         }
         None => Ok((kept, folder)),

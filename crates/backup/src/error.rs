@@ -36,7 +36,7 @@ pub enum Error {
     #[error("there is no mail to back up")]
     NoMail,
     /// A root is not there, but the index knows mail in it.
-    #[error("{} is not there; is a disk not mounted? Nothing was backed up", path.display())]
+    #[error("{} does not exist; is a disk not mounted? Nothing was backed up", path.display())]
     NoRoot {
         /// The root.
         path: PathBuf,
@@ -48,13 +48,13 @@ pub enum Error {
         what: String,
     },
     /// A list of pieces cannot be read, so the repository may hold more messages.
-    #[error("what the archive holds of large messages is not known: {what}")]
+    #[error("cannot tell which large messages the archive holds: {what}")]
     PiecesUnknown {
         /// Why not.
         what: String,
     },
     /// A file in a restored directory `.pneu` is not imported.
-    #[error("{} is not taken in: {what}", path.display())]
+    #[error("{} was not imported: {what}", path.display())]
     RestoredFile {
         /// The file.
         path: PathBuf,
@@ -62,7 +62,7 @@ pub enum Error {
         what: &'static str,
     },
     /// A pack that no index file names cannot be read, so the repository may hold more messages.
-    #[error("what the archive holds is not known: no index file names a pack, and {what}")]
+    #[error("cannot tell what the archive holds: a pack is in no index file, and {what}")]
     UnindexedPack {
         /// Why it cannot be read.
         what: String,

@@ -1,4 +1,4 @@
-//! Reads what surrounds a program that works with mail and repositories: environment variables, the user, the
+//! Reads the surroundings of a program that works with mail and repositories: environment variables, user,
 //! machine. Only this file and `terminal::environment` do.
 //!
 //! Returns values, and does not know what they are used for.
@@ -18,12 +18,12 @@ use work::{Cancel, Context};
 /// Variables that hold passwords and keys.
 pub(crate) const SECRETS: [&str; 3] = ["RESTIC_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 
-/// What surrounds the process.
+/// The surroundings of the process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surroundings {
     /// The user's home directory.
     pub home: Option<PathBuf>,
-    /// Where programs keep data, and so our default data directory lies.
+    /// Where programs keep data, and so the parent of the default data directory.
     pub data_home: Option<PathBuf>,
     /// Where programs keep their configuration.
     pub config_home: Option<PathBuf>,
@@ -31,18 +31,18 @@ pub(crate) struct Surroundings {
     pub legacy_cleanup: bool,
     /// What the program prints to.
     pub terminal: terminal::environment::Surroundings,
-    /// Where the user's mail is, if that is said (`MAILDIR`).
+    /// Where the user's mail is, if set (`MAILDIR`).
     pub maildir: Option<PathBuf>,
-    /// Where programs keep what they can make again.
+    /// Where programs keep caches.
     pub cache_home: Option<PathBuf>,
-    /// Where notmuch's configuration is, if that is said (`NOTMUCH_CONFIG`).
+    /// Where notmuch's configuration is, if set (`NOTMUCH_CONFIG`).
     pub notmuch_config: Option<PathBuf>,
     /// The user's name (`USER`).
     pub user: Option<String>,
 }
 
-/// What the environment says of repositories, in the variables that restic's users know. Never printed: keys
-/// are in it.
+/// The settings for repositories in the environment, in restic's variables. Never printed, because it
+/// contains keys.
 pub(crate) struct RepositoryVariables {
     /// `RESTIC_REPOSITORY`: its address.
     pub repository: Option<String>,
@@ -52,13 +52,13 @@ pub(crate) struct RepositoryVariables {
     pub password_file: Option<PathBuf>,
     /// `RESTIC_PASSWORD_COMMAND`: a program that prints it.
     pub password_command: Option<String>,
-    /// Who asks object stores.
+    /// The access keys for object stores.
     pub credentials: Credentials,
-    /// Where programs keep what they can make again.
+    /// Where programs keep caches.
     pub cache_home: Option<PathBuf>,
 }
 
-/// Returns what the environment says of repositories.
+/// Returns the settings for repositories in the environment.
 pub(crate) fn repository_variables() -> RepositoryVariables {
     repository_from_variables(|name| std::env::var_os(name).filter(|value| !value.is_empty()))
 }
@@ -69,7 +69,7 @@ pub(crate) fn repository_password() -> Option<Password> {
     Some(Password::new(value.into_vec()))
 }
 
-/// Keeps what opens repositories from a program that has nothing to do with them.
+/// Removes passwords and keys from the environment of a program that does not need them.
 pub(crate) fn without_secrets(command: &mut Command) -> &mut Command {
     SECRETS.iter().fold(command, |command, name| command.env_remove(name))
 }
@@ -92,7 +92,7 @@ fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Rep
     }
 }
 
-/// Returns what work on repositories is lent.
+/// Returns the surroundings for work on repositories.
 pub(crate) fn archive_surroundings() -> restic::Surroundings {
     let context =
         Context::new(clock_ns, thread_count()).with_cancel(Cancel::when(terminal::signals::is_interrupted));
@@ -105,14 +105,14 @@ pub(crate) fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Returns for how long an object store may say nothing.
+/// Returns how long an object store may send nothing.
 pub(crate) fn idle_max() -> Duration {
     if is_waiting_left_out() { IDLE_MAX_OF_TESTS } else { restic::address::IDLE_MAX }
 }
 
 /// Enough for a server on the same machine.
 const IDLE_MAX_OF_TESTS: Duration = Duration::from_millis(500);
-/// Returns what surrounds the process.
+/// Returns the surroundings of the process.
 pub(crate) fn surroundings() -> Surroundings {
     Surroundings {
         terminal: terminal::environment::surroundings(),
@@ -120,8 +120,8 @@ pub(crate) fn surroundings() -> Surroundings {
     }
 }
 
-/// Reads variables by the rules of the XDG base directory specification: a path that is not absolute does not
-/// count.
+/// Reads variables by the rules of the XDG base directory specification: a path that is not absolute is
+/// ignored.
 fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
     let directory = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = directory("HOME");

@@ -28,7 +28,8 @@ use terminal::{amount, complaint, confirm, exit, output, pager, signals, words};
 
 fn main() -> ExitCode {
     complaint::name_program(command_line::NAME);
-    // Without it an I/O error under a map ends the program with "Bus error" and no name. It can do without.
+    // Without the handler, an I/O error in a mapped file ends the program with "Bus error" and no file name.
+    // The program also works without it.
     let _ = disk::fault::install();
     let surroundings = environment::surroundings();
     let arguments: Vec<OsString> = environment::arguments().collect();
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
     exit::code(&result, signals::code(), error_meaning::of)
 }
 
-/// Says once that the clock makes no sense, whatever the command was about.
+/// Reports an implausible clock once, for every command.
 fn complain_of_clock(result: &anyhow::Result<exit::Outcome>, session: &session::Session) {
     let is_clock = |error: &anyhow::Error| match error.downcast_ref() {
         Some(pneu::Error::Index(error)) => matches!(error, index::Error::Clock { .. }),

@@ -1,4 +1,4 @@
-//! The options that all commands take, before or after the command, and one of those that print long output.
+//! The options that all commands take, before or after the command, and one for commands with long output.
 
 use clap::Args;
 use std::ffi::OsString;
@@ -35,7 +35,7 @@ pub(crate) struct Paging {
 }
 
 impl CommonOptions for Common {
-    /// Where both set one value, the later one counts. Maildirs add up.
+    /// If both set a value, the later one counts. Maildirs of both are used.
     fn then(mut self, later: Common) -> Common {
         self.maildir.extend(later.maildir);
         Common {

@@ -1,4 +1,4 @@
-//! Shows the progress of a pass, and tells it of signals that ask for an end.
+//! Shows the progress of a pass, and stops it after a signal.
 //!
 //! Takes what the library reports. On a terminal, work that takes over a second shows a line with rate and
 //! time left. In pipes nothing is shown. Does not know what a pass does.
@@ -11,7 +11,7 @@ use terminal::progress::{AMOUNT, Line, WORKING};
 use terminal::signals::{self, Signals};
 use work::Stage;
 
-/// How reading messages looks.
+/// The template of the line while messages are read.
 const READING: &str = "{msg} [{wide_bar}] {human_pos} of {human_len} files, {rate}, {eta} left";
 
 /// Watches a pass for the user.
@@ -29,7 +29,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins. From now on signals ask the pass to end, and a Ctrl-C after them ends the process at once.
+    /// Starts. From now on signals stop the pass, and a Ctrl-C after them ends the process at once.
     ///
     /// # Errors
     /// The system refuses the signal's handler.
@@ -46,18 +46,18 @@ impl Progress {
         })
     }
 
-    /// Says what is being done, of an amount that nobody knows yet.
+    /// Shows work of an unknown amount.
     pub(crate) fn name(&self, what: &'static str) {
         self.is_reading.store(false, Ordering::Relaxed);
         self.line.begin(WORKING, what, None);
     }
 
-    /// Asks the pass to end, as a signal does: something else failed without which it is of no use.
+    /// Stops the pass as a signal does, because something else failed that it needs.
     pub(crate) fn end(&self) {
         self.signals.ask();
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn finish(&self) {
         self.line.finish();
     }
@@ -90,7 +90,7 @@ impl work::Progress for Progress {
     fn add(&self, items: u64, bytes: u64) {
         self.line.advance(if self.is_by_bytes.load(Ordering::Relaxed) { bytes } else { items });
         if self.is_reading.load(Ordering::Relaxed) && self.line.is_complete() {
-            // All is read; what remains is to write it.
+            // All is read; writing remains.
             self.line.name(WORKING, "writing");
         }
     }
@@ -112,7 +112,7 @@ impl work::Progress for Progress {
     }
 }
 
-/// Returns how a stage looks: the template of its line, and what it does.
+/// Returns the template of a stage's line, and its description.
 fn look(stage: Stage) -> (&'static str, &'static str) {
     match stage {
         Stage::List => ("{spinner} {msg}: {human_pos} files", "listing folders"),
@@ -121,7 +121,7 @@ fn look(stage: Stage) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns an error if a signal asked for an end since `signals::listen`.
+/// Returns an error if a signal arrived since `signals::listen`.
 ///
 /// # Errors
 /// [`restic::Error::Interrupted`].

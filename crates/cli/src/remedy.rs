@@ -1,4 +1,4 @@
-//! Says in commands and options of this program what helps against errors and problems of the libraries.
+//! Turns remedies of the libraries into commands and options of this program.
 //!
 //! Input: an error, or a remedy. Output: words that end its sentence.
 
@@ -6,11 +6,11 @@ use crate::output;
 use index::Remedy;
 use std::borrow::Cow;
 
-/// Returns how a remedy ends the sentence of the error or problem that it helps against.
+/// Returns the end of the sentence of an error or problem of the index.
 pub(crate) fn words(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::MakeIndex => "; run \"pneu index --maildir DIR\" first",
-        Remedy::UpgradeIndex => "; run \"pneu index\", which makes it anew",
+        Remedy::UpgradeIndex => "; run \"pneu index\" to rebuild it",
         Remedy::RebuildIndex => "; run \"pneu check --repair\"",
         Remedy::AddHeaders => "; run \"pneu check --repair\" to read all mail again",
         Remedy::RepairFromCopy => ": run \"pneu check --repair\"",
@@ -18,18 +18,20 @@ pub(crate) fn words(remedy: Remedy) -> &'static str {
         Remedy::GiveMoreOfHandle => "; give more of it",
         Remedy::SetClock => "; set it right",
         Remedy::UseNewerProgram => "; use a newer pneu",
-        Remedy::UseNewerProgramOrRebuild => "; use a newer pneu, or delete it and run \"pneu index\"",
+        Remedy::UseNewerProgramOrRebuild => {
+            "; use a newer pneu, or delete that directory and run \"pneu index\""
+        }
         Remedy::NameOwnAddresses => {
             "; name your addresses in the configuration: [user] addresses = [\"ana@example.org\"]"
         }
-        Remedy::AcceptLoss => ". If that is meant, use --accept-loss",
-        Remedy::AcceptLossOfFolder => ". If it is gone for good, use --accept-loss",
-        Remedy::MountOrAcceptLoss => ". Mount it, or use --accept-loss",
-        Remedy::RunPass => ", until it can be read and \"pneu index\" is run",
+        Remedy::AcceptLoss => ". If you removed them on purpose, run \"pneu index --accept-loss\"",
+        Remedy::AcceptLossOfFolder => ". If it is gone for good, run \"pneu index --accept-loss\"",
+        Remedy::MountOrAcceptLoss => ". Mount it, or run \"pneu index --accept-loss\"",
+        Remedy::RunPass => "; when it can be read again, run \"pneu index\"",
     }
 }
 
-/// Returns how a remedy ends the sentence of an error of the repository.
+/// Returns the end of the sentence of an error of the repository.
 fn words_of_repository(remedy: restic::Remedy) -> &'static str {
     match remedy {
         restic::Remedy::MakeRepository => "; make one with: pneu archive init",
@@ -46,42 +48,42 @@ fn words_of_repository(remedy: restic::Remedy) -> &'static str {
     }
 }
 
-/// Returns how a remedy ends the sentence of an error or problem of a backup.
+/// Returns the end of the sentence of an error or problem of a backup.
 fn words_of_backup(remedy: backup::Remedy) -> &'static str {
     match remedy {
         // The mail, not only its index: `backup` has no option for that.
         backup::Remedy::Index(Remedy::AcceptLossOfFolder) => {
-            ". If it is gone for good: pneu index --accept-loss"
+            ". If it is gone for good, run \"pneu index --accept-loss\""
         }
         backup::Remedy::Index(remedy) => words(remedy),
         backup::Remedy::Repository(remedy) => words_of_repository(remedy),
-        backup::Remedy::ChooseFolder => "; say where to with --to DIR",
-        backup::Remedy::ShowMessage => "; until a prune \"pneu view --format raw\" shows it",
+        backup::Remedy::ChooseFolder => "; name a directory with --to DIR",
+        backup::Remedy::ShowMessage => "; until the next prune, \"pneu view --format raw\" can print it",
         _ => "",
     }
 }
 
-/// Returns what is wrong in a backup or an undelete, with what helps.
+/// Returns the sentence of a problem in a backup or an undelete, with the remedy.
 pub(crate) fn backup_problem(problem: &backup::Problem) -> String {
     format!("{}{}", problem.what, problem.remedy.map_or("", words_of_backup))
 }
 
-/// Returns a sentence of the index with what helps, if anything does.
+/// Returns a sentence of the index with the remedy, if there is one.
 pub(crate) fn sentence(what: impl std::fmt::Display, remedy: Option<Remedy>) -> String {
     format!("{what}{}", remedy.map_or("", words))
 }
 
-/// Returns a sentence of the repository with what helps, if anything does.
+/// Returns a sentence of the repository with the remedy, if there is one.
 pub(crate) fn repository_sentence(what: &str, remedy: Option<restic::Remedy>) -> String {
     format!("{what}{}", remedy.map_or("", words_of_repository))
 }
 
-/// Returns what an error says, with what helps.
+/// Returns the message of an error, with the remedy.
 pub(crate) fn explained(error: &anyhow::Error) -> String {
     format!("{error}{}", of(error).unwrap_or_default())
 }
 
-/// Tells an error, with what helps.
+/// Prints an error, with the remedy.
 pub(crate) fn complain_why(error: &anyhow::Error) {
     match of(error) {
         Some(_) => output::complain(explained(error)),
@@ -89,7 +91,7 @@ pub(crate) fn complain_why(error: &anyhow::Error) {
     }
 }
 
-/// Returns what helps against an error, if its sentence ends with that of the library.
+/// Returns the remedy of an error, if its sentence ends with that of the library.
 fn of(error: &anyhow::Error) -> Option<Cow<'static, str>> {
     let said = error.to_string();
     let (library, helps) = if let Some(error) = error.downcast_ref::<pneu::Error>() {
@@ -108,17 +110,19 @@ fn of(error: &anyhow::Error) -> Option<Cow<'static, str>> {
     helps.filter(|_| said.ends_with(&library))
 }
 
-/// Returns how the sentence of an error of the library ends.
+/// Returns the end of the sentence of an error of the library.
 fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
     let words = match error {
         pneu::Error::SeveralMessages { handle, .. } => {
             return Some(Cow::Owned(format!(
-                "; view shows one: narrow the query, or choose from: pneu find --fields 'd f s i' '{handle}'"
+                "; the query must match one: narrow it, or choose from: pneu find --fields 'd f s i' \
+                 '{handle}'"
             )));
         }
         pneu::Error::SeveralThreads { handle, .. } => {
             return Some(Cow::Owned(format!(
-                "; view shows one: narrow the query, or choose from: pneu find --threads=summary '{handle}'"
+                "; the query must match one conversation: narrow it, or choose from: pneu find \
+                 --threads=summary '{handle}'"
             )));
         }
         _ => match error.remedy()? {
@@ -129,7 +133,7 @@ fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
             pneu::Remedy::UpdateThoroughly => "; run \"pneu index --thorough\"",
             pneu::Remedy::SaveQuery => "\n\"pneu query\" lists them, and saves one: pneu query NAME QUERY",
             pneu::Remedy::RepairRepositoryIndex => {
-                ": index files are missing, which \"restic repair index\" makes anew from the packs"
+                "; run \"restic repair index\" to rebuild the missing index files"
             }
             _ => return None,
         },
@@ -148,7 +152,7 @@ mod tests {
 
     #[test]
     fn errors_of_the_index_say_what_helps_wherever_they_come_from() {
-        let expected = "no index in /data; run \"pneu index --maildir DIR\" first";
+        let expected = "there is no index in /data; run \"pneu index --maildir DIR\" first";
         assert_eq!(explained(&no_index().into()), expected);
         assert_eq!(explained(&backup::Error::from(no_index()).into()), expected);
         assert_eq!(explained(&pneu::Error::from(no_index()).into()), expected);
@@ -162,8 +166,8 @@ mod tests {
         assert_eq!(explained(&backup::Error::from(none()).into()), expected);
         assert_eq!(
             explained(&backup::Error::NoRoot { path: "/mail".into() }.into()),
-            "/mail is not there; is a disk not mounted? Nothing was backed up. If it is gone for good: pneu \
-             index --accept-loss"
+            "/mail does not exist; is a disk not mounted? Nothing was backed up. If it is gone for good, run \
+             \"pneu index --accept-loss\""
         );
         assert_eq!(
             explained(&backup::Error::NoMail.into()),

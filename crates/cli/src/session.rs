@@ -1,4 +1,4 @@
-//! What every command works with: where the index is, which roots were named, what the terminal can show.
+//! What every command uses: the place of the index, the roots, the abilities of the terminal.
 //!
 //! Made of the options of all commands and the surroundings of the process. Opens mailboxes and outputs. Does
 //! not know any command.
@@ -26,7 +26,7 @@ const CONFIGURATION: &str = "pneu/config.toml";
 /// The default data directory below the directory of all data.
 const DATA: &str = "pneu";
 
-/// What a command works with.
+/// What a command uses.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// Where the index is, and what the library may use.
@@ -37,11 +37,11 @@ pub(crate) struct Session {
     pub named_repository: OnceLock<Repository>,
     /// The roots that the command line names.
     pub given_roots: Vec<Root>,
-    /// What standard output can show.
+    /// The abilities of standard output.
     pub terminal: Terminal,
     /// Whether standard error is a terminal.
     pub stderr_is_terminal: bool,
-    /// Whether somebody sits at a terminal who can be asked.
+    /// Whether there is a terminal, so that the user can be asked.
     pub can_ask: bool,
     /// Whether to print results and errors only.
     pub is_quiet: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Session {
     pub configuration: Option<PathBuf>,
     /// The user's home directory.
     pub home: Option<PathBuf>,
-    /// What tells where the user's mail may be.
+    /// Where to look for the user's mail.
     pub whereabouts: Whereabouts,
     /// Returns the definition of the command line as help shows it.
     pub definition: fn() -> clap::Command,
@@ -62,7 +62,7 @@ impl Session {
     /// Makes it of the options, the surroundings and the definition of the command line as help shows it.
     ///
     /// # Errors
-    /// Nobody says where to keep the index; a root cannot be meant so.
+    /// There is no place for the index; a root is not valid.
     pub(crate) fn new(
         common: &Common,
         surroundings: Surroundings,
@@ -145,8 +145,7 @@ impl Session {
         Ok(view)
     }
 
-    /// Opens the index for what can do without it. Whatever is wrong with the index or the configuration is
-    /// no matter.
+    /// Opens the index for work that does not need it. Ignores all errors of the index and the configuration.
     pub(crate) fn view_if_sound(&self) -> Option<View> {
         self.with_any_host(|host| host.open_view().ok())
     }
@@ -180,7 +179,7 @@ impl Session {
         Ok(())
     }
 
-    /// Ends a command that found nothing; `what` says so, if anybody is to be told.
+    /// Ends a command that found nothing, with the message `what` unless `--quiet` is given.
     ///
     /// # Errors
     /// Always, unless only results are to be printed: the sentence.
@@ -193,13 +192,13 @@ impl Session {
         Output::new(self.terminal)
     }
 
-    /// Takes standard output, on a terminal with a pager before it unless the user wants none.
+    /// Takes standard output; on a terminal through a pager, unless the user wants none.
     pub(crate) fn paged_output(&self, paging: Paging) -> Output {
         if paging.no_pager || !self.terminal.is_terminal() {
             return self.output();
         }
         let screen = &self.screen;
-        // What is wrong with the configuration is no matter for what is about to be shown.
+        // Errors in the configuration do not stop the output.
         let configured = || self.configured().ok().and_then(|configuration| configuration.pager.clone());
         let command = screen.own_pager.clone().or_else(configured).or_else(|| screen.pager.clone());
         let options = PagerOptions {
@@ -213,10 +212,10 @@ impl Session {
         }
     }
 
-    /// Returns what the configuration says; nothing if there is none.
+    /// Returns the configuration; an empty one if there is no file.
     ///
     /// # Errors
-    /// It cannot be read or says what it may not.
+    /// It cannot be read, or is not valid.
     pub(crate) fn configured(&self) -> Result<&Configuration> {
         Ok(&self.host()?.settings().configuration)
     }

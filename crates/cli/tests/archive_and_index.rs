@@ -1,8 +1,8 @@
-//! The tie between index and archive: what is swept, made anew, searched as it stood, and brought back on a
-//! bare machine.
+//! Tests index and archive together: what is swept, rebuilt, searched as of a date, and restored on a new
+//! machine.
 //!
-//! Comes in: mail that is backed up and deleted. Goes out: whether it is found where it should be. Must not
-//! know how archives are kept.
+//! Input: mail that is backed up and deleted. Output: whether it is found where it should be. Does not depend
+//! on how archives are stored.
 
 use crate::support::{Home, Run, letter, run};
 use std::collections::BTreeMap;
@@ -287,8 +287,8 @@ fn the_mail_is_searched_as_it_stood_and_said_of_when() {
     assert_eq!((quiet.out, quiet.err.as_str()), (now.out, ""));
     let before = with_archive(&home, &["find", "--at", "1999-01-01"]);
     assert_eq!((before.code, before.out.as_str()), (Some(1), ""));
-    let sentence =
-        format!("no snapshot is of 1999-01-01 or before; the first is of {}", first.replace('T', " "));
+    let oldest = first.replace('T', " ");
+    let sentence = format!("there is no snapshot from 1999-01-01 or earlier; the first is from {oldest}");
     assert!(before.err.contains(&sentence), "{before:?}");
     let mistake = with_archive(&home, &["find", "--at", "yesterday"]);
     assert_eq!(mistake.code, Some(2));
@@ -346,7 +346,7 @@ fn each_root_is_searched_in_its_newest_snapshot() {
     home.good(&roots);
     let third_is_missing = with_archive(&home, &["find", "--at", "2999-01-01"]);
     assert_eq!(third_is_missing.out.lines().count(), 5);
-    let sentence = format!("{}: no snapshot of that time has it", third.display());
+    let sentence = format!("no snapshot up to that time has {}", third.display());
     assert!(third_is_missing.err.contains(&sentence), "{third_is_missing:?}");
 }
 

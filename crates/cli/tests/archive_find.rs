@@ -59,7 +59,7 @@ fn a_file_is_a_line_as_long_as_it_stays_what_it_was() {
         (&["--snapshot", "latest", "4:*"], 1, "no file in 1 snapshot matches"),
         (&["--snapshot", "ffffffffff", "*"], 1, "list them with: pneu archive snapshots"),
         (&["a/[b"], 2, "pattern \"a/[b\": a set has no end"),
-        (&["--print0", "--format", "json", "*"], 2, "--print0 goes with"),
+        (&["--print0", "--format", "json", "*"], 2, "--print0 works only with"),
     ] {
         let run = home.run(&[&["archive", "find"][..], arguments].concat());
         assert!(

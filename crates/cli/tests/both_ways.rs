@@ -1,8 +1,8 @@
-//! Mail with everything that a name, a size and a mode can be: restic brings back what we saved, and we what
-//! restic saved.
+//! Tests mail with every kind of name, size and mode: restic restores what pneu saved, and pneu what restic
+//! saved.
 //!
-//! Comes in: one Maildir, in repositories of both versions with every compression. Goes out: whether each
-//! program restores, lists and mounts exactly what lies on the disk. Must not know how anything is stored.
+//! Input: one Maildir, in repositories of both versions with every compression. Output: whether each program
+//! restores, lists and mounts exactly what is on the disk. Does not depend on how anything is stored.
 
 use crate::support::{Home, Run, letter, run};
 use std::ffi::OsStr;
@@ -151,7 +151,7 @@ fn odd_mail_goes_both_ways_in_every_version_with_every_compression() {
     }
 }
 
-/// Whoever mounts, and unmounts at the end.
+/// A process that mounts a repository. It is unmounted on drop.
 struct Mounted {
     child: std::process::Child,
     at: PathBuf,

@@ -1,8 +1,8 @@
-//! What lies in a mail directory, a snapshot or a repository cannot make the program do what the user did not
-//! ask for.
+//! Tests that nothing in a mail directory, a snapshot or a repository can make the program do what the user
+//! did not ask for.
 //!
-//! Comes in: files as somebody else would make them. Goes out: what was run, written and printed.
-//! docs/SECURITY.md says which boundary each test guards.
+//! Input: files as an attacker would make them. Output: what was run, written and printed. docs/SECURITY.md
+//! says which boundary each test guards.
 
 use crate::hostile::assert_harmless;
 use crate::support::{Home, Run, letter, run};
@@ -47,7 +47,7 @@ fn a_maildir_names_no_command_repository_or_place() {
     let first = home.pneu(&["--maildir", "Mail", "index"]);
     assert_eq!(first.code, Some(0), "{first:?}");
     let adopt = format!("pneu init --adopt {}", own.join("config.toml").display());
-    for part in ["it is not used; it names", "\n  command sh -c 'id > ", "\n  repository ", &adopt] {
+    for part in ["it is not used; it contains", "\n  command sh -c 'id > ", "\n  repository ", &adopt] {
         assert!(first.err.contains(part), "{part}: {}", first.err);
     }
     assert!(!configuration(&home).exists(), "it is nobody's configuration");
@@ -100,16 +100,17 @@ fn a_configuration_is_adopted_by_whoever_has_read_it() {
     let adopt = ["init", "--adopt", "Mail/.pneu/config.toml"];
     let shown = home.pneu(&adopt);
     assert_eq!(shown.code, Some(2), "{shown:?}");
-    assert!(shown.out.starts_with(&text) && shown.out.contains("\nIt names\n  command sh -c"), "{shown:?}");
+    let named = "\nIt contains\n  command sh -c";
+    assert!(shown.out.starts_with(&text) && shown.out.contains(named), "{shown:?}");
     assert!(shown.out.contains("\n  mail gone in /nowhere/at/all\n"), "{shown:?}");
     assert!(shown.err.contains("pneu init --adopt Mail/.pneu/config.toml --yes"), "{shown:?}");
     assert!(!place.exists());
     let no = home.answering(&adopt, "\n");
     assert!(no.code == Some(1) && no.out.contains("[y/N]") && !place.exists(), "{no:?}");
     let yes = home.answering(&adopt, "y\n");
-    assert!(yes.code == Some(0) && yes.out.contains("is written"), "{yes:?}");
+    assert!(yes.code == Some(0) && yes.out.contains("was written"), "{yes:?}");
     assert_eq!(fs::read_to_string(&place).unwrap(), text);
-    assert!(home.good(&[&adopt[..], &["--yes"]].concat()).contains("is there already"));
+    assert!(home.good(&[&adopt[..], &["--yes"]].concat()).contains("already exists"));
     // Another one is never replaced.
     fs::write(&theirs, "headers = []\n").unwrap();
     let other = home.pneu(&[&adopt[..], &["--yes"]].concat());
@@ -229,11 +230,11 @@ fn links_in_a_maildir_lead_to_mail_and_nowhere_else() {
     }
     for pass in ["first", "second"] {
         let told = home.run(&["index"]);
-        let said = "cur/70:2,S: is a link to a file that is no mail; it is not followed; the same of 1 more \
+        let said = "cur/70:2,S: is a link to a file outside the mail; it is not followed; the same of 1 more \
             in this directory\n";
         assert!(told.code == Some(3) && told.err.contains(said), "{pass}: {told:?}");
         for place in ["keys/cur", "still/cur"] {
-            let said = format!("{place} leads to a directory that is no mail; not followed");
+            let said = format!("{place} leads to a directory outside the mail; it is not followed");
             assert!(told.err.contains(&said), "{pass}: {told:?}");
         }
     }
@@ -261,7 +262,7 @@ fn links_in_a_maildir_lead_to_mail_and_nowhere_else() {
     fs::rename(at(".ssh/key"), at(".ssh/9:2,S")).unwrap();
     symlink(at(".ssh"), mail.join("sub/cur")).unwrap();
     let saved = home.run(&["archive", "backup", "--no-index"]);
-    assert!(saved.err.contains("is a link to a directory that is no mail; it is not followed"), "{saved:?}");
+    assert!(saved.err.contains("is a link to a directory outside the mail; it is not followed"), "{saved:?}");
     // What was in the directory before stays in the snapshot.
     let place = mail.join("sub/cur/9:2,S");
     let kept = home.run(&["archive", "view", "--format", "raw", &format!("latest:{}", place.display())]);
@@ -340,8 +341,8 @@ fn a_message_is_put_back_into_the_maildir_and_nowhere_else() {
     home.first_index();
     assert_eq!(with_archive(&home, &["archive", "init"]).code, Some(0));
     assert_eq!(with_archive(&home, &["archive", "backup"]).code, Some(0));
-    // Whoever writes to the Maildir makes the file a link to one of the user's own, which is neither read nor
-    // replaced.
+    // An attacker who can write to the Maildir replaces the file by a link to a file of the user, which is
+    // neither read nor replaced.
     fs::remove_file(&gone).unwrap();
     let own = home.path().join("own");
     fs::write(&own, "precious").unwrap();

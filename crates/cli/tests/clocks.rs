@@ -1,8 +1,8 @@
-//! Clocks that make no sense: before 1970, at 1970, after the years that are counted in nanoseconds, after
-//! the year 9999.
+//! Tests implausible clocks: before 1970, at 1970, after the years that are counted in nanoseconds, after the
+//! year 9999.
 //!
-//! Comes in: the program with another clock, by a library that is loaded before the system's. Goes out:
-//! whether it says so, panics never, and forgets nothing. Must not know which functions ask for the time.
+//! Input: the program with another clock, by a library that is loaded before the system's. Output: whether it
+//! reports that, never panics, and forgets nothing. Does not depend on which functions ask for the time.
 
 use crate::archive::{Archived, archived};
 use crate::support::{Home, Run, letter, run};
@@ -72,8 +72,8 @@ fn archived_at(seconds: i64, home: &Archived, arguments: &[&str]) -> Run {
 
 fn complaint(shown: &str) -> String {
     format!(
-        "pneu: the clock says {shown}, which cannot be: dates may be wrong, and nothing is forgotten; \
-         set it right\n"
+        "pneu: the clock says {shown}, which cannot be right: dates may be wrong, and nothing is \
+         removed by age; set the clock\n"
     )
 }
 

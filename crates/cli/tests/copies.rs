@@ -1,7 +1,8 @@
-//! Copies in every format: one message with the flags, files and list of all; and what only claims to be one.
+//! Tests copies in every format: one message with the flags, files and lists of all; and messages that only
+//! claim to be copies.
 //!
-//! Comes in: deliveries of a message and forgeries of it. Goes out: whether all formats say the same. Must
-//! not know how copies are told.
+//! Input: deliveries of a message and forgeries of it. Output: whether all formats agree. Does not depend on
+//! how copies are recognised.
 
 use crate::support::{Home, letter};
 use serde_json::Value;

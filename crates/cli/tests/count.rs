@@ -1,7 +1,7 @@
-//! `count --batch`: a number for each line of standard input.
+//! Tests `count --batch`: a number for each line of standard input.
 //!
-//! Comes in: queries, good and bad, at once and one after the other. Goes out: the numbers, in step. Must not
-//! know how queries are answered.
+//! Input: valid and invalid queries, all at once and one by one. Output: one line for each query, in order.
+//! Does not depend on how queries are answered.
 
 use crate::support::{Home, end, run_with_input};
 use std::io::{BufRead, BufReader, Write};

@@ -1,8 +1,8 @@
-//! Damage below the data directory: every file is read by a check, and what was said comes back from its
+//! Tests damage below the data directory: a check reads every file, and the user's data is restored from its
 //! second copy.
 //!
-//! Comes in: a data directory with everything in it, and harm. Goes out: what is named, mended and answered.
-//! Must not know formats.
+//! Input: a complete data directory, and damage. Output: what is reported, repaired and answered. Does not
+//! depend on formats.
 
 use crate::support::{Home, Run, run};
 use std::fs;

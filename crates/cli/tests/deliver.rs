@@ -1,7 +1,7 @@
-//! What `find` does with the files of messages: an mbox, links, commands.
+//! Tests what `find` does with the files of messages: an mbox, links, commands.
 //!
-//! Comes in: indexed mail, some of it moved or gone since. Goes out: what was written, linked and run. Must
-//! not know how.
+//! Input: indexed mail, some of it moved or gone since. Output: the files written, the links made and the
+//! commands run. Does not depend on how that is done.
 
 use crate::support::{Home, Run, letter};
 use std::fs;
@@ -200,10 +200,10 @@ fn a_command_that_fails_is_told_of_and_the_next_is_run() {
     assert!(missing.err.starts_with("pneu: cannot run no-such-program: "), "{}", missing.err);
     assert_eq!(missing.err.lines().count(), 1);
     for (arguments, part) in [
-        (&["--exec", "a 'b"][..], "--exec: a command has a ' without an end"),
+        (&["--exec", "a 'b"][..], "--exec: the command has an unclosed '"),
         (&["--exec", "a", "--format", "json"], "cannot be used with"),
-        (&["--format", "links"], "--format links and --links-dir DIR go together"),
-        (&["--links-dir", "x"], "--format links and --links-dir DIR go together"),
+        (&["--format", "links"], "--format links and --links-dir DIR work only together"),
+        (&["--links-dir", "x"], "--format links and --links-dir DIR work only together"),
         (&["--clear-links", "--format", "links"], "--links-dir"),
     ] {
         let wrong = home.pneu(&[&["find"], arguments].concat());

@@ -1,7 +1,7 @@
-//! Exit codes, and sentences for what goes wrong.
+//! Tests exit codes, and the sentences for errors.
 //!
-//! Comes in: mistakes of users and of the system. Goes out: whether each gets its code and a way out. Must
-//! not know how they are noticed.
+//! Input: mistakes of users and of the system. Output: whether each has its code and says what to do. Does
+//! not depend on how they are detected.
 
 use crate::support::{Home, end, run};
 use std::fs::{self, OpenOptions};
@@ -25,7 +25,7 @@ fn nothing_found_is_one_and_says_so() {
     let behind = home.pneu(&["find", "--offset", "9", "hello"]);
     assert_eq!(
         (behind.code, behind.err.as_str()),
-        (Some(1), "pneu: 2 messages match, none behind the first 9\n")
+        (Some(1), "pneu: 2 messages match, none after the first 9\n")
     );
 }
 
@@ -120,7 +120,7 @@ fn a_mistake_in_arguments_is_two() {
         (&["find", "--fields", "d o"], "there is no field 'o'; fields are d date"),
         (&["find", "--fields", "date,form"], "there is no field 'form'; fields are d date"),
         (&["find", "--sort", "colour"], "possible values: date, size"),
-        (&["find", "--print0", "--format", "json"], "--print0 goes with"),
+        (&["find", "--print0", "--format", "json"], "--print0 works only with"),
         (&["find", "--maildir", "Elsewhere"], "Elsewhere is not indexed; run \"pneu index --maildir"),
         (&["view", "subject:second or subject:first"], "2 messages match"),
     ] {

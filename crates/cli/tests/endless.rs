@@ -1,7 +1,8 @@
-//! What never ends, or never begins: devices, pipes and programs in the place of small files.
+//! Tests devices, pipes and programs in the place of small files: reading them would never end, or never
+//! begin.
 //!
-//! Comes in: files of the user, of the environment and of the index that are none. Goes out: whether each
-//! command ends by itself, with a sentence, in little memory. Must not know how anything is read.
+//! Input: such files in place of those of the user, of the environment and of the index. Output: whether each
+//! command ends by itself, with a sentence, and with little memory. Does not depend on how anything is read.
 
 use crate::support::{Home, Run, run, run_with_input};
 use std::fs;
@@ -96,7 +97,7 @@ fn a_zone_without_end_is_none() {
         let run = home.pneu_after(&format!("{MEMORY}; export TZ={zone}"), &["find", "hello"]);
         assert_eq!((run.code, run.out.as_str()), (Some(0), expected.as_str()), "{run:?}");
         assert!(
-            run.err.contains("cannot be used: it is no regular file; times are those of UTC\n"),
+            run.err.contains("cannot be used: it is not a regular file; times are shown in UTC\n"),
             "{run:?}"
         );
         assert_eq!(run.err.lines().count(), 1);
@@ -110,8 +111,8 @@ fn a_configuration_without_end_is_refused() {
     fs::create_dir_all(&directory).unwrap();
     let path = directory.join("config.toml");
     for (kind, said) in [
-        ("zero", "it is no regular file"),
-        ("pipe", "it is no regular file"),
+        ("zero", "it is not a regular file"),
+        ("pipe", "it is not a regular file"),
         ("huge", "it has more than 1048576 bytes"),
     ] {
         match kind {

@@ -1,7 +1,8 @@
-//! Repositories in places that fail: object stores that are busy, silent or gone, and disks that are full.
+//! Tests repositories in places that fail: object stores that are busy, silent or gone, and full disks.
 //!
-//! Comes in: a server and disks that refuse when the test wants it. Goes out: whether the program says why,
-//! with the right code, loses nothing, and goes on the next time. Must not know what is tried how often.
+//! Input: a server and disks that refuse when the test says so. Output: whether the program says why, ends
+//! with the right code, loses nothing, and continues the next time. Does not depend on what is retried how
+//! often.
 
 use crate::support::{Home, Run, letter, run};
 use std::collections::BTreeMap;
@@ -214,7 +215,7 @@ fn a_store_that_is_gone_is_a_sentence_of_every_command() {
             assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{arguments:?}: {run:?}");
             assert_eq!(
                 last_line(&run, &server),
-                format!("pneu: cannot look at config at ADDRESS: {what}"),
+                format!("pneu: cannot stat config at ADDRESS: {what}"),
                 "{arguments:?}"
             );
         }
@@ -222,7 +223,7 @@ fn a_store_that_is_gone_is_a_sentence_of_every_command() {
     assert!(server.objects() == before);
     let nobody = RemoteHome { address: "s3:http://127.0.0.1:1/bucket/mail".to_owned(), ..kept };
     let run = nobody.run(&["snapshots"]);
-    let said = "cannot look at config at s3:http://127.0.0.1:1/bucket/mail: the server cannot be reached: \
+    let said = "cannot stat config at s3:http://127.0.0.1:1/bucket/mail: the server cannot be reached: \
         Connection refused (os error 111); tried 21 times in 15 minutes\n";
     assert!(run.code == Some(2) && run.err.ends_with(said), "{run:?}");
 }

@@ -1,7 +1,7 @@
-//! What `find` and `count` print, in every format and order.
+//! Tests what `find` and `count` print, in every format and order.
 //!
-//! Comes in: indexed mail. Goes out: whether lines, JSON, paths and counts are as docs/OUTPUT.md says. Must
-//! not know how they come about.
+//! Input: indexed mail. Output: whether lines, JSON, paths and counts are as docs/OUTPUT.md says. Does not
+//! depend on how they are made.
 
 use crate::support::{Home, letter};
 use std::fs;

@@ -1,7 +1,7 @@
-//! Mail that tries to reach the terminal, or to look like other mail.
+//! Tests mail that tries to control the terminal, or to look like other mail.
 //!
-//! Comes in: messages with escapes, controls, line breaks and turned text in every place. Goes out: whether
-//! any of it is printed. Must not know what is replaced by what.
+//! Input: messages with escapes, control characters, line breaks and reversed text in every place. Output:
+//! whether any of it is printed. Does not depend on what replaces it.
 
 use crate::support::{Home, Run};
 

@@ -1,8 +1,7 @@
-//! What the program makes of mail, beside what Python's email package makes of it: fields one by one, and
-//! queries for words.
+//! Compares how the program and Python's email package read mail: field by field, and with queries for words.
 //!
-//! Comes in: generated mail, the project's odd messages, and real and odd mail where there is some. Goes out:
-//! whether both agree, but for differences that are listed here with their reasons. Must not know how mail is
+//! Input: generated mail, the project's unusual messages, and real mail where there is some. Output: whether
+//! both agree, except for differences that are listed here with their reasons. Does not depend on how mail is
 //! read.
 
 use crate::support::{Home, run_with_input};

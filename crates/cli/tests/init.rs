@@ -1,7 +1,7 @@
-//! The first steps: a configuration, manual pages.
+//! Tests the first steps: a configuration, manual pages.
 //!
-//! Comes in: homes with mail here or there. Goes out: whether a configuration names it, and what shells and
-//! `man` are given. Must not know what a shell makes of it.
+//! Input: homes with mail in different places. Output: whether a configuration names it, and what shells and
+//! `man` get. Does not depend on how a shell uses it.
 
 use crate::support::{Home, letter, run};
 use std::fs;
@@ -13,12 +13,12 @@ fn init_writes_what_index_reads_and_never_overwrites() {
     home.deliver("", "1:2,", &letter("1", "First", "a"));
     let path = home.path().join(".config/pneu/config.toml");
     let first = home.good(&["init"]);
-    let names = format!("it names\n  mail {}\nnext: pneu index\n", home.mail().display());
-    assert_eq!(first, format!("configuration {} is written; {names}", path.display()));
+    let names = format!("it contains\n  mail {}\nnext: pneu index\n", home.mail().display());
+    assert_eq!(first, format!("configuration {} was written; {names}", path.display()));
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.ends_with("[[root]]\nname = \"mail\"\npath = \"~/Mail\"\n"), "{text}");
-    assert_eq!(home.good(&["init"]), format!("configuration {} is there already; {names}", path.display()));
+    assert_eq!(home.good(&["init"]), format!("configuration {} already exists; {names}", path.display()));
     assert!(home.good(&["index"]).starts_with("1 file: 1 added"));
     home.folder("other");
     let other = home.pneu(&["init", "--maildir", "Mail/other"]);
@@ -40,7 +40,7 @@ fn init_looks_where_mail_mostly_is() {
     assert!(named.out.contains(&names), "{named:?}");
     fs::remove_dir_all(home.path().join(".config")).unwrap();
     let only = home.good(&["init"]);
-    let names = format!("it names\n  mail {}/Mail\nnext", home.path().display());
+    let names = format!("it contains\n  mail {}/Mail\nnext", home.path().display());
     assert!(only.contains(&names), "a directory without a Maildir is passed over: {only}");
     fs::remove_dir_all(home.path().join(".config")).unwrap();
     fs::remove_dir_all(home.mail()).unwrap();
@@ -139,5 +139,5 @@ fn a_disk_that_takes_no_more_leaves_no_half_of_a_configuration() {
     assert_eq!((full.code, full.out.as_str()), (Some(2), ""), "{full:?}");
     assert!(full.err.contains("cannot write") && full.err.contains("File too large"), "{}", full.err);
     assert!(!home.path().join(".config/pneu/config.toml").exists());
-    assert!(home.good(&["init"]).contains("is written"));
+    assert!(home.good(&["init"]).contains("was written"));
 }

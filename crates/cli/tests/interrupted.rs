@@ -1,7 +1,8 @@
-//! Work that is ended in the middle: by Ctrl-C, SIGTERM or SIGHUP, by kill -9, by another process at work.
+//! Tests work that is stopped in the middle: by Ctrl-C, SIGTERM or SIGHUP, by kill -9, by another process.
 //!
-//! Comes in: signals at moments that a held lock or a written file makes certain. Goes out: whether the next
-//! pass gives what one pass gives, and whether a repository is free. Must not know how much was kept.
+//! Input: signals at moments that a held lock or a written file determines. Output: whether the next pass
+//! gives the same result as a single pass, and whether a repository is unlocked. Does not depend on how much
+//! was kept.
 
 use crate::archive::{Archived, archived};
 use crate::support::{Home, Run, by_env, end, letter};
@@ -237,8 +238,8 @@ enum Locking {
     WaitsFor,
 }
 
-/// Returns when a process holds a lock, or waits for it, as the kernel tells: whoever tried the lock would be
-/// in its way.
+/// Returns when a process holds a lock, or waits for it, as the kernel tells. Trying the lock itself would
+/// interfere.
 fn wait_until_locking(child: &mut Child, locking: Locking, path: &Path) {
     let (process, inode) = (child.id().to_string(), std::fs::metadata(path).unwrap().ino().to_string());
     let is_it = |line: &str| {

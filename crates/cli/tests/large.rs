@@ -1,7 +1,8 @@
-//! Messages too large for memory: indexed to their end, shown, and written, in little memory.
+//! Tests messages too large for memory: they are indexed to their end, shown, and written, with little
+//! memory.
 //!
-//! Comes in: files of 150 MiB and more, most of it holes, or a few kilobytes that are compressed. Goes out:
-//! what is found and shown, and that a limit on memory is no hindrance. Must not know how they are read.
+//! Input: files of 150 MiB and more, most of it holes, or of a few kilobytes that are compressed. Output:
+//! what is found and shown, also with a limit on memory. Does not depend on how they are read.
 
 use crate::support::Home;
 use std::fs::{self, File};

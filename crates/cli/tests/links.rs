@@ -1,7 +1,7 @@
-//! Where the links of HTML lead, as `view` shows it.
+//! Tests how `view` shows where the links of HTML lead.
 //!
-//! Comes in: HTML with honest and dishonest links. Goes out: what is shown, and that nothing else changes.
-//! Must not know how HTML is read.
+//! Input: HTML with honest and deceptive links. Output: what is shown, and that nothing else changes. Does
+//! not depend on how HTML is read.
 
 use crate::support::{Home, run_with_input};
 

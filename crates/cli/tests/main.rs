@@ -1,7 +1,7 @@
-//! Runs the real program against small Maildirs in temporary directories. All integration tests of the crate,
-//! in one binary.
+//! Runs the real program on small Maildirs in temporary directories. All integration tests of the crate, in
+//! one binary.
 //!
-//! Comes in: the built program. Goes out: whether it prints, leaves and returns what it should. Must not know
+//! Input: the built program. Output: whether it prints, leaves and returns what it should. Does not depend on
 //! its modules.
 
 #![expect(

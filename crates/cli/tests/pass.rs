@@ -1,7 +1,7 @@
-//! Passes over mail that other programs changed: moved, reflagged, deleted, rewritten, added.
+//! Tests passes over mail that other programs changed: moved, reflagged, deleted, rewritten, added.
 //!
-//! Comes in: changes by hand. Goes out: whether the summary counts each, and everything is still found. Must
-//! not know how changes are noticed.
+//! Input: changes made by the test. Output: whether the summary counts each, and everything is still found.
+//! Does not depend on how changes are detected.
 
 use crate::support::{Home, letter, run};
 use std::fs;

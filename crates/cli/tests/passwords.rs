@@ -1,4 +1,4 @@
-//! Passwords of repositories, as restic takes them from the environment; and who does not get to see them.
+//! Tests passwords of repositories: read from the environment as restic does, and hidden from other programs.
 
 use crate::support::{Home, Run, run};
 use std::fs;

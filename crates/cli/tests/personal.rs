@@ -1,7 +1,8 @@
-//! The user's own addresses: where they come from, what they find, and who is left out because of them.
+//! Tests the user's own addresses: where they come from, what they find, and how they change what `contacts`
+//! lists.
 //!
-//! Comes in: homes with other programs' configuration and with sent mail. Goes out: what is found and
-//! printed. Must not know how addresses are kept.
+//! Input: homes with the configuration of other programs and with sent mail. Output: what is found and
+//! printed. Does not depend on how addresses are stored.
 
 use crate::support::{Home, letter};
 use std::fs;

@@ -1,6 +1,7 @@
-//! `pneu query`: queries saved under names, and found with `query:`.
+//! Tests `pneu query`: queries saved under names, and found with `query:`.
 //!
-//! Comes in: names and queries. Goes out: what is then listed and found. Must not know where they are kept.
+//! Input: names and queries. Output: what is then listed and found. Does not depend on where queries are
+//! stored.
 
 use crate::support::{Home, letter};
 use std::fs;
@@ -40,8 +41,8 @@ fn mistakes_are_told_and_save_nothing() {
     for (arguments, code, part) in [
         (&["query", "c", "from:bob (x"][..], 2, "in the saved query \"c\": expected a \")\""),
         (&["query", "c", "query:d"], 2, "there is no saved query \"d\""),
-        (&["query", "c", "query:c"], 2, "the saved query \"c\" asks for itself"),
-        (&["query", "a", "x query:b"], 2, "the saved query \"a\" asks for itself, by way of \"b\""),
+        (&["query", "c", "query:c"], 2, "the saved query \"c\" refers to itself"),
+        (&["query", "a", "x query:b"], 2, "the saved query \"a\" refers to itself, by way of \"b\""),
         (&["query", "a b", "x"], 2, "\"a b\" cannot be the name of a query: a name has letters"),
         (&["query", "--remove", "a"], 2, "a is part of b: change or remove that first"),
         (&["query", "--remove", "c"], 1, "no query is saved as c"),

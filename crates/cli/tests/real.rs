@@ -1,7 +1,7 @@
-//! The program on real mail, where there is some.
+//! Runs the program on real mail, where there is some.
 //!
-//! Comes in: thousands of real messages and hundreds of odd ones. Goes out: whether each is found and shown,
-//! and none reaches the terminal. Must not know what they say.
+//! Input: thousands of real messages and hundreds of unusual ones. Output: whether each is found and shown,
+//! and none controls the terminal. Does not depend on what they say.
 
 use crate::hostile::HARMFUL;
 use crate::support::{Home, run_with_input};

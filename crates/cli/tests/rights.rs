@@ -1,7 +1,7 @@
-//! Modes of what is written, and what happens where rights are missing.
+//! Tests the modes of files that are written, and what happens without permissions.
 //!
-//! Comes in: directories that cannot be read or written, odd umasks. Goes out: whether others get in, and
-//! what still works. Must not know who sets modes.
+//! Input: directories that cannot be read or written, unusual umasks. Output: whether other users get access,
+//! and what still works. Does not depend on which code sets modes.
 
 use crate::support::{Home, letter};
 use std::fs::{self, Permissions};
@@ -73,13 +73,13 @@ fn an_index_made_anew_says_what_it_lacks_of_a_folder_that_cannot_be_read() {
     set_mode(&locked, 0o000);
     let partly = home.without_rights(&["check", "--repair"]);
     assert_eq!(partly.code, Some(3), "{partly:?}");
-    let sentence = "2 messages of it were indexed and are not in the new index, until it can be read and \
-        \"pneu index\" is run";
+    let sentence = "2 messages of it were indexed and are not in the new index; when it can be read again, \
+        run \"pneu index\"";
     assert!(
         partly.err.contains(&locked.display().to_string()) && partly.err.contains(sentence),
         "{partly:?}"
     );
-    assert!(!partly.err.contains("stays"), "{partly:?}");
+    assert!(!partly.err.contains("stay in the index"), "{partly:?}");
     assert_eq!(home.without_rights(&["find", "--fields", "s"]).out.lines().count(), 3);
     // Of an index that cannot be read nobody knows what it had.
     let manifest = home.index_directory().join("manifest");
@@ -88,7 +88,8 @@ fn an_index_made_anew_says_what_it_lacks_of_a_folder_that_cannot_be_read() {
     fs::write(&manifest, bytes).unwrap();
     let partly = home.without_rights(&["check", "--repair", "--maildir", "Mail"]);
     assert_eq!(partly.code, Some(3), "{partly:?}");
-    assert!(partly.err.contains("what it holds is not in the new index, until it can be read"), "{partly:?}");
+    let sentence = "what it holds is not in the new index; when it can be read again, run";
+    assert!(partly.err.contains(sentence), "{partly:?}");
     set_mode(&locked, 0o700);
     let later = home.without_rights(&["index"]);
     assert!(later.code == Some(0) && later.out.contains(" 2 added"), "{later:?}");

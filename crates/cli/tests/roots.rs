@@ -1,7 +1,7 @@
-//! Which directories are indexed, and what happens when one is missing, empty, or not what it was.
+//! Tests which directories are indexed, and what happens if one is missing, empty or replaced.
 //!
-//! Comes in: options, configurations, directories that go away. Goes out: whether what was indexed is kept,
-//! and the way out is told. Must not know how roots are kept.
+//! Input: options, configurations, directories that disappear. Output: whether indexed messages are kept, and
+//! whether the error says what to do. Does not depend on how roots are stored.
 
 use crate::support::{Home, letter};
 use std::fs;
@@ -29,7 +29,7 @@ fn a_directory_without_mail_leaves_nothing_behind() {
     let empty = home.pneu(&["index", "--maildir", "empty"]);
     assert_eq!(empty.code, Some(2));
     assert!(
-        empty.err.contains("/empty holds no Maildir: a directory with \"cur\" and \"new\" in it"),
+        empty.err.contains("/empty holds no Maildir (a directory with \"cur\" and \"new\")"),
         "{}",
         empty.err
     );

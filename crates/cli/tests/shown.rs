@@ -1,7 +1,7 @@
-//! Which form of a text is shown, and what is shown of a message without a date.
+//! Tests which form of a text is shown, and what is shown of a message without a date.
 //!
-//! Comes in: messages in several forms, and some that do not say when they were written. Goes out: what
-//! `view` and `find` print. Must not know how a form is chosen.
+//! Input: messages in several forms, and some without a date. Output: what `view` and `find` print. Does not
+//! depend on how a form is chosen.
 
 use crate::support::{Home, run_with_input};
 

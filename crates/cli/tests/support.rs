@@ -1,6 +1,6 @@
 //! A home directory with mail in it, and the program run there as a user would.
 //!
-//! Comes in: messages and arguments. Goes out: exit codes and what was printed. Must not know what is tested.
+//! Input: messages and arguments. Output: exit codes and what was printed. Does not depend on what is tested.
 
 use rustix::pty::{self, OpenptFlags};
 use std::ffi::OsStr;

@@ -1,7 +1,7 @@
-//! `pneu tag`: tags by query, kept without the index.
+//! Tests `pneu tag`: tags by query, stored outside the index.
 //!
-//! Comes in: indexed mail and changes. Goes out: what is then found and printed. Must not know where tags are
-//! kept.
+//! Input: indexed mail and changes. Output: what is then found and printed. Does not depend on where tags are
+//! stored.
 
 use crate::support::Home;
 use std::fs;

@@ -1,7 +1,7 @@
-//! What a person sees: pages, colours, and nothing that acts on the terminal.
+//! Tests what a person sees on a terminal: pages, colours, and nothing that controls the terminal.
 //!
-//! Comes in: the program with a terminal as its output. Goes out: what that shows. Must not know how pagers
-//! are started.
+//! Input: the program with a terminal as its output. Output: what the terminal shows. Does not depend on how
+//! pagers are started.
 
 use crate::hostile;
 use crate::support::Home;
@@ -149,7 +149,7 @@ fn a_pager_that_ends_early_is_no_error_and_one_that_is_missing_is_told_of() {
     let wrong = home.on_terminal(&["view", "id:1@example.org"], &[("PAGER", "less '")]);
     assert_eq!(
         (wrong.code, wrong.err.as_str()),
-        (Some(0), "pneu: the pager: a command has a ' without an end\n")
+        (Some(0), "pneu: the pager: the command has an unclosed '\n")
     );
 }
 

@@ -1,7 +1,7 @@
-//! `view --thread`: whole conversations, message by message.
+//! Tests `view --thread`: whole conversations, message by message.
 //!
-//! Comes in: mail that answers other mail, some of it missing, copied or gone. Goes out: what is shown. Must
-//! not know how threads are kept.
+//! Input: mail with replies, some of it missing, copied or gone. Output: what is shown. Does not depend on
+//! how threads are stored.
 
 use crate::support::{Home, run_with_input};
 use std::fs;
@@ -119,7 +119,7 @@ fn a_conversation_is_known_by_any_name_of_any_of_its_messages() {
     for (name, code, said) in [
         ("id:nobody@x", 1, "there is no message id:nobody@x"),
         ("nowhere", 1, "no message matches it as a query"),
-        ("-", 2, "is not indexed, so that its conversation is not known"),
+        ("-", 2, "is not indexed, so its conversation is not known"),
     ] {
         let run =
             run_with_input(&mut home.command(&["view", "--thread", name]), b"Message-ID: <new@x>\n\nx\n");

@@ -1,7 +1,6 @@
-//! `find --threads`, `--include-related` and `--skip-dups`.
+//! Tests `find --threads`, `--include-related` and `--skip-dups`.
 //!
-//! Comes in: mail that answers other mail. Goes out: the lines that show it. Must not know how threads are
-//! kept.
+//! Input: mail with replies. Output: the lines that show it. Does not depend on how threads are stored.
 
 use crate::support::Home;
 
@@ -164,7 +163,7 @@ fn a_summary_has_its_own_columns_and_formats() {
     let behind = home.pneu(&["find", "--threads=summary", "--offset", "5"]);
     assert_eq!(
         (behind.code, behind.err.as_str()),
-        (Some(1), "pneu: 2 threads match, none behind the first 5\n")
+        (Some(1), "pneu: 2 threads match, none after the first 5\n")
     );
 }
 

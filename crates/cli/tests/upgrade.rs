@@ -1,7 +1,7 @@
-//! Data directories that earlier versions wrote: they open, are upgraded, and keep all that was said.
+//! Tests data directories that earlier versions wrote: they open, are upgraded, and keep all user data.
 //!
-//! Comes in: the directories in `testdata/format/data-v*`. Goes out: whether tags and saved queries are
-//! there. Must not know formats.
+//! Input: the directories in `testdata/format/data-v*`. Output: whether tags and saved queries are there.
+//! Does not depend on formats.
 
 use crate::support::Home;
 use std::fs;

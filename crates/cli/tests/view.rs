@@ -1,7 +1,7 @@
-//! What `view` shows, and how it finds a message that went elsewhere since the last index.
+//! Tests what `view` shows, and how it finds a message that moved since the last index.
 //!
-//! Comes in: handles of every kind. Goes out: whether the right message is shown, and from where. Must not
-//! know how it is located.
+//! Input: handles of every kind. Output: whether the right message is shown, and from where. Does not depend
+//! on how it is located.
 
 use crate::support::{Home, letter, run_with_input};
 use std::fs;

@@ -1,9 +1,9 @@
-//! Two programs at work on one repository, one of them restic: both end, or one waits, or says so with 11;
-//! and nothing is lost.
+//! Tests two programs that use one repository at the same time, one of them restic: both finish, or one
+//! waits, or one ends with code 11; nothing is lost.
 //!
-//! Comes in: processes that are held in the middle of their work by what they read from, or that run as they
-//! come. Goes out: whether restic finds every snapshot whole that was said to be saved. Must not know how
-//! locks are kept.
+//! Input: processes that are held in the middle of their work by what they read from, or that run unhindered.
+//! Output: whether restic finds every snapshot that was reported as saved, complete. Does not depend on how
+//! locks are stored.
 
 use crate::support::{Home, Run, end, letter, run};
 use rustix::process::{Pid, Signal, kill_process};
@@ -183,7 +183,7 @@ fn our_prune_gives_way_to_a_backup_of_restic_or_waits_for_it() {
     assert_eq!(theirs.code, Some(0), "{theirs:?}");
     let pruned = end(waiting);
     assert_eq!(pruned.code, Some(0), "{pruned:?}");
-    // It is said once who is waited for, however long that takes.
+    // The wait is reported once, however long it takes.
     assert_eq!(errors.lines().count(), 0);
     shared.assert_sound();
     assert_eq!(shared.pneu(&["archive", "snapshots"]).out.lines().count(), 2);
@@ -287,8 +287,8 @@ fn whoever_comes_first_a_prune_takes_nothing_that_a_backup_saved() {
     let other = add(&shared, 0);
     assert_eq!(shared.pneu(&["archive", "backup"]).code, Some(0));
     shared.restic.succeed(&["backup", "--quiet", &other.display().to_string()]);
-    // Each program prunes while the other one saves. Who is refused says so; what happens when is left to
-    // chance.
+    // Each program prunes while the other one saves. A program that is refused says so. The order of events
+    // is left to chance.
     for round in 1..4 {
         // Something to remove: what only the snapshots before this one have.
         fs::remove_dir_all(&other).unwrap();

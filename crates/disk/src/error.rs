@@ -17,7 +17,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Another process holds the lock.
-    #[error("{} is locked by {holder}", path.display())]
+    #[error("{} is locked by {holder}; wait until it has ended, and try again", path.display())]
     Locked {
         /// The lock's file.
         path: PathBuf,

@@ -144,7 +144,7 @@ fn die(path: &[u8]) -> ! {
     let parts = [
         &b"cannot read "[..],
         path,
-        &b": input/output error under its map, or the file was cut while open\n"[..],
+        &b": I/O error while mapped, or the file was truncated while open\n"[..],
     ];
     // One call for the three, so that other threads' output does not come between.
     let vectors =

@@ -73,7 +73,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
 
 /// Returns the error for a pipe, a socket or a device.
 pub(crate) fn not_a_file() -> io::Error {
-    io::Error::other("it is no regular file")
+    io::Error::other("it is not a regular file")
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
             assert!(read("absent", 5, from).unwrap_err().contains("No such file"));
         }
         for name in ["zero", "pipe"] {
-            assert_eq!(read(name, 5, Source::File), Err("it is no regular file".to_owned()), "{name}");
+            assert_eq!(read(name, 5, Source::File), Err("it is not a regular file".to_owned()), "{name}");
         }
         assert_eq!(read("zero", 5, Source::Anything), Err("it has more than 5 bytes".to_owned()));
         assert_eq!(read_small(Path::new("/dev/null"), 5, Source::Anything).unwrap(), b"");

@@ -35,7 +35,7 @@ impl Disk for RealDisk {
 
     fn size(&self, path: &Path) -> Result<u64> {
         let length = fs::metadata(path).and_then(|metadata| length_of(&metadata));
-        length.map_err(|source| Error::io("look at", path, source))
+        length.map_err(|source| Error::io("stat", path, source))
     }
 
     fn map(&self, path: &Path) -> Result<Map> {
@@ -81,7 +81,7 @@ impl Disk for RealDisk {
     }
 
     fn mode(&self, path: &Path) -> Result<Option<u32>> {
-        let metadata = fs::metadata(path).map_err(|source| Error::io("look at", path, source))?;
+        let metadata = fs::metadata(path).map_err(|source| Error::io("stat", path, source))?;
         Ok(Some(metadata.permissions().mode() & 0o7777))
     }
 

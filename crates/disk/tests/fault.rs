@@ -41,7 +41,7 @@ fn a_cut_map_names_its_file() {
     let output = child::run("fault::child_touches_a_cut_map", directory.path());
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let sentence = format!(
-        "cannot read {}: input/output error under its map, or the file was cut while open\n",
+        "cannot read {}: I/O error while mapped, or the file was truncated while open\n",
         directory.path().join("7f3a.seg").display()
     );
     assert!(String::from_utf8_lossy(&output.stderr).contains(&sentence), "{output:?}");

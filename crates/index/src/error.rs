@@ -26,13 +26,13 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// There is no index yet.
-    #[error("no index in {}", path.display())]
+    #[error("there is no index in {}", path.display())]
     NoIndex {
         /// Where the index was expected.
         path: PathBuf,
     },
     /// There is no mail from which to make a first index.
-    #[error("no Maildir in {}: {what}", path.display())]
+    #[error("there is no Maildir in {}: {what}", path.display())]
     NoMaildir {
         /// The root.
         path: PathBuf,
@@ -48,7 +48,7 @@ pub enum Error {
         what: &'static str,
     },
     /// The index was written by a newer or an older version.
-    #[error("the index in {} has version {found}, this program has version {newest}", path.display())]
+    #[error("the index in {} has version {found}, but this program needs version {newest}", path.display())]
     Version {
         /// The index directory.
         path: PathBuf,
@@ -58,7 +58,7 @@ pub enum Error {
         newest: u32,
     },
     /// The store of the user's data was written by a newer version.
-    #[error("the tags in {} have version {found}, this program knows up to {newest}", path.display())]
+    #[error("the tags in {} have version {found}, but this program knows up to {newest}", path.display())]
     UserVersion {
         /// The store's directory.
         path: PathBuf,
@@ -74,7 +74,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The user's data is damaged, and its second copy is intact.
-    #[error("{source}; a second copy in {} is whole", copy.display())]
+    #[error("{source}; a second copy in {} is intact", copy.display())]
     WithSecondCopy {
         /// The damage.
         source: Box<Error>,
@@ -146,7 +146,7 @@ pub enum Error {
         count: usize,
     },
     /// A commit being built contradicts itself: a bug, not damage. Nothing was written.
-    #[error("the pass contradicts itself: {what}; nothing was written")]
+    #[error("the index contradicts itself: {what}; this is a bug in pneu, and nothing was written")]
     Inconsistent {
         /// The contradiction.
         what: &'static str,

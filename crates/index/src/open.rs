@@ -12,7 +12,7 @@ use std::path::Path;
 use store::{Options, Snapshot, Writer};
 use work::Progress;
 
-/// Tells backup programs that the directory can be made again. See https://bford.info/cachedir/.
+/// Tells backup programs that the directory can be rebuilt. See https://bford.info/cachedir/.
 pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n# This directory is made \
     from mail by pneu and may be deleted.\n";
 pub(crate) const CACHE_TAG_NAME: &str = "CACHEDIR.TAG";

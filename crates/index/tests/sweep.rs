@@ -108,7 +108,7 @@ fn an_impossible_clock_forgets_nothing() {
             index::sweep(&fixture.environment, MONTH, &NoArchive, &Silent).map(|swept| swept.forgotten);
         for refused in [listed.map(|count| count as u64), swept] {
             let said = refused.unwrap_err().to_string();
-            assert!(said.starts_with(&format!("the clock says {shown}, which cannot be: ")), "{said}");
+            assert!(said.starts_with(&format!("the clock says {shown}, which cannot be right: ")), "{said}");
         }
         assert_eq!(fixture.mailbox().counts().unwrap().absent, 5);
     }

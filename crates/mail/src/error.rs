@@ -111,7 +111,7 @@ mod tests {
     fn a_reason_names_no_path_and_has_one_object() {
         let reason = |action| Error::io(action, Path::new("/m"), io::Error::other("no")).reason();
         assert_eq!(reason("read"), "cannot read it: no");
-        assert_eq!(reason("look at"), "cannot look at it: no");
+        assert_eq!(reason("stat"), "cannot stat it: no");
         assert_eq!(reason("open the directory"), "cannot open the directory: no");
     }
 }

@@ -154,6 +154,6 @@ fn an_unreadable_directory_is_never_empty() {
             format!("cannot open the directory {}: Permission denied (os error 13)", closed.display())
         );
         let link = directory.path().join("link");
-        assert_eq!(unknown, [format!("cannot look at {}: Permission denied (os error 13)", link.display())]);
+        assert_eq!(unknown, [format!("cannot stat {}: Permission denied (os error 13)", link.display())]);
     });
 }

@@ -1,4 +1,4 @@
-//! What can go wrong: what happened, where, and a remedy that a front end words.
+//! The errors of the library: what happened, where, and a remedy that a front end puts into words.
 
 use crate::message_file::FileError;
 use crate::remedy::Remedy;
@@ -19,7 +19,7 @@ pub enum Error {
         span: Range<usize>,
         /// What is wrong.
         what: String,
-        /// What helps, if that is known.
+        /// The remedy, if one is known.
         remedy: Option<index::Remedy>,
     },
     /// No message has this name, and none matches it as a query.
@@ -28,7 +28,7 @@ pub enum Error {
         /// The name or query.
         handle: String,
     },
-    /// The query that was to name one message matches several.
+    /// A query must match one message, but matches several.
     #[error("{count} messages match {handle}")]
     SeveralMessages {
         /// The query.
@@ -36,7 +36,7 @@ pub enum Error {
         /// How many messages match.
         count: u64,
     },
-    /// The query that was to name one thread matches messages of several.
+    /// A query must match messages of one thread, but matches messages of several.
     #[error("messages of {count} conversations match {handle}")]
     SeveralThreads {
         /// The query.
@@ -71,7 +71,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Returns what helps, if that is known.
+    /// Returns the remedy, if one is known.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Error::Parse(error) => {

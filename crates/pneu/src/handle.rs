@@ -1,4 +1,4 @@
-//! The message, or the thread, that a person means.
+//! Finds the message or the thread that a handle names.
 //!
 //! Input: a handle: `id:` and a Message-ID, the beginning of a SHA-256, a path, or a query. Output: hits of a
 //! view. Does not read messages.
@@ -24,7 +24,7 @@ impl View {
     /// Returns the message that a handle names: as [`View::resolve`] says, or as the only match of a query.
     ///
     /// # Errors
-    /// [`Error::NoMatch`], [`Error::SeveralMessages`]; a handle that is no query and names no message or
+    /// [`Error::NoMatch`], [`Error::SeveralMessages`]; a handle that is not a query and names no message or
     /// several; the query cannot be understood or answered; damage.
     pub fn named(&self, handle: &str) -> Result<Named> {
         match self.resolve(handle) {

@@ -1,4 +1,4 @@
-//! The host: the newest state of an index, for a program that lives long.
+//! The host: the newest state of an index, for a long-running program.
 //!
 //! Views are handed out of one current mailbox. A newer commit replaces it by the exchange of a reference,
 //! and is made of the one before by their difference. Writers of the index wait for each other here, in the
@@ -26,11 +26,11 @@ use work::{Progress, Stage, Workers, on_threads};
 
 /// The newest state of an index, shared by all threads of a program.
 ///
-/// The index may also be written by other processes: [`Host::refresh`] takes over what they committed.
+/// Other processes may also write to the index: [`Host::refresh`] takes over their commits.
 #[derive(Debug)]
 pub struct Host {
     settings: Arc<Settings>,
-    /// The newest state that was opened; none until somebody asks.
+    /// The newest state that was opened; `None` until it is needed.
     current: RwLock<Option<State>>,
     /// Held while a newer state is opened, so that it is opened once.
     opening: Mutex<()>,
@@ -44,7 +44,7 @@ pub struct Host {
     threads: Arc<Workers>,
 }
 
-/// What a view shows.
+/// The state that a view shows.
 #[derive(Clone, Debug)]
 struct State {
     mailbox: Mailbox,
@@ -56,14 +56,14 @@ struct State {
 pub enum IndexState {
     /// There is none yet.
     Missing,
-    /// It has an older version: [`Host::rebuild`] makes it anew. Holds the roots that it remembers.
+    /// It has an older version: [`Host::rebuild`] rebuilds it. Holds the roots that it remembers.
     Outdated(Vec<Root>),
     /// It can be used. Holds its roots.
     Usable(Vec<Root>),
 }
 
 impl Host {
-    /// Makes a host. Nothing is opened until a view is asked for.
+    /// Creates a host. Opens nothing until a view is needed.
     pub fn new(settings: Settings) -> Host {
         Host {
             current: RwLock::default(),
@@ -76,7 +76,7 @@ impl Host {
         }
     }
 
-    /// Returns what the host was made with.
+    /// Returns the settings of the host.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -92,7 +92,7 @@ impl Host {
         let current = self.current().clone();
         match current {
             Some(state) => Ok(self.view_of(state)),
-            // `refresh` leaves none only if it fails.
+            // `refresh` leaves `None` only if it fails.
             None => self.open_view(),
         }
     }
@@ -152,7 +152,7 @@ impl Host {
             return Ok(false);
         }
         if let Some(mailbox) = &mailbox {
-            // Before anybody sees it: a view shows one state.
+            // Before it is visible: a view shows one state.
             mailbox.pin()?;
         }
         let Some(mailbox) = mailbox.or(current.map(|state| state.mailbox)) else { return Ok(false) };
@@ -161,7 +161,7 @@ impl Host {
         Ok(true)
     }
 
-    /// Takes over what this process wrote, if anybody has asked for a view.
+    /// Takes over what this process wrote, if a view was ever needed.
     fn follow(&self) -> Result<()> {
         if self.current().is_some() {
             self.refresh()?;
@@ -220,8 +220,8 @@ impl Host {
         self.current.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Brings the index in step with the disk, and takes over the result. Makes the index if there is none.
-    /// The headers that are indexed are those of the configuration.
+    /// Updates the index, and takes over the result. Creates the index if there is none. The headers that are
+    /// indexed are those of the configuration.
     ///
     /// # Errors
     /// Damage, a full disk, a directory that cannot be written; [`Error::Cancelled`](crate::Error::Cancelled)
@@ -280,8 +280,8 @@ impl Host {
         Ok(imported?.1)
     }
 
-    /// Makes the index anew, from the mail and from what a repository has besides. The new index replaces the
-    /// old one when it is complete.
+    /// Rebuilds the index from the mail, and from messages that only a repository has. The new index replaces
+    /// the old one when it is complete.
     ///
     /// # Errors
     /// A root holds no mail; as [`Host::update`] and [`Host::import`]. The old index then stays.
@@ -340,11 +340,11 @@ impl Host {
         Ok(index::saved_queries(&self.settings.environment)?)
     }
 
-    /// Saves a query, in place of any of its name.
+    /// Saves a query. Replaces one of the same name.
     ///
     /// # Errors
     /// The text cannot be a name; [`Error::Parse`](crate::Error::Parse) if the query cannot be understood or
-    /// asks for itself; the saved queries are damaged or cannot be written. Nothing was changed then.
+    /// refers to itself; the saved queries are damaged or cannot be written. Nothing was changed then.
     pub fn save_query(&self, name: &str, text: &str) -> Result<()> {
         self.write_user(|environment| saved_queries::save(&self.settings, environment, name, text))
     }
@@ -404,8 +404,8 @@ impl Host {
     }
 }
 
-/// Takes over what a pass changed before its merges begin. A merge by itself changes no row and costs next to
-/// nothing to take over; changes and merges together would have to be told apart row by row.
+/// Takes over what a pass changed before its merges begin. A merge alone changes no row and costs almost
+/// nothing to take over. Changes and merges together would have to be separated row by row.
 struct FollowBeforeMerge<'a> {
     host: &'a Host,
     progress: &'a dyn Progress,
@@ -414,7 +414,7 @@ struct FollowBeforeMerge<'a> {
 impl Progress for FollowBeforeMerge<'_> {
     fn stage(&self, stage: Stage) {
         if stage == Stage::Merge {
-            // If it fails, so does the one at the end, which says so.
+            // If it fails, so does the one at the end, which reports it.
             let _ = self.host.follow();
         }
         self.progress.stage(stage);

@@ -1,9 +1,9 @@
-//! The library of pneu: finds, reads and tags the mail in Maildirs, through an index that follows the disk.
+//! The library of pneu: finds, reads and tags the mail in Maildirs, through an index.
 //!
 //! - A [`Host`] lives as long as its program. It opens the index once, takes over newer commits at the cost
 //!   of what changed, and queues writers. Any number of threads share it.
 //! - A [`View`] is one state of index and tags, for one request. It is cheap to make, answers queries, and
-//!   stays what it is for as long as it is held, whatever is written meanwhile. A [`Cancel`] or a deadline
+//!   never changes while it is held, whatever is written meanwhile. A [`Cancel`] or a deadline
 //!   stops its queries.
 //! - An [`archive::Archive`] answers for messages whose files are gone, from the repository that mail is
 //!   backed up to.
@@ -23,11 +23,9 @@
 //! # let letter = "From: Ana <ana@example.org>\nSubject: The north line\n\nOpens in May.\n";
 //! # std::fs::write(maildir.join("cur/1.example:2,S"), letter).unwrap();
 //! # let data = directory.path().join("data");
-//! // Open, and bring the index in step with the disk.
-//! let host = Host::new(Settings::new(data));
-//! let roots = [Root { name: "mail".into(), path: maildir }];
-//! let summary = host.update(&roots, &UpdateOptions::default(), &pneu::Silent)?;
-//! assert_eq!(summary.added, 1);
+//! // Open and update the index. let host = Host::new(Settings::new(data)); let roots = [Root { name:
+//! "mail".into(), path: maildir }]; let summary = host.update(&roots, &UpdateOptions::default(),
+//! &pneu::Silent)?; assert_eq!(summary.added, 1);
 //!
 //! // Find: the newest fifty messages that match.
 //! let view = host.view()?;

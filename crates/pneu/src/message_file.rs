@@ -2,7 +2,7 @@
 //!
 //! The index says where a message was. Its file may have been renamed or rewritten since, so what is read is
 //! compared with what was asked for. Input: a path, or a message as the index knows it. Output: the message's
-//! bytes, or why they cannot be had.
+//! bytes, or why they cannot be read.
 
 use crate::remedy::Remedy;
 use index::Message;
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use work::Cancel;
 
-/// Bytes of a message that is held in memory. A longer one is read in pieces.
+/// Most bytes of a message that is held in memory. A longer one is read in pieces.
 const MESSAGE_BYTES_MAX: usize = 100 << 20;
-/// Bytes of a message that is read at once whatever the size of its file.
+/// Most bytes of a message that is read at once, whatever the size of its file.
 const SMALL_BYTES: usize = 1 << 20;
 
 /// Why no file of a message can be read.
@@ -38,7 +38,7 @@ pub enum FileError {
     /// The message has no file any more.
     #[error("the last file of {name} is gone; only its header is still indexed")]
     Absent {
-        /// What the message may be called: `id:` and its Message-ID, or its SHA-256.
+        /// A handle of the message: `id:` and its Message-ID, or its SHA-256.
         name: String,
     },
     /// The file cannot be read.
@@ -61,7 +61,7 @@ impl FileError {
 pub struct MessageContent {
     /// Where it was read; `None` if it came from elsewhere.
     pub path: Option<PathBuf>,
-    /// What was read: no bytes if the message is too large to be held.
+    /// The bytes; none if the message is too large to be held.
     pub content: FileContent,
     /// A message that is too large to be held, parsed.
     large: Option<Box<mail::Message>>,
@@ -77,7 +77,7 @@ pub struct MessageContent {
 }
 
 impl MessageContent {
-    /// Wraps bytes that were read. `now_ns` is the present, against which odd dates are held.
+    /// Wraps bytes that were read. `now_ns` is the present, for judging odd dates.
     pub fn new(path: Option<PathBuf>, content: FileContent, now_ns: i64) -> MessageContent {
         let sha256 = Sha256::digest(&content.bytes).into();
         let size_bytes = content.bytes.len() as u64;
@@ -85,10 +85,10 @@ impl MessageContent {
         MessageContent { path, content, large: None, sha256, size_bytes, is_later_version, now_ns, cancel }
     }
 
-    /// Reads a file, whatever is in it.
+    /// Reads a file with any content.
     ///
     /// # Errors
-    /// The file is not there, cannot be read, or is no regular file.
+    /// The file does not exist, cannot be read, or is not a regular file.
     pub fn read(path: &Path, now_ns: i64) -> mail::Result<MessageContent> {
         MessageContent::read_until(path, now_ns, &Cancel::new())
     }
@@ -106,11 +106,11 @@ impl MessageContent {
         Ok(MessageContent { cancel: cancel.clone(), ..read })
     }
 
-    /// Reads the file at a path, or the one that it became when a mail program changed its flags. `None` if
-    /// there is neither.
+    /// Reads the file at a path, or the file that a mail program renamed it to when it changed its flags.
+    /// `None` if there is neither.
     ///
     /// # Errors
-    /// It cannot be read, or is no regular file.
+    /// It cannot be read, or is not a regular file.
     pub fn read_current(path: &Path, now_ns: i64) -> mail::Result<Option<MessageContent>> {
         MessageContent::read_current_until(path, now_ns, &Cancel::new())
     }
@@ -150,7 +150,7 @@ impl MessageContent {
         read.map_or(Cow::Borrowed(message), Cow::Owned)
     }
 
-    /// Hands out all of the message, decompressed, in blocks.
+    /// Passes the whole message, decompressed, to `take` in blocks.
     ///
     /// # Errors
     /// What `take` returns; the file of a message that is not held cannot be read again, or the request is
@@ -188,7 +188,7 @@ impl MessageContent {
     }
 }
 
-/// What of a message is wanted.
+/// What is wanted of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// Exactly the content that the index knows.

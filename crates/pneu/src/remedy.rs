@@ -1,23 +1,23 @@
-//! What helps against a failure, as data: a front end words it.
+//! Remedies as data. A front end puts them into words.
 
-/// What helps against a failure.
+/// A remedy for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// What helps against a failure of the index.
+    /// A remedy for a failure of the index.
     Index(index::Remedy),
-    /// What helps against a failure of the repository.
+    /// A remedy for a failure of the repository.
     Repository(restic::Remedy),
-    /// What helps against a failure to read mail from the repository.
+    /// A remedy for a failure to read mail from the repository.
     Backup(backup::Remedy),
-    /// Bring the index in step with the disk: files moved.
+    /// Update the index, because files moved.
     UpdateAgain,
-    /// Bring the index in step with the disk and read files that changed in place.
+    /// Update the index, and read files that changed in place.
     UpdateThoroughly,
-    /// Ask for less, or choose from a list of what matches.
+    /// Narrow the query, or choose from a list of its matches.
     NarrowQuery,
     /// List the saved queries, or save one.
     SaveQuery,
-    /// Make the repository's index files anew from its packs.
+    /// Rebuild the repository's index files from its packs.
     RepairRepositoryIndex,
 }

@@ -48,10 +48,10 @@ impl SavedQueries {
     }
 }
 
-/// What came of removing a saved query.
+/// The result of removing a saved query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryRemoval {
-    /// It is gone.
+    /// It was removed.
     Removed,
     /// There is none of that name.
     Unknown,
@@ -59,10 +59,10 @@ pub enum QueryRemoval {
     NeededBy(Vec<String>),
 }
 
-/// Saves a query, in place of any of its name.
+/// Saves a query. Replaces one of the same name.
 ///
 /// # Errors
-/// The text cannot be a name; the query cannot be understood or asks for itself; the saved queries are
+/// The text cannot be a name; the query cannot be understood or refers to itself; the saved queries are
 /// damaged or cannot be written. Nothing was changed then.
 pub(crate) fn save(settings: &Settings, environment: &Environment, name: &str, text: &str) -> Result<()> {
     index::check_query_name(name).map_err(|what| index::Error::QueryName { name: name.to_owned(), what })?;

@@ -1,5 +1,4 @@
-//! What a host is made with. Input: a data directory, and what the configuration says. Output: what the index
-//! needs.
+//! The settings of a host. Input: a data directory and the configuration. Output: what the index needs.
 
 use crate::setup::configuration::Configuration;
 use disk::RealDisk;
@@ -13,13 +12,12 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use work::Context;
 
-/// What a [`Host`](crate::Host) is made with.
+/// The settings of a [`Host`](crate::Host).
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Where the index lives and what it may use: disk, clock, threads.
     pub environment: Environment,
-    /// What the configuration says. The default has no header fields of its own, no addresses and English
-    /// stems.
+    /// The configuration. The default has no header fields of its own, no addresses and English stems.
     pub configuration: Configuration,
     /// The time zone of dates in queries.
     pub zone: TimeZone,
@@ -33,7 +31,7 @@ impl Settings {
             environment: Environment {
                 disk: Arc::new(RealDisk),
                 data: data.into(),
-                // A keyed hash of nothing: its keys are random.
+                // The hash of nothing with random keys is a random number.
                 seed: RandomState::new().hash_one(0u8),
                 holder: format!("process {}", std::process::id()),
                 context: Context::new(system_clock_ns, work::processor_count()),

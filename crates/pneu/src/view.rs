@@ -27,7 +27,7 @@ pub struct View {
     cancel: Cancel,
 }
 
-/// Which messages are listed for those that a query matches.
+/// Which messages are listed in addition to the matches of a query, or left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Whether all other messages of their threads are listed, too.
@@ -61,9 +61,9 @@ impl View {
         Ok(self.threads.run(|| work(&self.mailbox))?)
     }
 
-    /// Reads now what is otherwise read on first use. From then on the view shows one state of index, tags
-    /// and saved queries, whatever is written or removed. The views of [`Host::view`](crate::Host::view) are
-    /// so already.
+    /// Reads everything now that is otherwise read on first use. From then on the view shows one state of
+    /// index, tags and saved queries, whatever is written or removed. The views of
+    /// [`Host::view`](crate::Host::view) already do this.
     ///
     /// # Errors
     /// [`Error::Cancelled`]; damage.
@@ -87,7 +87,7 @@ impl View {
         &self.mailbox
     }
 
-    /// Returns the same view of another scope or time.
+    /// Returns the same view with another scope or time.
     pub(crate) fn try_with_mailbox<T>(
         self,
         change: impl FnOnce(Mailbox) -> index::Result<(Mailbox, T)>,
@@ -107,7 +107,7 @@ impl View {
     /// # Errors
     /// [`Error::Parse`] with the place in the text; the saved queries cannot be read.
     pub fn query(&self, text: &str) -> Result<Query> {
-        // What is not asked for need not be sound.
+        // Saved queries that the query does not name may be damaged.
         let queries = if text.to_ascii_lowercase().contains(query::fields::SAVED) {
             self.queries.get(&self.settings.environment)?.clone()
         } else {
@@ -119,7 +119,7 @@ impl View {
     /// Returns the messages that a query matches, copies once, in the order asked for.
     ///
     /// # Errors
-    /// [`Error::Query`] if the query asks for what cannot be answered; [`Error::Cancelled`]; damage.
+    /// [`Error::Query`] if the query cannot be answered; [`Error::Cancelled`]; damage.
     pub fn find(&self, query: &Query, order: &Order) -> Result<Hits> {
         self.run(|mailbox| mailbox.find(query, order))
     }
@@ -132,7 +132,7 @@ impl View {
         self.run(|mailbox| mailbox.count(query))
     }
 
-    /// Returns the set of messages that a query matches, all copies among them.
+    /// Returns the set of messages that a query matches, including all copies.
     ///
     /// # Errors
     /// As [`View::find`].
@@ -185,7 +185,7 @@ impl View {
         self.run(|mailbox| mailbox.threads_of(hits, order))
     }
 
-    /// Returns what a list shows of each hit: date, size, sender, subject.
+    /// Returns the columns of a list for each hit: date, size, sender, subject.
     ///
     /// # Errors
     /// [`Error::Cancelled`]; damage.
@@ -235,8 +235,8 @@ impl View {
         self.read_wanted(message, Wanted::Content)
     }
 
-    /// Does what [`View::read`] does. For [`Wanted::Message`] a later version of the message is as good, such
-    /// as a draft that was saved again.
+    /// Does what [`View::read`] does. For [`Wanted::Message`] it also accepts a later version of the message,
+    /// such as a draft that was saved again.
     ///
     /// # Errors
     /// As [`View::read`].

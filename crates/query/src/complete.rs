@@ -1,4 +1,4 @@
-//! Goes on with a query that somebody types: the name of a field, or a value behind it.
+//! Completes a query that the user types: the name of a field, or a value after it.
 //!
 //! Input: the word at the cursor, which may hold a whole query. Output: that word with its last term finished
 //! in every possible way. Values are escaped as the query language wants it. The caller knows which values

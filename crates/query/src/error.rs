@@ -54,7 +54,7 @@ pub enum Problem {
         nearest: Option<String>,
     },
     /// A saved query that refers to itself.
-    #[error("the saved query \"{name}\" asks for itself{}", by_way_of(others))]
+    #[error("the saved query \"{name}\" refers to itself{}", by_way_of(others))]
     CircularQuery {
         /// Its name.
         name: String,
@@ -204,7 +204,7 @@ impl Error {
             }
             Problem::UnclosedQuote => "to search without quotation marks, leave them out".to_owned(),
             Problem::StarInside if typed.ends_with('/') => {
-                "a regular expression with spaces stands in quotes: subject:\"/one .*two/\"".to_owned()
+                "write a regular expression with spaces in quotes: subject:\"/one .*two/\"".to_owned()
             }
             Problem::StarInside => {
                 format!("for part of a word, use a regular expression: /{}/", typed.replace('*', ".*"))
@@ -216,10 +216,10 @@ impl Error {
                 "each word has its own, right before it and after a field: ~word subject:~word".to_owned()
             }
             Problem::BadDate { .. } => {
-                "dates are such as 2024, 2024-03-05, 2w (two weeks ago), yesterday, 2024-03..now".to_owned()
+                "write dates like 2024, 2024-03-05, 2w (two weeks ago), yesterday, 2024-03..now".to_owned()
             }
             Problem::BadSize { .. } => {
-                "sizes are such as 500, 10k, 2M; ranges such as 10k..2M or 1M..".to_owned()
+                "write sizes like 500, 10k, 2M, and ranges like 10k..2M or 1M..".to_owned()
             }
             Problem::UnknownFlag { nearest: Some(nearest), .. } => format!("did you mean \"{nearest}\"?"),
             Problem::UnknownFlag { nearest: None, .. } => {

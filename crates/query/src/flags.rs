@@ -75,7 +75,7 @@ pub const FLAGS: &[FlagInfo] = &[
     info(FlagName::Draft, "draft", 'D', &[], "a message being written"),
     info(FlagName::Flagged, "flagged", 'F', &["starred"], "marked by the user"),
     info(FlagName::Passed, "passed", 'P', &["forwarded"], "forwarded or bounced"),
-    info(FlagName::Replied, "replied", 'R', &["answered"], "answered"),
+    info(FlagName::Replied, "replied", 'R', &["answered"], "replied to"),
     info(FlagName::Seen, "seen", 'S', &["read"], "read"),
     info(FlagName::Trashed, "trashed", 'T', &["deleted"], "marked for deletion"),
     info(FlagName::New, "new", 'N', &[], "still in `new/`"),

@@ -187,7 +187,7 @@ fn what_is_no_date() {
         ("2024-03-05T24:00", "there is no such time of day"),
         ("12:60", "there is no such time of day"),
         ("13pm", "there is no such time of day"),
-        ("pm", "\"am\" and \"pm\" stand behind a time"),
+        ("pm", "\"am\" and \"pm\" come after a time"),
         ("2024-", "\"2024-\" is not year, month, day, hour, minute and second, two digits each but the year"),
         (
             "2024-123",

@@ -156,7 +156,7 @@ fn stars_in_wrong_places() {
             "expected \"*\" at the start or end only",
             "  subject:/^Re: .*tubes/",
             "                ^^^^^^^^",
-            "a regular expression with spaces stands in quotes: subject:\"/one .*two/\"",
+            "write a regular expression with spaces in quotes: subject:\"/one .*two/\"",
         ],
     );
     assert_error(
@@ -174,7 +174,7 @@ fn stars_in_wrong_places() {
 
 #[test]
 fn dates_sizes_flags_and_priorities() {
-    let dates = "dates are such as 2024, 2024-03-05, 2w (two weeks ago), yesterday, 2024-03..now";
+    let dates = "write dates like 2024, 2024-03-05, 2w (two weeks ago), yesterday, 2024-03..now";
     assert_error(
         "a date:2024-03..2024-13 b",
         &[
@@ -194,7 +194,7 @@ fn dates_sizes_flags_and_priorities() {
             "expected a size: \"many\" is not a size",
             "  size:10k..many",
             "            ^^^^",
-            "sizes are such as 500, 10k, 2M; ranges such as 10k..2M or 1M..",
+            "write sizes like 500, 10k, 2M, and ranges like 10k..2M or 1M..",
         ],
     );
     assert_error(
@@ -288,7 +288,7 @@ fn what_is_wrong_in_a_saved_query_is_shown_there() {
     assert_error(
         "query:self",
         &[
-            "in the saved query \"self\": the saved query \"self\" asks for itself",
+            "in the saved query \"self\": the saved query \"self\" refers to itself",
             "  a query:self",
             "          ^^^^",
         ],
@@ -296,7 +296,7 @@ fn what_is_wrong_in_a_saved_query_is_shown_there() {
     assert_error(
         "query:first",
         &[
-            "in the saved query \"third\": the saved query \"first\" asks for itself, by way of \"second\", \
+            "in the saved query \"third\": the saved query \"first\" refers to itself, by way of \"second\", \
              \"third\"",
             "  (z (query:first))",
             "            ^^^^^",

@@ -143,7 +143,7 @@ fn words_with_signs() {
         ("a+b", "\"a b\""),
         ("#include", "include"),
         ("asp.net", "\"asp net\""),
-        // In addresses and names of files a dot stands between words; behind a star it says so.
+        // In addresses and names of files a dot stands between words; after a star it says so.
         ("from:.net", "from:net"),
         ("contact:.example.org", "contact:\"example org\""),
         ("file:.pdf", "file:pdf"),

@@ -1,7 +1,7 @@
 //! Flags as words and letters, those of files and those that follow from a message's content.
 //!
-//! In: sets of flags. Out: names and letters as the query language has them, so that `flag:NAME` finds what
-//! shows NAME.
+//! Input: sets of flags. Output: names and letters as the query language has them, so that `flag:NAME` finds
+//! what shows NAME.
 
 use index::shown_flags;
 use mail::{ContentFlags, Flags};

@@ -1,9 +1,9 @@
-//! Messages as a page for a browser: what they say, and nothing that acts.
+//! Messages as a page for a browser, without active content.
 //!
-//! In: records, and the HTML that messages bring along. Out: one HTML document. Of a message's own HTML only
-//! what formats text is left: no scripts, styles, forms, frames, images; links are kept, everything that
-//! would be loaded is not. A policy in the head forbids a browser all that too. What would turn or hide text
-//! in a terminal is written as references, or replaced where HTML cannot hold it.
+//! Input: records, and the HTML that messages bring along. Output: one HTML document. Of a message's own HTML
+//! only formatting of text and links are kept: no scripts, styles, forms, frames, images, or anything that
+//! would be loaded. A policy in the head forbids a browser all that, too. Characters that reverse or hide
+//! text in a terminal are written as references, or replaced where HTML cannot hold them.
 
 use crate::html_cost::is_bearable;
 use crate::record::Record;
@@ -15,12 +15,12 @@ use std::io::{self, Read};
 use std::time::{Duration, Instant};
 use work::Cancel;
 
-/// What a page begins with.
+/// The beginning of a page.
 const BEGIN: &str = "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
     <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; form-action 'none'; base-uri \
     'none'\">\n\
     <meta name=\"referrer\" content=\"no-referrer\">\n";
-/// What a page ends with.
+/// The end of a page.
 pub const PAGE_END: &str = "</body>\n</html>\n";
 
 /// A message for a page.
@@ -29,8 +29,7 @@ pub struct Article {
     html: String,
 }
 
-/// Returns a message as a part of a page. `header` are its header lines as text, `own` the HTML that it
-/// brings along.
+/// Returns a message as a part of a page. `header` are its header lines as text, `own` is its own HTML.
 pub fn article(record: &Record<'_>, header: &str, own: Option<&str>, cancel: &Cancel) -> Article {
     let text = || format!("<pre>{}</pre>", escaped(&record.shown_text()));
     let body = match own {
@@ -53,11 +52,11 @@ pub fn page_start(first: &Article) -> String {
     harmless(&format!("{BEGIN}<title>{title}</title>\n</head>\n<body>\n")).into_owned()
 }
 
-/// Returns what stands between two messages of a page.
+/// Returns the HTML between two messages of a page.
 pub const BETWEEN: &str = "<hr>\n";
 
 impl Article {
-    /// Returns the message as it stands in a page.
+    /// Returns the HTML of the message.
     pub fn html(&self) -> Cow<'_, str> {
         harmless(&self.html)
     }
@@ -98,7 +97,7 @@ impl Read for Stoppable<'_> {
 fn cleaner() -> Builder<'static> {
     let mut builder = Builder::default();
     builder.url_schemes(["http", "https", "mailto"].into()).url_relative(UrlRelative::Deny);
-    // An image would be loaded, and tell its sender that the message was read. Its description stays.
+    // Loading an image would tell the sender that the message was read. Its description is kept.
     builder.attribute_filter(|element, attribute, value| match (element, attribute) {
         ("a", _) => Some(Cow::Borrowed(value)),
         (_, "src" | "href" | "cite" | "background" | "srcset") => None,

@@ -1,7 +1,7 @@
 //! JSON Lines: one message on one line.
 //!
-//! In: records. Out: lines of JSON. Characters that a terminal would act on are written as `\u` escapes,
-//! which changes nothing for whoever reads JSON. Must not know which keys a record has.
+//! Input: records. Output: lines of JSON. Characters that a terminal would act on are written as `\u`
+//! escapes, which a JSON parser reads as the same characters. Does not depend on which keys a record has.
 
 use crate::listed::{Listed, Need, Printer};
 use crate::record::Record;

@@ -1,8 +1,8 @@
 //! A message as a record: JSON, S-expressions, plain text, HTML.
 //!
 //! Input: messages as the index knows them, or as they were just read. Output: text that is safe to print.
-//! Front ends share these formats; docs/OUTPUT.md describes them. This crate knows no terminal: colours and
-//! columns are the front end's.
+//! Front ends share these formats; docs/OUTPUT.md describes them. This crate does not depend on a terminal:
+//! colours and columns belong to the front end.
 
 mod content;
 mod flags;

@@ -2,7 +2,7 @@
 //! numbers' targets below the part.
 //!
 //! Input: a text with its links. Output: text. A link whose text is its target has no number. Links with one
-//! target have one number. Whoever prints the text makes it safe; targets are on one line each here.
+//! target have one number. The caller sanitises the text; targets are on one line each here.
 
 use printable::sanitise::one_line;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use std::fmt::Write;
 pub struct Link<'a> {
     /// Its text; empty for a picture.
     pub text: &'a str,
-    /// Where it leads.
+    /// Its target.
     pub target: &'a str,
     /// Where its text ends.
     #[serde(skip)]
@@ -61,7 +61,7 @@ pub fn with_links<'a>(text: &'a str, links: &[Link<'_>], left_out_count: usize) 
     Cow::Owned(shown.out)
 }
 
-/// A text that is copied, with more between its pieces.
+/// A text that is copied, with insertions.
 struct Shown<'a> {
     text: &'a str,
     copied: usize,
@@ -97,7 +97,7 @@ impl Shown<'_> {
 /// The numbers of targets.
 #[derive(Default)]
 struct Numbers<'a> {
-    /// In order, and whether only a picture leads there.
+    /// In order, and whether only a picture has this target.
     targets: Vec<(&'a str, bool)>,
     known: HashMap<&'a str, usize>,
     /// Targets that are in the text.
@@ -114,7 +114,7 @@ impl<'a> Numbers<'a> {
         Some(self.number(link.target, false))
     }
 
-    /// Lists a picture's target, unless it is to be seen already.
+    /// Lists a picture's target, unless it is listed or visible already.
     fn of_picture(&mut self, link: &Link<'a>) {
         if !self.written.contains(link.target) {
             self.number(link.target, true);
@@ -131,7 +131,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Says whether the text of a link is its target, as a reader would write it.
+/// Returns whether the text of a link is its target, as a reader would write it.
 fn is_own_target(text: &str, target: &str) -> bool {
     let bare = |address: &'_ str| address.strip_suffix('/').unwrap_or(address).len();
     let (text, target) = (text.trim(), target.trim());

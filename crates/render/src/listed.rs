@@ -1,7 +1,7 @@
-//! One message of a list, as far as it was read.
+//! One message of a list, with the parts that were read.
 //!
-//! In: a hit, and what of it is needed. Out: the message; what was not needed is empty. Whatever else a list
-//! may say of a message belongs here, beside it. Must not know how it is printed.
+//! Input: a hit, and what of it is needed. Output: the message; parts that are not needed are empty. Anything
+//! else that a list shows of a message belongs here. Does not depend on how it is printed.
 
 use crate::position::Position;
 use index::{Hit, Line, Mailbox, Message, RecordReader, Rest, Result};
@@ -11,7 +11,7 @@ use std::ops::BitOr;
 /// A message of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// What the index knows of it, as far as [`Need`] says.
+    /// The index's data of it, as far as [`Need`] says.
     pub message: Message,
     /// Where it stands in its conversation, if conversations are listed. The Message-ID of the first message
     /// is empty unless [`Need::header`] is asked for.
@@ -21,7 +21,7 @@ pub struct Listed {
 /// What must be read of each message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Need {
-    /// Its size, sender and subject. The date is known without.
+    /// Its size, sender and subject. The date needs no reading.
     pub line: bool,
     /// Its files.
     pub files: bool,
@@ -32,11 +32,11 @@ pub struct Need {
 impl Need {
     /// The date only.
     pub const NOTHING: Need = Need { line: false, files: false, header: false };
-    /// What a list shows.
+    /// The columns of a list.
     pub const LINE: Need = Need { line: true, ..Need::NOTHING };
     /// The files.
     pub const FILES: Need = Need { files: true, ..Need::NOTHING };
-    /// What a list shows, and the files.
+    /// The columns of a list, and the files.
     pub const LINE_AND_FILES: Need = Need { line: true, files: true, header: false };
     /// Everything.
     pub const ALL: Need = Need { line: true, files: true, header: true };

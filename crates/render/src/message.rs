@@ -1,7 +1,7 @@
 //! One message for a person to read: a block of header lines, an empty line, the text.
 //!
-//! In: a record with its text. Out: text without anything that a terminal would act on. Must not know where
-//! the message came from.
+//! Input: a record with its text. Output: text without anything that a terminal would act on. Does not depend
+//! on where the message came from.
 
 use crate::record::{Contact, Record};
 use index::Origin;
@@ -21,19 +21,19 @@ pub type HowToShow = fn(&str) -> Option<&'static str>;
 /// Levels of answers whose heads are indented; deeper ones stand below each other.
 const INDENT_DEPTH_MAX: u32 = 20;
 
-/// People in To and in Cc of a short header.
+/// Most people in To and in Cc of a short header.
 const RECIPIENT_COUNT_MAX: usize = 5;
 
-/// Where a message stands in a conversation that is shown whole.
+/// The place of a message in a conversation that is shown whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadHead<'a> {
     /// Its number in the conversation, from 1 on.
     pub number: usize,
     /// How many messages the conversation has.
     pub count: usize,
-    /// The number of the message that it stands below.
+    /// The number of the message above it.
     pub above: Option<usize>,
-    /// The Message-ID of the message that it answers, if that is not shown.
+    /// The Message-ID of the message that it replies to, if that is not shown.
     pub missing: Option<&'a str>,
 }
 
@@ -125,8 +125,7 @@ pub fn header(
     out
 }
 
-/// Returns the line that tells where a message stands in its conversation. A star marks one that was asked
-/// for.
+/// Returns the line with a message's place in its conversation. A star marks a message that was asked for.
 fn place(record: &Record<'_>, head: &ThreadHead<'_>, paint: Option<&Paint<'_>>) -> String {
     let (depth, is_found) =
         record.position.map_or((0, false), |position| (position.depth, position.origin == Origin::Found));

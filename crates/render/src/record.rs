@@ -1,7 +1,7 @@
-//! A message with all that is shown of it, whether it comes from the index or was just read.
+//! A message with everything that is shown of it, whether it comes from the index or was just read.
 //!
-//! In: the library's messages. Out: one value, which borrows from them and serialises as docs/OUTPUT.md
-//! describes it. Must not know how it is printed.
+//! Input: the library's messages. Output: one value, which borrows from them and serialises as docs/OUTPUT.md
+//! describes it. Does not depend on how it is printed.
 
 use crate::flags;
 use crate::links::{self, Link};
@@ -16,8 +16,8 @@ use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The version of the JSON output. Keys may be added under the same version, none changes its meaning or
-/// goes.
+/// The version of the JSON output. Keys may be added under the same version; none is removed or changes its
+/// meaning.
 pub const VERSION: u32 = 1;
 
 /// A message.
@@ -54,7 +54,7 @@ pub struct Record<'a> {
     pub list_id: &'a str,
     /// Message-IDs of earlier messages, oldest first.
     pub references: &'a [String],
-    /// Tags, and labels that it brought with it.
+    /// Tags, and labels in its header.
     pub tags: &'a [String],
     /// Attachments.
     pub attachments: Vec<Attachment<'a>>,
@@ -85,7 +85,7 @@ pub struct Record<'a> {
     /// How many more links there are, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links_left_out: Option<NonZeroUsize>,
-    /// Other forms of the text, and what they say more.
+    /// Other forms of the text, and their additional lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<OtherForm<'a>>,
 }
@@ -140,10 +140,10 @@ pub struct File<'a> {
     /// The folder as queries name it; none if the file is not indexed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maildir: Option<&'a str>,
-    /// Where it is, if that is text.
+    /// Its path, if that is UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<&'a str>,
-    /// Where it is in base64, if that is no text.
+    /// Its path in base64, if that is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_base64: Option<String>,
     /// Names of its flags.
@@ -157,13 +157,13 @@ pub struct File<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Returns what a list says of a message.
+    /// Returns a message of a list.
     pub fn from_list(listed: &'a Listed) -> Record<'a> {
         let position = listed.position.as_ref().map(|position| position.of(position.thread.as_str()));
         Record { position, ..Record::from_index(&listed.message) }
     }
 
-    /// Returns what the index knows of a message.
+    /// Returns a message from the index.
     pub fn from_index(message: &'a Message) -> Record<'a> {
         let rest = &message.rest;
         Record {
@@ -192,7 +192,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Returns what a message says that was read just now, from files with these flags.
+    /// Returns a message that was just read, from files with these flags.
     pub fn from_mail(
         message: &'a mail::Message,
         sha256: &[u8; 32],
@@ -230,22 +230,21 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Takes from the index what it says of a message that was read, and what its copies add: flags, list,
-    /// tags.
+    /// Adds the index's data of a message that was read, and that of its copies: flags, list, tags.
     pub fn add_known(&mut self, known: &'a Message) {
         self.flags = flags::names(known.files.iter().map(|file| file.flags), known.line.derived);
         self.priority = priority(known.line.derived);
         self.list_id = &known.rest.list_id;
-        // Labels that the message brings with it are among them.
+        // They include the labels in the message's header.
         self.tags = &known.tags;
     }
 
-    /// Gives a message a date that it does not say itself.
+    /// Sets the date of a message that has none of its own.
     pub fn date_by(&mut self, date_unix: Option<i64>) {
         (self.date, self.date_unix) = (calendar(date_unix), date_unix);
     }
 
-    /// Leaves out where the links of the text lead.
+    /// Leaves out the targets of the links.
     pub fn leave_out_links(&mut self) {
         (self.links, self.links_left_out) = (Vec::new(), None);
     }

@@ -1,8 +1,8 @@
 //! S-expressions for Emacs: one message on one line, a property list as packages for mu read it.
 //!
-//! In: records. Out: lines that the Lisp reader takes. Characters that a terminal would act on, and bytes
-//! that are not UTF-8, are written as escapes of the reader, so that nothing is lost. docs/OUTPUT.md lists
-//! the keys.
+//! Input: records. Output: lines that the Lisp reader takes. Characters that a terminal would act on, and
+//! bytes that are not UTF-8, are written as escapes of the reader, so that nothing is lost. docs/OUTPUT.md
+//! lists the keys.
 
 use crate::links::Link;
 use crate::listed::{Listed, Need, Printer};
@@ -29,7 +29,7 @@ impl Printer for Sexp {
     }
 }
 
-/// Appends a record as a line. What has no value is left out.
+/// Appends a record as a line. Keys without a value are left out.
 pub fn line(record: &Record<'_>, out: &mut Vec<u8>) {
     let mut list = List { out, is_begun: false };
     if let Some(file) = record.files.first() {
@@ -74,7 +74,7 @@ pub fn line(record: &Record<'_>, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Appends a conversation as a line. What has no value is left out.
+/// Appends a conversation as a line. Keys without a value are left out.
 pub fn thread_line(thread: &ThreadSummary, out: &mut Vec<u8>) {
     let mut list = List { out, is_begun: false };
     list.value("thread", |out| string(&thread.id, out));
@@ -204,7 +204,7 @@ fn string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends text as it stands in a string. Below 128 escapes are octal: `\u` would do, but makes a string of
+/// Appends text as the content of a string. Below 128 escapes are octal: `\u` would do, but makes a string of
 /// ASCII multibyte.
 fn escaped(text: &str, out: &mut Vec<u8>) {
     let mut begin = 0;

@@ -1,7 +1,8 @@
 //! A conversation as a record: how many messages it has, who wrote them, what it is about.
 //!
 //! Input: the messages of a conversation, as the index knows them. Output: one value, which serialises as
-//! docs/OUTPUT.md describes it, and its line of plain text without columns. Must not know how it is printed.
+//! docs/OUTPUT.md describes it, and its line of plain text without columns. Does not depend on how it is
+//! printed.
 
 use crate::flags;
 use crate::listed::Listed;
@@ -10,10 +11,10 @@ use index::{Contact, Origin};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
 
-/// What some programs write before the subject of an answer.
+/// Prefixes that programs write before the subject of a reply.
 const ANSWER: [&str; 4] = ["re:", "aw:", "sv:", "vs:"];
 
-/// What a conversation needs of one of its messages. Much less than the message: there may be very many.
+/// The data of a message that its conversation needs: much less than the message, since there may be many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadMessage {
     id: String,
@@ -62,7 +63,7 @@ pub struct ThreadSummary {
     pub found: usize,
     /// How many of them are unread.
     pub unread: usize,
-    /// Who wrote them, each once: first those of messages that match, each in the order of dates.
+    /// Their authors, each once: first those of messages that match, each in the order of dates.
     pub authors: Vec<Author>,
     /// The subject of the newest message that matches, without "Re:".
     pub subject: String,
@@ -70,7 +71,7 @@ pub struct ThreadSummary {
     pub tags: BTreeSet<String>,
 }
 
-/// Somebody who wrote messages of a conversation.
+/// An author of messages of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Author {
     /// The display name; may be empty.
@@ -89,7 +90,7 @@ impl Author {
 }
 
 impl ThreadSummary {
-    /// Sums up the messages of a conversation, the first of it first.
+    /// Summarises the messages of a conversation, which begin with its first message.
     pub fn new(messages: &[ThreadMessage]) -> ThreadSummary {
         let mut by_date: Vec<&ThreadMessage> = messages.iter().collect();
         by_date.sort_by_key(|message| message.date_unix);
@@ -110,7 +111,7 @@ impl ThreadSummary {
         }
     }
 
-    /// Returns the authors in one line: a bar stands before those of whom no message matches.
+    /// Returns the authors in one line: a bar is before those without a matching message.
     pub fn author_names(&self) -> String {
         let names = |is_wanted: bool, known: &mut HashSet<String>| {
             let wanted = self.authors.iter().filter(|author| author.found == is_wanted);
@@ -128,7 +129,7 @@ fn is_unread(listed: &Listed) -> bool {
     flags::names(files, listed.message.line.derived).contains(&"unread")
 }
 
-/// Returns who wrote messages, which come in the order of their dates.
+/// Returns the authors of messages, which are sorted by date.
 fn authors(by_date: &[&ThreadMessage]) -> Vec<Author> {
     let (mut authors, mut known) = (Vec::new(), HashSet::new());
     for wanted in [true, false] {
@@ -145,7 +146,7 @@ fn authors(by_date: &[&ThreadMessage]) -> Vec<Author> {
     authors
 }
 
-/// Returns a subject without what says that it is an answer.
+/// Returns a subject without the prefixes of a reply.
 fn bare(subject: &str) -> &str {
     let mut rest = subject.trim();
     let strip = |text: &'_ str| {

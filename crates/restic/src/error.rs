@@ -23,7 +23,7 @@ pub enum Error {
         address: String,
     },
     /// A repository exists already.
-    #[error("{address}: there is a repository already")]
+    #[error("there is already a repository at {address}")]
     Exists {
         /// The storage's address.
         address: String,
@@ -72,13 +72,16 @@ pub enum Error {
         by: String,
     },
     /// This process lost its lock: others may consider it stale.
-    #[error("{address}: the lock could not be renewed in time and is lost; all work ends here")]
+    #[error(
+        "{address}: the lock could not be renewed in time and is lost; \
+         this command stopped, run it again"
+    )]
     LockLost {
         /// The storage's address.
         address: String,
     },
     /// Packs that the index names were removed after it was read.
-    #[error("{address}: packs were removed since the repository was opened; open it again")]
+    #[error("{address}: packs were removed since the repository was opened; run the command again")]
     Outdated {
         /// The storage's address.
         address: String,
@@ -286,7 +289,7 @@ pub enum NotFound {
     /// The prefix is empty.
     #[error("a snapshot is named by the first digits of its id, or as \"latest\"")]
     Empty,
-    /// No snapshot has the wanted machine, tags and paths.
+    /// No snapshot has the wanted host, tags and paths.
     #[error("there is no snapshot{filter}")]
     NoLatest {
         /// " of host a with tags b of path /c".
@@ -339,8 +342,8 @@ mod tests {
             ways.iter().map(|way| way.is_empty()).collect::<Vec<_>>(),
             [false, true, false, false, true]
         );
-        let said = Error::damage(FileName::CONFIG, "its seal is broken").to_string();
-        assert_eq!(said, "config is damaged: its seal is broken; put a copy of the file back");
+        let said = Error::damage(FileName::CONFIG, "its MAC is wrong").to_string();
+        assert_eq!(said, "config is damaged: its MAC is wrong; put a copy of the file back");
         assert_eq!(Error::damage("tree 1a2b", "torn").to_string(), "tree 1a2b is damaged: torn");
     }
 }

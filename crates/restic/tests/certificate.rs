@@ -67,7 +67,7 @@ fn an_untrusted_server_is_refused() {
     let error = storage(port).read(FileName::CONFIG).unwrap_err();
     assert!(matches!(error, Error::Storage { .. }), "waiting does not help: {error}");
     let expected = format!(
-        "cannot read config at s3:https://127.0.0.1:{port}/bucket: the server cannot prove who it is: \
+        "cannot read config at s3:https://127.0.0.1:{port}/bucket: the server's certificate is not trusted: \
          invalid peer certificate: "
     );
     assert!(error.to_string().starts_with(&expected), "{error}");

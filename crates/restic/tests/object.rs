@@ -318,8 +318,8 @@ fn a_range_that_was_not_requested_is_refused() {
     let cannot =
         format!("passing: cannot read {} at s3:http://127.0.0.1:PORT/bucket/some/prefix: ", key_path());
     for what in [
-        "the answer makes no sense: Requested 10..20, got 0..10",
-        "the answer makes no sense: Received non-partial response when range requested",
+        "the server sent an invalid response: Requested 10..20, got 0..10",
+        "the server sent an invalid response: Received non-partial response when range requested",
         "5 bytes came of 10",
     ] {
         assert_eq!(said(&server, storage.read_range(key(), 10, 10)), format!("{cannot}{what}"));
@@ -354,7 +354,8 @@ fn a_server_without_s3_is_refused() {
     });
     let storage = at(&server);
     let at = "at s3:http://127.0.0.1:PORT/bucket/some/prefix";
-    let senseless = format!("passing: cannot list keys {at}: the answer makes no sense: it is no list");
+    let senseless =
+        format!("passing: cannot list keys {at}: the server sent an invalid response: it is not a list");
     assert_eq!(said(&server, storage.list(FileKind::Key)), senseless);
     let moved = format!("lasting: cannot read config {at}: the server answers 301 Moved Permanently");
     assert_eq!(said(&server, storage.read(FileName::CONFIG)), moved);
@@ -416,14 +417,13 @@ fn an_endless_list_is_refused() {
     let limits = Limits { listed_max: 10, ..Limits::default() };
     let storage = ObjectStorage::new(&place(server.port()), &credentials(), limits).unwrap();
     let there = "at s3:http://127.0.0.1:PORT/bucket/some/prefix";
-    let sentence =
-        format!("passing: cannot list keys {there}: the answer makes no sense: the list has no end");
+    let invalid = format!("passing: cannot list keys {there}: the server sent an invalid response");
+    let sentence = format!("{invalid}: the list has no end");
     assert_eq!(said(&server, storage.list(FileKind::Key)), sentence);
     assert_eq!(server.requests().len(), 11);
     let long = format!("<ListBucketResult>{}", " ".repeat(17 << 20));
     let server = Server::start(move |_, _| Reply::Bytes(answer_of("200 OK", &[], &long)));
-    let sentence =
-        format!("passing: cannot list keys {there}: the answer makes no sense: a page of a list has no end");
+    let sentence = format!("{invalid}: a page of the list is too long");
     assert_eq!(said(&server, at(&server).list(FileKind::Key)), sentence);
 }
 

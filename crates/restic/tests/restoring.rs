@@ -147,7 +147,7 @@ fn nothing_is_written_through_links_or_over_directories() {
     let found = problems(&report);
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(found[0].0, "/folder");
-    assert!(found[0].1.starts_with("cannot be made, nor what is in it: "), "{found:?}");
+    assert!(found[0].1.starts_with("cannot be created, so its content was not restored: "), "{found:?}");
     assert_eq!(found[1], ("/name".to_owned(), "a directory with its name exists".to_owned()));
     assert_eq!(fs::read_dir(place.path().join("outside")).unwrap().count(), 0);
 }

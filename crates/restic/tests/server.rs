@@ -1,5 +1,5 @@
-//! A server on the loopback address that gives the answers of a test, such as those of an object store, or
-//! wrong ones.
+//! A server on the loopback address that sends the responses that a test gives it: those of an object store,
+//! or wrong ones.
 //!
 //! Input: the answer to each request. Output: an address. Does not depend on the content of requests.
 
@@ -65,7 +65,7 @@ pub(crate) fn answer_of(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
     (lines.join("\r\n") + body).into_bytes()
 }
 
-/// Returns a refusal in the format of S3.
+/// Returns an error response in the format of S3.
 pub(crate) fn refusal(status: &str, code: &str, message: &str) -> Reply {
     let xml =
         format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>{message}</Message></Error>");

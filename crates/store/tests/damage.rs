@@ -224,7 +224,7 @@ fn a_missing_file_is_named() {
         let disk = sample.disk.fork();
         disk.remove(&file).unwrap();
         let error = Snapshot::open(&shared(&disk), directory()).unwrap_err();
-        let expected = "the manifest names this file, and it is not there";
+        let expected = "the manifest names this file, but it does not exist";
         assert!(
             matches!(&error, Error::Corrupt { path, what, .. } if *path == file && what == expected),
             "{error}"

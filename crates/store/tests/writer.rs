@@ -22,7 +22,8 @@ fn a_second_writer_is_told_what_holds_the_lock() {
     let disk = SimDisk::new(1);
     let first = create(&disk);
     let error = Writer::open(&shared(&disk), directory(), options(100)).unwrap_err();
-    assert_eq!(error.to_string(), "/data/store/lock is locked by test");
+    let said = "/data/store/lock is locked by test; wait until it has ended, and try again";
+    assert_eq!(error.to_string(), said);
     drop(first);
     Writer::open(&shared(&disk), directory(), options(100)).unwrap();
 }

@@ -130,7 +130,7 @@ pub(crate) fn key_parts(index: &TableIndex, values: &[String]) -> Result<Vec<Vec
     }
     let parse = |(value, part): (&String, &tarantool::space::Part)| {
         values_of_text(value, part.kind)
-            .map_err(|what| anyhow!("\"{value}\" is no key of index {}: {what}", index.name))
+            .map_err(|what| anyhow!("\"{value}\" is not a key of index {}: {what}", index.name))
     };
     values.iter().zip(&index.parts).map(parse).collect()
 }

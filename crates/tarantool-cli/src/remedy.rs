@@ -20,7 +20,7 @@ pub(crate) fn explained(error: &Error) -> String {
 /// Returns how a remedy ends the sentence of an error.
 fn words(remedy: Remedy) -> &'static str {
     match remedy {
-        Remedy::Salvage => "; to take what can be read: --salvage",
+        Remedy::Salvage => "; use --salvage to load what can be read",
         // The library may know more remedies than this program has words for.
         _ => "",
     }

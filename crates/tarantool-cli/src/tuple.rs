@@ -22,7 +22,7 @@ struct Open {
 /// Appends a tuple as JSON.
 ///
 /// # Errors
-/// If it is no msgpack.
+/// If it is not msgpack.
 pub(crate) fn put_tuple(tuple: &[u8], out: &mut Vec<u8>) -> Result<()> {
     put(tuple, out).map_err(|damage| anyhow!("a tuple is damaged at byte {}: {}", damage.offset, damage.what))
 }
@@ -52,7 +52,7 @@ fn put(tuple: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
     }
 }
 
-/// Goes on behind a value, or behind the beginning of an array or map; says whether anything is left.
+/// Continues after a value, or after the beginning of an array or map. Returns whether anything is left.
 fn next(open: &mut Vec<Open>, out: &mut Vec<u8>) -> bool {
     while let Some(last) = open.last_mut() {
         last.left -= 1;

@@ -167,7 +167,7 @@ fn rows_that_vinyl_keeps_are_lost_and_an_export_says_so() {
     if tarantool(&from, script).is_none() {
         return;
     }
-    let lost = "space v (512): all rows from before the snapshot, which vinyl keeps in files of its own";
+    let lost = "space v (512): all rows from before the snapshot, which vinyl keeps in its own files";
     let run = home.run(&["load", "from", "--into", "s", "--quiet"]);
     assert_eq!((run.code, run.out), (Some(3), format!("lost     {lost}\n")));
     assert_eq!(home.good(&["scan", "s", "v"]), "[3]\n");

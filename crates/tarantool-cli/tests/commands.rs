@@ -169,7 +169,7 @@ fn tuples_are_found_by_each_index() {
     assert_eq!(said(&get(&["8"])), (Some(1), "", "pneu-tarantool: nothing found\n"));
     assert_eq!(said(&get(&["8", "-q"])), (Some(1), "", ""));
     let mistakes = [
-        (&["x"][..], "\"x\" is no key of index pk: a whole number from 0 to 2^64 - 1 is expected, not x"),
+        (&["x"][..], "\"x\" is not a key of index pk: a whole number from 0 to 2^64 - 1 is expected, not x"),
         (&["1", "2"], "index pk has 1 parts, and 2 values are given"),
         (&["--index", "by_day", "1"], "there is no index by_day; there are: pk, by_town, by_hash"),
     ];
@@ -256,7 +256,7 @@ fn whole_files_and_stores_are_verified() {
     );
 }
 
-/// What a crash tore is left out and said; only who asks for it has it cut.
+/// A torn end is left out and reported. Only `--cut` cuts it.
 #[test]
 fn a_torn_end_is_said_and_cut_when_asked_for() {
     let (home, directory) = home();
@@ -305,7 +305,7 @@ fn a_closed_log_is_never_cut() {
     let run = home.run(&["verify", "shop"]);
     assert_eq!(said(&run), (Some(2), format!("{lost}\n{torn}\n").as_str(), ""));
     let run = home.run(&["verify", "--cut", "shop"]);
-    let kept = format!("{lost}\n{torn}; not cut off: the file was closed behind them\n");
+    let kept = format!("{lost}\n{torn}; not cut off: the file was closed after them\n");
     assert_eq!(said(&run), (Some(2), kept.as_str(), ""));
     assert_eq!(fs::read(directory.join(LOG)).unwrap(), before);
 }
@@ -343,7 +343,7 @@ fn what_can_be_salvaged_is_said_wherever_a_load_is_refused() {
     for arguments in [&["load", "shop", "--into", "s"][..], &["verify", "shop"], &["info", "shop"]] {
         let run = home.run(arguments);
         let said = format!("{}{}", run.out, run.err);
-        assert!(said.contains("put the snapshot back; to take what can be read: --salvage"), "{run:?}");
+        assert!(said.contains("put the snapshot back; use --salvage to load what can be read"), "{run:?}");
     }
 }
 

@@ -42,7 +42,7 @@ pub enum Error {
     /// A key occurs twice in a snapshot.
     #[error(
         "{}: row {row}, in the block at byte {offset}, has the primary key of row {before} in space {space}, \
-         where a key can stand only once; Tarantool refuses such a file, too",
+         where each key must be unique; Tarantool refuses such a file, too",
         path.display()
     )]
     DuplicateKey {

@@ -63,7 +63,7 @@ pub fn export(
         let name = &table.schema().name;
         let id = space_of_table(name).ok_or_else(|| Error::Unsupported {
             path: snapshot.directory().to_owned(),
-            what: format!("the table {name} is no space of Tarantool"),
+            what: format!("the table {name} is not a space of Tarantool"),
         })?;
         tables.push((id, table));
     }

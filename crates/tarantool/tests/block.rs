@@ -124,7 +124,7 @@ fn places_of_damage_are_named() {
     assert_eq!(what(&bytes[..10], 7), Err((7, "the head of a block is cut off")));
     assert_eq!(what(&bytes[..25], 7), Err((7, "the head of a block is cut off")));
     assert_eq!(what(&bytes[..29], 7), Err((7, "a block is cut off")));
-    assert_eq!(what(&[&END[..], &[0]].concat(), 0), Err((0, "something lies behind the end mark")));
+    assert_eq!(what(&[&END[..], &[0]].concat(), 0), Err((0, "data follows the end mark")));
     let Ok(Step::Block(place)) = read_head(&bytes, 7) else { panic!("there is no block") };
     let mut unpacker = Unpacker::default();
     assert_eq!(unpacker.unpack(&bytes, &place), Ok(&b"rows"[..]));

@@ -81,11 +81,11 @@ fn a_snapshot_with_a_tail_of_zeros_is_refused() {
 #[test]
 fn a_snapshot_with_bytes_after_its_end_is_refused() {
     let [strict, salvage] = outcomes(|sim| edit(sim, &name(0, "snap"), |bytes| bytes.extend([1, 2, 3])));
-    assert_eq!(strict, "refused: 000.snap is damaged at byte 2142: something lies behind the end mark");
+    assert_eq!(strict, "refused: 000.snap is damaged at byte 2142: data follows the end mark");
     assert_eq!(
         salvage,
         "snapshot 0, logs [0, 300, 600], reached {1: 900}\n\
-         lost: 000.snap: bytes 2142 to 2144: something lies behind the end mark; lost: no row that is known"
+         lost: 000.snap: bytes 2142 to 2144: data follows the end mark; lost: no row that is known"
     );
 }
 
@@ -111,7 +111,7 @@ fn logs_without_a_snapshot_are_refused() {
     let [strict, salvage] = outcomes(|sim| remove(sim, &name(0, "snap")));
     assert_eq!(
         strict,
-        "refused: /t: holds no snapshot, but 3 logs need one: nothing is begun anew beside them; put the \
+        "refused: /t: holds no snapshot, but 3 logs need one; put the \
          snapshot back"
     );
     assert_eq!(

@@ -160,13 +160,13 @@ fn bytes_after_the_end_of_the_last_log_are_left_out() {
     assert_eq!(
         strict,
         "snapshot 0, logs [0, 300, 600], reached {1: 900}\n\
-         torn: 600.xlog: 10264 of 10267 bytes: something lies behind the end mark"
+         torn: 600.xlog: 10264 of 10267 bytes: data follows the end mark"
     );
     assert_eq!(
         salvage,
         "snapshot 0, logs [0, 300, 600], reached {1: 900}\n\
-         torn: 600.xlog: 10264 of 10267 bytes: something lies behind the end mark\n\
-         lost: 600.xlog: bytes 10264 to 10266: something lies behind the end mark; lost: no row that is known"
+         torn: 600.xlog: 10264 of 10267 bytes: data follows the end mark\n\
+         lost: 600.xlog: bytes 10264 to 10266: data follows the end mark; lost: no row that is known"
     );
 }
 
@@ -179,11 +179,11 @@ fn blocks_after_the_end_of_the_last_log_are_refused() {
             bytes.extend(block);
         });
     });
-    assert_eq!(strict, "refused: 600.xlog is damaged at byte 10264: something lies behind the end mark");
+    assert_eq!(strict, "refused: 600.xlog is damaged at byte 10264: data follows the end mark");
     assert_eq!(
         salvage,
         "snapshot 0, logs [0, 300, 600], reached {1: 900}\n\
-         lost: 600.xlog: something lies behind the end mark; lost: no row that is known"
+         lost: 600.xlog: data follows the end mark; lost: no row that is known"
     );
 }
 
@@ -482,7 +482,7 @@ fn a_snapshot_under_the_name_of_a_log_is_refused() {
     let [strict, salvage] = outcomes(|sim| sim.put(&name(900, "xlog"), &read(sim, &name(0, "snap"))));
     assert_eq!(
         strict,
-        "refused: 900.xlog is damaged at byte 0: its first line and its name disagree: it is no .xlog"
+        "refused: 900.xlog is damaged at byte 0: its first line and its name disagree: it is not a .xlog"
     );
     let lost = "snapshot 0, logs [0, 300, 600], reached {1: 900}\nlost: 900.xlog: bytes 0 to ";
     assert!(salvage.starts_with(lost));

@@ -84,7 +84,7 @@ fn a_key_that_occurs_twice_is_refused_with_its_position() {
     for kind in KINDS {
         let disk = twice(kind);
         let refused = "/tarantool/00000000000000000000.snap: row 7, in the block at byte 83, has the primary \
-            key of row 4 in space 512, where a key can stand only once; Tarantool refuses such a file, too";
+            key of row 4 in space 512, where each key must be unique; Tarantool refuses such a file, too";
         assert_eq!(recovered(&disk, Mode::Strict).unwrap_err().to_string(), refused, "{kind}");
         write_log(&disk, &[(RowKind::Delete, 5, ""), (RowKind::Delete, 7, "")]);
         assert_eq!(recovered(&disk, Mode::Strict).unwrap_err().to_string(), refused, "{kind}");
@@ -126,7 +126,7 @@ fn an_insert_over_a_row_of_the_snapshot_is_refused_and_uncovers_nothing() {
         let disk = written(kind, &[(1, "a"), (2, "b")]);
         write_log(&disk, &[(RowKind::Insert, 2, "again"), (RowKind::Insert, 3, "c")]);
         let refused = "/tarantool/00000000000000000000.xlog: the logs up to this one insert 1 row into space \
-            512 whose primary key a row of the snapshot has; Tarantool refuses that, too";
+            512 with a primary key that the snapshot has already; Tarantool refuses that, too";
         assert_eq!(recovered(&disk, Mode::Strict).unwrap_err().to_string(), refused, "{kind}");
         let salvaged = recovered(&disk, Mode::Salvage).unwrap();
         assert_eq!(texts(&salvaged), expected(&[(1, "a"), (2, "again"), (3, "c")]), "{kind}");

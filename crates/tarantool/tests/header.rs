@@ -51,16 +51,16 @@ fn broken_headers_are_readable_errors() {
     };
     assert_eq!(damage("XLOG", "LOGX"), (0, "the first line is not SNAP or XLOG"));
     assert_eq!(damage("0.13", "0.14"), (5, "the version is not 0.12 or 0.13"));
-    assert_eq!(damage("a5b176b6", "a5b176b"), (38, "the uuid of the instance is none"));
-    assert_eq!(damage("a5b176b6", "+5b176b6"), (38, "the uuid of the instance is none"));
+    assert_eq!(damage("a5b176b6", "a5b176b"), (38, "the instance UUID is not valid"));
+    assert_eq!(damage("a5b176b6", "+5b176b6"), (38, "the instance UUID is not valid"));
     assert_eq!(damage("VClock: {0: 3, 1: 10}\n", ""), (109, "the header has no VClock"));
-    assert_eq!(damage("1: 10", "1: -1"), (85, "the VClock is none"));
-    assert_eq!(damage("1: 9", "1: 9}}"), (107, "the PrevVClock is none"));
+    assert_eq!(damage("1: 10", "1: -1"), (85, "the VClock is not valid"));
+    assert_eq!(damage("1: 9", "1: 9}}"), (107, "the PrevVClock is not valid"));
     assert_eq!(damage("Version:", "Version"), (10, "a line of the header has no colon"));
     assert_eq!(damage("}\n\n", "}\n"), (132, "the header does not end with an empty line"));
     assert_eq!(
         Header::parse(b"SNAP\n0.13\nVersion: \xff\n\n").unwrap_err().what,
-        "a line of the header is no text"
+        "a line of the header is not text"
     );
     // A header of the greatest length can be read. One more byte is refused.
     let filled = |length: usize| {

@@ -380,7 +380,7 @@ fn recovered_rows_answer_and_can_be_sealed() {
     let recovered = recovered(&written(3000, 8), Mode::Strict).unwrap();
     let (slowly, unknown, _) = load_slowly(&bytes, &[]);
     assert!(unknown > 0);
-    let told = format!("{unknown} rows of space {UNKNOWN}, which nothing describes");
+    let told = format!("{unknown} rows of space {UNKNOWN}, which is not defined");
     assert_eq!(recovered.left_out, [told]);
     // Two indexes, one, none; and one each for _space and _index.
     assert_eq!(recovered.check().unwrap(), 2 + 1 + 1 + 1);
@@ -422,7 +422,7 @@ fn a_file_without_end_mark_or_with_a_torn_block_is_refused() {
         format!("0.snap is damaged at byte {cut}: the file ends without the end mark")
     );
     assert!(refused(&bytes[..cut - 1]).ends_with("a block is cut off"));
-    assert!(refused(&[&bytes[..], &[0]].concat()).ends_with("something lies behind the end mark"));
+    assert!(refused(&[&bytes[..], &[0]].concat()).ends_with("data follows the end mark"));
 }
 
 /// Rows of very many spaces and kinds without a definition are counted in little memory.
@@ -458,8 +458,8 @@ fn very_many_unknown_kinds_are_counted_together() {
     assert_eq!(recovered.remarks, [elections]);
     let said = |line: &str| recovered.left_out.iter().filter(|said| *said == line).count();
     assert_eq!(recovered.left_out.len(), 1001 + 97 + 1);
-    assert_eq!(said("1000 rows of many more spaces, which nothing describes"), 1);
-    assert_eq!(said("1 row of space 1999, which nothing describes"), 1);
-    assert_eq!(said("1 row of kind 5, which put no tuple anywhere"), 1);
-    assert_eq!(said("204 rows of many more kinds, which put no tuple anywhere"), 1);
+    assert_eq!(said("1000 rows of many more spaces that are not defined"), 1);
+    assert_eq!(said("1 row of space 1999, which is not defined"), 1);
+    assert_eq!(said("1 row of kind 5, which hold no tuple"), 1);
+    assert_eq!(said("204 rows of many more kinds, which hold no tuple"), 1);
 }

@@ -10,7 +10,7 @@ use tarantool::{
 };
 use testkit::SimDisk;
 
-/// A header of a file behind so many rows of two replicas.
+/// A header of a file that begins after so many rows of two replicas.
 fn header_of(kind: FileKind, first: i64, second: i64) -> Header {
     let mut header = header(kind, first, None);
     header.vclock.set(2, second);
@@ -258,7 +258,7 @@ fn a_snapshot_without_a_header_is_read_without_logs() {
         told(&salvaged(&disk)),
         format!(
             "snapshot 300, logs [], reached {{1: 300}}\n\
-             lost: 300.snap: bytes 0 to {}: a line of the header is no text; its VClock is taken to be {{1: \
+             lost: 300.snap: bytes 0 to {}: a line of the header is not text; its VClock is taken to be {{1: \
              300}}, by its name alone; lost: row 0 to 127",
             second - 1
         )

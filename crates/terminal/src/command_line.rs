@@ -14,14 +14,13 @@ pub trait Run<Session> {
     /// Runs the command.
     ///
     /// # Errors
-    /// What it could not do.
+    /// Why it failed.
     fn run(&self, session: &Session) -> anyhow::Result<Outcome>;
 }
 
 /// The options that all commands of a program take.
 pub trait CommonOptions: Args {
-    /// Joins what stands before the command with what stands after it. Where both set one value, the latter
-    /// counts.
+    /// Joins the options before the command with those after it. If both set a value, the latter counts.
     #[must_use]
     fn then(self, later: Self) -> Self;
 }
@@ -89,8 +88,8 @@ pub fn parse<Common: CommonOptions, Session>(
     commands: &[Command<Session>],
     arguments: &[OsString],
 ) -> Result<Request<Common, Session>, clap::Error> {
-    // Help and errors may name any command. All else is about the one that is named, and to describe all
-    // commands takes longer than many a query.
+    // Help and errors may name any command. Everything else needs only the named command, and describing all
+    // commands takes longer than many queries.
     let partial = partial_definition::<Common, Session>(program(), commands, arguments);
     match read(partial, commands, arguments) {
         Err(error) if error.kind() != ErrorKind::DisplayVersion => {}
@@ -123,9 +122,9 @@ fn read_command<Common: CommonOptions, Session>(
     }
 }
 
-/// Returns a definition that has only those commands whose names are among the arguments: the one that is
-/// meant, and more if a value is called like a command. What it accepts, the whole definition accepts with
-/// the same result. It knows a command only by its first name.
+/// Returns a definition with only those commands whose names are among the arguments: the named one, and more
+/// if a value equals the name of a command. The whole definition accepts everything that it accepts, with the
+/// same result. It has a command only by its first name.
 fn partial_definition<Common: CommonOptions, Session>(
     program: clap::Command,
     commands: &[Command<Session>],

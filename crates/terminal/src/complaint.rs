@@ -1,4 +1,4 @@
-//! What a program tells the user on standard error.
+//! Messages for the user on standard error.
 //!
 //! Each line begins with the program's name. Names of files and text from mail are sanitised here.
 
@@ -9,14 +9,14 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The name of the program, once it is known.
 static PROGRAM: OnceLock<&str> = OnceLock::new();
-/// The name before that, as in tests.
+/// The name until then, as in tests.
 const PROGRAM_DEFAULT: &str = "pneu";
 
 /// Lines that wait while a pager has the terminal.
 #[derive(Debug)]
 struct KeptBack {
     lines: Vec<String>,
-    /// How many more there were.
+    /// How many more lines there were.
     left_out_count: usize,
 }
 
@@ -63,20 +63,19 @@ fn program() -> &'static str {
     PROGRAM.get().copied().unwrap_or(PROGRAM_DEFAULT)
 }
 
-/// Tells the user on standard error what is the matter with a file.
+/// Prints on standard error what is wrong with a file.
 pub fn complain_of(path: impl Display, what: &str) {
     complain(sanitise::one_line(&said_of(&path.to_string(), what)));
 }
 
-/// Returns a sentence that names a file, once: what libraries say of it often does already.
+/// Returns a sentence that names a file once: messages of libraries often name it already.
 pub fn said_of(path: &str, what: &str) -> String {
     // The top of a snapshot is part of every path.
     let is_named = path != "/" && what.contains(path);
     if is_named { what.to_owned() } else { format!("{path}: {what}") }
 }
 
-/// Tells the user something on standard error. Names and text in it may come from mail, so it is sanitised
-/// here.
+/// Prints a message on standard error. Names and text in it may come from mail, so it is sanitised here.
 pub fn complain(message: impl Display) {
     let text = message.to_string();
     if let Some(kept_back) = kept_back().as_mut() {
@@ -90,13 +89,13 @@ fn write(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}: {}", program(), sanitise::many_lines(text));
 }
 
-/// Tells the user on standard error what failed, and why.
+/// Prints on standard error what failed, and why.
 pub fn complain_why(error: &anyhow::Error) {
     complain(with_cause(error));
 }
 
-/// Returns what an error says, and what the system said, if that is all that lies below it: errors of
-/// libraries name their causes themselves, as far as they help.
+/// Returns the message of an error, with that of the system if that is its only cause: errors of libraries
+/// include useful causes themselves.
 fn with_cause(error: &anyhow::Error) -> String {
     let said = error.to_string();
     match error.downcast_ref::<io::Error>().map(ToString::to_string) {

@@ -1,6 +1,6 @@
 //! Asks the user at the terminal a question, yes or no.
 //!
-//! The caller knows whether there is a user to ask.
+//! The caller checks whether there is a user to ask.
 
 use anyhow::{Context, Result};
 use printable::sanitise::one_line;
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write, stderr, stdin};
 /// Most bytes of an answer that are read.
 const ANSWER_BYTES_MAX: u64 = 256;
 
-/// Asks for a yes. Everything else is a no, and so is the end of the input.
+/// Asks a question. Everything except yes means no, and so does the end of the input.
 ///
 /// # Errors
 /// The terminal cannot be read or written.
@@ -18,7 +18,8 @@ pub fn confirm(question: &str) -> Result<bool> {
     Ok(is_yes(&answer))
 }
 
-/// Asks for a no. Everything else is a yes, but for the end of the input.
+/// Asks a question. Yes and an empty line mean yes; everything else means no, and so does the end of the
+/// input.
 ///
 /// # Errors
 /// The terminal cannot be read or written.

@@ -5,8 +5,8 @@
 use std::io;
 use std::path::Path;
 
-/// Writes the manual pages of the program and all its commands into a directory, which is made if it is not
-/// there.
+/// Writes the manual pages of the program and all its commands into a directory, which is created if it does
+/// not exist.
 ///
 /// # Errors
 /// The directory or a page cannot be written.
@@ -17,7 +17,7 @@ pub fn write_manual_pages(definition: clap::Command, directory: &Path) -> io::Re
     clap_mangen::generate_to(program, directory)
 }
 
-/// Returns a command for pages, with all commands below it but the one that shows help.
+/// Returns a command for pages, with all its subcommands except `help`.
 fn paged(command: clap::Command, version: &str) -> clap::Command {
     let command = command.disable_help_subcommand(true).mut_subcommands(|below| paged(below, version));
     command.version(version.to_owned()).disable_version_flag(true)

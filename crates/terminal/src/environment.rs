@@ -13,12 +13,12 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What a program prints to and is asked at.
+/// The terminal of a program, and the settings for its output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// Whether the user wants no colours (`NO_COLOR`), or the terminal has none.
     pub no_color: bool,
-    /// Columns of the terminal on standard output; `None` if that is no terminal.
+    /// Columns of the terminal on standard output; `None` if that is not a terminal.
     pub columns: Option<usize>,
     /// Whether standard error is a terminal.
     pub stderr_is_terminal: bool,
@@ -34,10 +34,10 @@ pub struct Surroundings {
     pub has_lv_options: bool,
 }
 
-/// Columns of a terminal that does not tell its width.
+/// Columns of a terminal with an unknown width.
 const COLUMNS_DEFAULT: usize = 80;
 
-/// Returns what surrounds the process.
+/// Returns the surroundings of the process.
 pub fn surroundings() -> Surroundings {
     let columns = stdout().is_terminal().then(|| {
         let size = terminal_size::terminal_size_of(stdout());
@@ -64,7 +64,7 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
     }
 }
 
-/// Says whether a signal was ignored when the process started, or is now.
+/// Returns whether a signal was ignored when the process started, or is now.
 pub fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -90,7 +90,7 @@ pub fn clock_ns() -> i64 {
     ns_since_1970(SystemTime::now())
 }
 
-/// Returns a time in nanoseconds since 1970; before 1677 and after 2262 the nearest that can be said so.
+/// Returns a time in nanoseconds since 1970; before 1677 and after 2262 the nearest one that fits.
 fn ns_since_1970(time: SystemTime) -> i64 {
     let ns = |distance: Duration| i64::try_from(distance.as_nanos()).unwrap_or(i64::MAX);
     match time.duration_since(UNIX_EPOCH) {
@@ -99,13 +99,13 @@ fn ns_since_1970(time: SystemTime) -> i64 {
     }
 }
 
-/// Returns a time; the nearest that calendars have, from the year -9999 to 9999.
+/// Returns a time, or the nearest one from the year -9999 to 9999.
 fn timestamp(time: SystemTime) -> Timestamp {
     let nearest = if time < UNIX_EPOCH { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::try_from(time).unwrap_or(nearest)
 }
 
-/// Returns the time, in the time zone of the user. If there is none that can be used, says so once.
+/// Returns the time, in the time zone of the user. If no zone can be used, reports that once.
 pub fn now() -> Zoned {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
     let zone = ZONE.get_or_init(|| {
@@ -117,7 +117,7 @@ pub fn now() -> Zoned {
     timestamp(SystemTime::now()).to_zoned(zone.clone())
 }
 
-/// Returns a number that nobody else has.
+/// Returns a random number.
 pub fn seed() -> u64 {
     RandomState::new().hash_one(clock_ns())
 }
@@ -127,25 +127,25 @@ pub fn thread_count() -> usize {
     work::processor_count()
 }
 
-/// Says whether every wait for locks and servers is over at once, as tests want it that let them fail
+/// Returns whether every wait for locks and servers ends at once, for tests in which they fail
 /// (`PNEU_NO_WAITING`).
 #[cfg(feature = "testing")]
 pub fn is_waiting_left_out() -> bool {
     std::env::var_os("PNEU_NO_WAITING").is_some_and(|value| !value.is_empty())
 }
 
-/// Says that locks and servers are waited for: only programs under test may leave that out.
+/// Returns false, so that locks and servers are waited for: only programs under test may skip that.
 #[cfg(not(feature = "testing"))]
 pub const fn is_waiting_left_out() -> bool {
     false
 }
 
-/// Measures how long something takes.
+/// A stopwatch.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts to measure.
+    /// Starts it.
     pub fn start() -> Stopwatch {
         Stopwatch(Instant::now())
     }

@@ -1,7 +1,7 @@
 //! Exit codes. docs/OUTPUT.md lists them.
 //!
-//! Turns the end of a command into the exit code of the process. The program says what its own errors mean:
-//! see [`Meaning`].
+//! Turns the end of a command into the exit code of the process. The program defines the meaning of its own
+//! errors: see [`Meaning`].
 
 use std::io;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 /// How a command ended that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It found something, or did all there was to do.
+    /// It found something, or did everything.
     Done,
     /// It found nothing.
     Nothing,
@@ -17,7 +17,7 @@ pub enum Outcome {
     Damaged,
     /// It did what it could; some input could not be read.
     Partly,
-    /// Ctrl-C, or another signal that asks for an end, ended it.
+    /// Ctrl-C, SIGTERM or SIGHUP ended it.
     Interrupted,
 }
 
@@ -25,10 +25,10 @@ const DONE: u8 = 0;
 const NOTHING: u8 = 1;
 const FAILED: u8 = 2;
 const PARTLY: u8 = 3;
-/// What shells add to the number of the signal that ended a process: 130 is Ctrl-C.
+/// The number that shells add to the signal that ended a process: 130 is Ctrl-C.
 const SIGNALLED: u8 = 128;
 
-/// Nothing was found, and why is worth a sentence.
+/// Nothing was found, with a sentence that says why.
 #[derive(Debug)]
 pub struct NotFound(pub String);
 
@@ -40,12 +40,12 @@ impl std::fmt::Display for NotFound {
 
 impl std::error::Error for NotFound {}
 
-/// What an error means for the exit code.
+/// The meaning of an error for the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// The command failed.
     Failure,
-    /// What was asked for is not there.
+    /// Something that was asked for does not exist.
     NotFound,
     /// A signal ended the command.
     Interrupted,
@@ -70,12 +70,12 @@ pub fn of_signal(signal: i32) -> u8 {
 
 /// Prints help, the version, or what is wrong with the arguments, and returns the code for it.
 pub fn usage(error: &clap::Error) -> ExitCode {
-    // Where not even this can be printed, nobody is left to tell.
+    // If even this cannot be printed, no message is possible.
     let _ = error.print();
     ExitCode::from(if error.use_stderr() { FAILED } else { DONE })
 }
 
-/// Says whether whoever read our output has gone, which is no error.
+/// Returns whether the reader of the output closed the pipe, which is not an error.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

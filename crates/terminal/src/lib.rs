@@ -1,9 +1,9 @@
 //! What every program of this project does on a terminal: it reads its surroundings, prints results and
-//! complaints, shows progress, hears signals, and returns an exit code.
+//! messages, shows progress, handles signals, and returns an exit code.
 //!
-//! The programs `pneu` and `pneu-tarantool` use it. It knows neither mail nor Tarantool nor restic: what a
-//! program adds (its commands, the meaning of its errors, its locks) comes in as values and traits. Unlike
-//! the other libraries it reads the environment and prints.
+//! The programs `pneu` and `pneu-tarantool` use it. It does not depend on mail, Tarantool or restic: a
+//! program passes its commands, the meaning of its errors and its locks as values and traits. Unlike the
+//! other libraries it reads the environment and prints.
 
 #[cfg(target_env = "musl")]
 mod allocator;

@@ -1,7 +1,7 @@
 //! Standard output.
 //!
-//! Takes finished lines and writes them in large pieces to whatever reads them. It does not know what they
-//! say; text from mail comes in sanitised.
+//! Takes finished lines and writes them in large pieces to their reader. Does not depend on their content;
+//! text from mail is already sanitised.
 
 use crate::pager::Pager;
 use crate::screen::Terminal;
@@ -14,11 +14,11 @@ pub use crate::complaint::{complain, complain_of, complain_why, said_of};
 /// Bytes gathered before they are written.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Standard output. Call [`Output::finish`] at the end: only that says whether all was written.
+/// Standard output. Call [`Output::finish`] at the end: only that reports whether all was written.
 pub struct Output {
-    // Goes first, so that a pager sees the end before it is waited for.
+    // Dropped first, so that a pager sees the end of its input before this waits for it.
     writer: BufWriter<Box<dyn Write>>,
-    /// What it can show.
+    /// The abilities of the output.
     pub terminal: Terminal,
     _pager: Option<Pager>,
 }
@@ -52,7 +52,7 @@ impl Output {
         Output { writer: BufWriter::with_capacity(BUFFER_BYTES, writer), terminal, _pager: Some(pager) }
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     ///
     /// # Errors
     /// [`Unwritable`].
@@ -69,7 +69,7 @@ impl Output {
         self.bytes(b"\n")
     }
 
-    /// Writes what is gathered: somebody waits for it.
+    /// Writes the gathered bytes now, because the reader waits for them.
     ///
     /// # Errors
     /// [`Unwritable`].
@@ -77,7 +77,7 @@ impl Output {
         self.writer.flush().map_err(|error| Unwritable(error).into())
     }
 
-    /// Writes what is gathered. Ends when the user has seen enough, if there is a pager.
+    /// Writes the gathered bytes. If there is a pager, waits until the user closes it.
     ///
     /// # Errors
     /// [`Unwritable`].

@@ -9,18 +9,18 @@ use crate::words;
 use std::io;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// What is started if the user names nothing: colours as we write them, nothing else of a terminal.
+/// The pager if the user names none: it passes colours through, and no other control characters.
 const DEFAULT: [&str; 2] = ["less", "-R"];
-/// How less behaves unless the user said so: ends if all fits on a screen, shows colours, leaves the screen
-/// as it is.
+/// The options of less unless the user sets them: quit if all fits on one screen, show colours, do not clear
+/// the screen.
 const LESS: &str = "FRX";
-/// How lv behaves unless the user said so: shows colours.
+/// The options of lv unless the user sets them: show colours.
 const LV: &str = "-c";
 
-/// What the user says of the pager.
+/// The user's settings for the pager.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PagerOptions<'a> {
-    /// Its command; empty or `cat` for none. `less` if nothing is said.
+    /// Its command; empty or `cat` for none. `less` if it is not set.
     pub command: Option<&'a str>,
     /// Whether the user has options for less (`LESS`).
     pub has_less_options: bool,
@@ -28,8 +28,8 @@ pub struct PagerOptions<'a> {
     pub has_lv_options: bool,
 }
 
-/// A pager that runs. Dropped, it is waited for: whoever started us has the terminal back only when the user
-/// has seen enough.
+/// A running pager. Dropping it waits for its end, so that the shell gets the terminal back only when the
+/// user has closed the pager.
 #[derive(Debug)]
 pub struct Pager {
     child: Child,
@@ -37,14 +37,14 @@ pub struct Pager {
 
 impl Drop for Pager {
     fn drop(&mut self) {
-        // However it ended, all was written that it wanted to read.
+        // However it ended, it has read everything that it wanted.
         let _ = self.child.wait();
         complaint::tell_kept_back();
     }
 }
 
-/// Starts the pager that the user names, or `less` if that is there. None if the user wants none, or it
-/// cannot be started, which is told of if it was named.
+/// Starts the pager that the user names, or `less` if that is there. `None` if the user wants none, or it
+/// cannot be started, which is reported if the user named it.
 ///
 /// The pager does not see the environment variables `secrets`.
 pub fn start(options: PagerOptions<'_>, secrets: &[&str]) -> Option<(Pager, ChildStdin)> {
@@ -71,7 +71,7 @@ pub fn start(options: PagerOptions<'_>, secrets: &[&str]) -> Option<(Pager, Chil
     match process.spawn() {
         Ok(mut child) => {
             let input = child.stdin.take()?;
-            // What is told now would be lost between its lines.
+            // A message now would be lost between its lines.
             complaint::hold();
             Some((Pager { child }, input))
         }

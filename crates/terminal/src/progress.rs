@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use work::Progress;
 
-/// Work that is done sooner shows no progress.
+/// Shorter work shows no progress.
 const SILENCE: Duration = Duration::from_secs(1);
-/// How often the line is drawn again while nothing moves.
+/// How often the line is redrawn while nothing changes.
 const TICK: Duration = Duration::from_millis(200);
 
 /// The template for work of a known amount.
@@ -20,7 +20,7 @@ pub const AMOUNT: &str = "{msg} [{wide_bar}] {percent} %, {eta} left";
 /// The template for work of an unknown amount.
 pub const WORKING: &str = "{spinner} {msg}";
 
-/// A line about work that goes on. Templates are those of indicatif, with `{rate}` for files per second.
+/// A line about work in progress. Templates are those of indicatif, with `{rate}` for files per second.
 #[derive(Debug)]
 pub struct Line {
     bar: ProgressBar,
@@ -61,28 +61,28 @@ impl Line {
         self.bar.set_message(name);
     }
 
-    /// Says that so much more is done. From any thread.
+    /// Adds to the amount that is done. May be called from any thread.
     pub fn advance(&self, amount: u64) {
         self.bar.inc(amount);
         self.show_when_due();
     }
 
-    /// Says whether the whole amount is done.
+    /// Returns whether the whole amount is done.
     pub fn is_complete(&self) -> bool {
         self.bar.length() == Some(self.bar.position())
     }
 
-    /// Says whether the line is not on a terminal.
+    /// Returns whether the line is hidden because there is no terminal.
     pub fn is_hidden(&self) -> bool {
         self.bar.is_hidden()
     }
 
-    /// Takes the line away while something else is printed.
+    /// Removes the line while something else is printed.
     pub fn suspend(&self, print: impl FnOnce()) {
         self.bar.suspend(print);
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -113,7 +113,7 @@ impl AmountProgress {
         AmountProgress(line)
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn finish(&self) {
         self.0.finish();
     }

@@ -1,4 +1,4 @@
-//! What standard output can show: colours, and how many columns.
+//! The abilities of standard output: colours, and the number of columns.
 //!
 //! Paints, pads and cuts text. The text is already sanitised.
 
@@ -18,7 +18,7 @@ pub enum ColorChoice {
     Never,
 }
 
-/// What standard output is.
+/// The abilities of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
     /// Columns of the terminal; `None` if it is a pipe or a file, where nothing is cut.
@@ -28,7 +28,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Decides from what the user asked for and what there is.
+    /// Decides by the user's choice and the terminal.
     pub fn new(columns: Option<usize>, no_color: bool, choice: ColorChoice) -> Terminal {
         let has_color = match choice {
             ColorChoice::Always => true,
@@ -38,12 +38,12 @@ impl Terminal {
         Terminal { columns, has_color }
     }
 
-    /// Says whether a person looks at the output.
+    /// Returns whether the output is a terminal.
     pub fn is_terminal(self) -> bool {
         self.columns.is_some()
     }
 
-    /// Returns text in the colour of what it is.
+    /// Returns text in the colour of its kind.
     pub fn paint(self, look: Look, text: &str) -> Cow<'_, str> {
         let code = match look {
             _ if !self.has_color => return Cow::Borrowed(text),

@@ -1,8 +1,8 @@
-//! Handles the signals that ask for an end: Ctrl-C (SIGINT), SIGTERM and SIGHUP.
+//! Handles the signals that ask a process to end: Ctrl-C (SIGINT), SIGTERM and SIGHUP.
 //!
-//! The program says whether it works or waits for another process, and which locks it holds. This module says
-//! whether a signal asked for an end, and which exit code that has. A signal that is ignored when the process
-//! starts stays ignored, as nohup(1) needs it. SIGQUIT is left to the system: it ends the process at once.
+//! The program reports whether it works or waits for another process, and which locks it holds. This module
+//! returns whether a signal arrived, and its exit code. A signal that is ignored when the process starts
+//! stays ignored, as nohup(1) requires. SIGQUIT is not handled: it ends the process at once.
 
 use crate::{complaint, environment, exit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -13,41 +13,41 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Which signals ask for an end.
+/// The signals that ask a process to end.
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// How often a process that waits, and has something to do before its end, looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What signals set and ask, from the first [`Signals::get`] on.
+/// The state that signals set and read, from the first [`Signals::get`] on.
 #[derive(Debug, Default)]
 pub struct Signals {
     is_asked: Arc<AtomicBool>,
-    /// Whether a signal ends the process: it waits for another one, so that nothing asks whether to stop.
+    /// Whether a signal ends the process: it waits for another one, and nothing checks whether to stop.
     may_end: Arc<AtomicBool>,
-    /// The signal that came last; 0 before.
+    /// The last signal; 0 if there was none.
     signal: Arc<AtomicUsize>,
     /// Whether a thread of the process ends it: there is something to do before the end.
     ends_itself: AtomicBool,
     locks: Mutex<Vec<Box<dyn Lock>>>,
-    /// What Ctrl-C does; nothing while a pager has it.
+    /// The handler of Ctrl-C; none while a pager has it.
     interrupt: Mutex<Vec<SigId>>,
 }
 
-/// A lock on something that other processes wait for.
+/// A lock that other processes wait for.
 pub trait Lock: Send + std::fmt::Debug {
-    /// Says whether the process still has it.
+    /// Returns whether the process still holds it.
     fn is_held(&self) -> bool;
 
-    /// Gives it up; the process ends next.
+    /// Releases it; the process ends next.
     fn give_up(&self);
 }
 
 static HEARD: OnceLock<Signals> = OnceLock::new();
 
 impl Signals {
-    /// Makes signals ask for an end instead of ending the process, and a Ctrl-C after them end it; once,
-    /// since handlers add up. A second one of the others asks again: timeout(1) and closing terminals send
-    /// theirs twice.
+    /// Makes signals request an end instead of ending the process, and a Ctrl-C after them end it. Done once,
+    /// since handlers add up. A second SIGTERM or SIGHUP only requests again: timeout(1) and closing
+    /// terminals send theirs twice.
     ///
     /// # Errors
     /// The system refuses the signal's handler.
@@ -65,7 +65,7 @@ impl Signals {
         Ok(HEARD.get_or_init(|| signals))
     }
 
-    /// Makes a signal ask for an end.
+    /// Makes a signal request an end.
     fn hear(&self, signal: i32) -> io::Result<Vec<SigId>> {
         let code = i32::from(exit::of_signal(signal));
         let mut does = Vec::new();
@@ -79,23 +79,23 @@ impl Signals {
         Ok(does)
     }
 
-    /// Asks for an end as a signal does.
+    /// Requests an end as a signal does.
     pub fn ask(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Says whether somebody asked for an end.
+    /// Returns whether an end was requested.
     pub fn is_asked(&self) -> bool {
         self.is_asked.load(Ordering::Relaxed)
     }
 
-    /// Takes note that the process works, and asks by itself whether to stop.
+    /// Records that the process works, and checks by itself whether to stop.
     pub fn works(&self) {
         self.may_end.store(false, Ordering::Relaxed);
         self.ends_itself.store(false, Ordering::Relaxed);
     }
 
-    /// Takes note that the process waits for another one: a signal ends it, once its locks are given up.
+    /// Records that the process waits for another one: a signal ends it, after its locks are released.
     pub fn waits(&'static self) {
         let is_locked = self.locks().iter().any(|lock| lock.is_held());
         if !(is_locked && self.starts_to_end_itself()) {
@@ -155,7 +155,7 @@ impl Signals {
     }
 }
 
-/// Makes signals ask for an end, instead of ending the process.
+/// Makes signals request an end, instead of ending the process.
 ///
 /// # Errors
 /// The system refuses the signal's handler.
@@ -163,25 +163,24 @@ pub fn listen() -> io::Result<()> {
     Signals::get().map(|_| ())
 }
 
-/// Says whether somebody asked for an end since [`listen`]. Before that, signals end the process by
-/// themselves.
+/// Returns whether an end was requested since [`listen`]. Before that, signals end the process.
 pub fn is_interrupted() -> bool {
     HEARD.get().is_some_and(Signals::is_asked)
 }
 
-/// Returns the exit code of what was ended: that of the last signal.
+/// Returns the exit code of the last signal.
 pub fn code() -> u8 {
     HEARD.get().map_or(exit::of_signal(SIGINT), Signals::code)
 }
 
-/// Takes note of a lock that has to be given up before the process ends while it waits.
+/// Records a lock that must be released before the process ends while it waits.
 pub fn holds(lock: Box<dyn Lock>) {
     if let Some(signals) = HEARD.get() {
         signals.locks().push(lock);
     }
 }
 
-/// Lets signals end the process at once: what remains is to print, and nobody asks whether to stop.
+/// Lets signals end the process at once: only printing remains, and nothing checks whether to stop.
 pub fn only_prints() {
     if let Some(signals) = HEARD.get() {
         signals.let_end();
@@ -207,17 +206,17 @@ pub fn leave_to_pager() -> Interrupt {
 
 /// Ctrl-C, which was left to a pager.
 pub struct Interrupt {
-    /// Whether it was heard before, and not ignored.
+    /// Whether it was handled before, and not ignored.
     is_heard: bool,
 }
 
 impl Interrupt {
-    /// Makes it ask for an end again: the pager did not start.
+    /// Makes it request an end again, because the pager did not start.
     pub fn take_back(self) {
         if !self.is_heard {
             return;
         }
-        // What cannot be heard any more ends nothing; other signals do.
+        // If Ctrl-C can no longer be handled, it ends nothing; other signals do.
         let _ = match HEARD.get() {
             Some(signals) => signals.hear(SIGINT).map(|does| *guarded(&signals.interrupt) = does),
             None => {
@@ -228,7 +227,7 @@ impl Interrupt {
     }
 }
 
-/// Locks a mutex; nothing here is left half done by a panic.
+/// Locks a mutex. A panic leaves no partial change here.
 fn guarded<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

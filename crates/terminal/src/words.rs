@@ -17,19 +17,21 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
         match character {
             '\'' => quoted(&mut rest, '\'', word.get_or_insert_default())?,
             '"' => quoted(&mut rest, '"', word.get_or_insert_default())?,
-            '\\' => word.get_or_insert_default().push(rest.next().ok_or("a command ends in a backslash")?),
+            '\\' => {
+                word.get_or_insert_default().push(rest.next().ok_or("the command ends with a backslash")?)
+            }
             character if character.is_whitespace() => words.extend(word.take()),
             character => word.get_or_insert_default().push(character),
         }
     }
     words.extend(word);
-    if words.is_empty() { Err("a command needs a word".to_owned()) } else { Ok(words) }
+    if words.is_empty() { Err("the command is empty".to_owned()) } else { Ok(words) }
 }
 
 fn quoted(rest: &mut std::str::Chars<'_>, quote: char, word: &mut String) -> Result<(), String> {
     loop {
         match rest.next() {
-            None => return Err(format!("a command has a {quote} without an end")),
+            None => return Err(format!("the command has an unclosed {quote}")),
             Some(character) if character == quote => return Ok(()),
             Some('\\') if quote == '"' => match rest.next() {
                 Some(character @ ('"' | '\\')) => word.push(character),

@@ -1,4 +1,4 @@
-//! The time zone of the user's times.
+//! The user's time zone.
 //!
 //! Input: the variable `TZ`, or the system's file. Output: a zone, or why there is none. Reads every form
 //! that glibc and jiff know (POSIX rules, names, paths, each also after a colon), but never more than a small
@@ -12,11 +12,11 @@ use std::path::{Component, Path};
 
 /// Where the system keeps its zone.
 const LOCAL: &str = "/etc/localtime";
-/// Where systems keep all zones, below the names that people know.
+/// Where systems keep all zones, by their usual names.
 const ZONES: &str = "/usr/share/zoneinfo";
 /// The largest file of a zone that is read; those of all zones have at most some 4 KiB.
 const ZONE_BYTES_MAX: usize = 1 << 20;
-/// How much of what cannot be used is shown.
+/// Most characters of an unusable value that are shown.
 const SHOWN_COUNT_MAX: usize = 80;
 
 /// Returns the zone that `TZ` names, or the system's if it is not set.
@@ -30,8 +30,8 @@ pub fn of(variable: Option<&OsStr>) -> Result<TimeZone, String> {
     }
     let shown: String = variable.to_string_lossy().chars().take(SHOWN_COUNT_MAX).collect();
     let why =
-        |what: &dyn std::fmt::Display| format!("TZ={shown} cannot be used: {what}; times are those of UTC");
-    let text = variable.to_str().ok_or_else(|| why(&"it is no UTF-8"))?;
+        |what: &dyn std::fmt::Display| format!("TZ={shown} cannot be used: {what}; times are shown in UTC");
+    let text = variable.to_str().ok_or_else(|| why(&"it is not UTF-8"))?;
     let name = text.strip_prefix(':').unwrap_or(text);
     if name.len() == text.len()
         && let Ok(zone) = TimeZone::posix(text)
@@ -42,11 +42,11 @@ pub fn of(variable: Option<&OsStr>) -> Result<TimeZone, String> {
 }
 
 /// Returns the zone of the system. jiff would list the directory of all zones to find its name, which takes a
-/// millisecond and which nobody asks for here.
+/// millisecond and is not needed here.
 fn local() -> Result<TimeZone, String> {
     match file(Path::new(LOCAL)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(TimeZone::UTC),
-        other => other.map_err(|error| format!("{LOCAL} cannot be used: {error}; times are those of UTC")),
+        other => other.map_err(|error| format!("{LOCAL} cannot be used: {error}; times are shown in UTC")),
     }
 }
 
@@ -55,8 +55,8 @@ fn named(name: &str) -> Option<TimeZone> {
     let name = name.rsplit_once("zoneinfo/").map_or(name, |(_, name)| name);
     let is_name =
         !name.is_empty() && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-    // Where the system has no such file, jiff knows names written otherwise, and zones that are kept
-    // otherwise.
+    // If the system has no such file, jiff also knows other spellings of names, and zones that are stored in
+    // another way.
     is_name.then(|| file(&Path::new(ZONES).join(name)).ok().or_else(|| TimeZone::get(name).ok())).flatten()
 }
 
@@ -115,10 +115,10 @@ mod tests {
         fs::File::create(path("huge")).unwrap().set_len(100 << 30).unwrap();
         fs::write(path("text"), "no zone").unwrap();
         for (variable, what) in [
-            ("/dev/zero", "it is no regular file"),
-            (":/dev/zero", "it is no regular file"),
-            ("../../../../../../../dev/zero", "it is no regular file"),
-            (&path("pipe"), "it is no regular file"),
+            ("/dev/zero", "it is not a regular file"),
+            (":/dev/zero", "it is not a regular file"),
+            ("../../../../../../../dev/zero", "it is not a regular file"),
+            (&path("pipe"), "it is not a regular file"),
             (&format!(":{}", path("huge")), "it has more than 1048576 bytes"),
             (&path("text"), ""),
             ("/", "directory"),
@@ -126,7 +126,7 @@ mod tests {
         ] {
             let said = hours(variable).unwrap_err();
             assert!(said.starts_with("TZ=") && said.contains(what), "{said}");
-            assert!(said.ends_with("; times are those of UTC"), "{said}");
+            assert!(said.ends_with("; times are shown in UTC"), "{said}");
         }
         let long = "x".repeat(100_000);
         assert!(hours(&long).unwrap_err().len() < 300);

@@ -121,7 +121,8 @@ fn a_lock_has_one_holder_whose_name_is_told() {
     let path = Path::new("/writer.lock");
     let held = disk.lock(path, "the first", Wait::Block).unwrap();
     let refused = disk.clone().lock(path, "the second", Wait::Refuse).unwrap_err();
-    assert_eq!(refused.to_string(), "/writer.lock is locked by the first");
+    let said = "/writer.lock is locked by the first; wait until it has ended, and try again";
+    assert_eq!(refused.to_string(), said);
     let endless = disk.lock(path, "the second", Wait::Block).unwrap_err();
     assert!(endless.to_string().contains("the wait would never end"), "{endless}");
     assert!(disk.fork().lock(path, "the next process", Wait::Refuse).is_ok());

@@ -1,9 +1,9 @@
 //! The cache of earlier backups: the stat and the content of each file, so that an unchanged file is not
 //! opened.
 //!
-//! The cache is a small store below the data directory, one per repository. It can always be made again from
-//! the repository, so a part that cannot be read counts as unknown. `write` reads and updates it; `read`
-//! looks up pieces in it. Does not depend on the index or the Maildirs.
+//! The cache is a small store below the data directory, one per repository. It can always be rebuilt from the
+//! repository, so a part that cannot be read counts as unknown. `write` reads and updates it; `read` looks up
+//! pieces in it. Does not depend on the index or the Maildirs.
 
 mod columns;
 mod file;

@@ -12,7 +12,7 @@ use store::{Column, Kind, Rows, Schema, Snapshot, Value};
 pub(super) const ATTACHMENT: &str = "backup";
 /// First bytes of the attachment.
 const MAGIC: [u8; 8] = *b"PNEUBACK";
-/// Version of the tables. Tables of another version are made again.
+/// Version of the tables. Tables of another version are rebuilt.
 const VERSION: u32 = 1;
 
 /// SHA-256 of nothing.

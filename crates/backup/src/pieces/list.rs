@@ -35,14 +35,14 @@ impl PieceList {
     /// # Errors
     /// A sentence that names the line.
     pub(crate) fn parse(text: &[u8]) -> Result<PieceList, String> {
-        let text = std::str::from_utf8(text).map_err(|_| "it is no UTF-8")?;
+        let text = std::str::from_utf8(text).map_err(|_| "it is not UTF-8")?;
         let mut lines = (1..).zip(text.lines());
         if lines.next().map(|(_, first)| first) != Some(FIRST) {
             return Err(format!("line 1 is not \"{FIRST}\""));
         }
         let mut list = BTreeMap::new();
         for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
-            let fault = || format!("line {number} is no message with its pieces");
+            let fault = || format!("line {number} is not a message with its pieces");
             let (message, pieces) = line.split_once('\t').ok_or_else(fault)?;
             let id = |digits: &str| digits.parse::<Id>().map_err(|_| fault());
             let pieces = pieces.split(' ').map(id).collect::<Result<Vec<Id>, String>>()?;
@@ -82,13 +82,13 @@ mod tests {
         for (text, what) in [
             (String::new(), "line 1 is not \"pneu-pieces 1\""),
             ("pneu-pieces 2\n".into(), "line 1 is not \"pneu-pieces 1\""),
-            (format!("pneu-pieces 1\n{id}\n"), "line 2 is no message with its pieces"),
-            (format!("pneu-pieces 1\n\n{id}\t\n"), "line 3 is no message with its pieces"),
-            (format!("pneu-pieces 1\n{id}\t{id}  {id}\n"), "line 2 is no message with its pieces"),
-            (format!("pneu-pieces 1\nx\t{id}\n"), "line 2 is no message with its pieces"),
+            (format!("pneu-pieces 1\n{id}\n"), "line 2 is not a message with its pieces"),
+            (format!("pneu-pieces 1\n\n{id}\t\n"), "line 3 is not a message with its pieces"),
+            (format!("pneu-pieces 1\n{id}\t{id}  {id}\n"), "line 2 is not a message with its pieces"),
+            (format!("pneu-pieces 1\nx\t{id}\n"), "line 2 is not a message with its pieces"),
         ] {
             assert_eq!(PieceList::parse(text.as_bytes()), Err(what.to_owned()), "{text}");
         }
-        assert_eq!(PieceList::parse(b"\xff"), Err("it is no UTF-8".to_owned()));
+        assert_eq!(PieceList::parse(b"\xff"), Err("it is not UTF-8".to_owned()));
     }
 }

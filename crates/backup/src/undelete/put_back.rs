@@ -123,7 +123,7 @@ fn expect_mail(folder: &Path, directory: &Path) -> Result<()> {
     let refused = |source| Error::Io { action: "write into", path: directory.to_owned(), source };
     let is_link = directory.symlink_metadata().map_err(refused)?.is_symlink();
     if is_link && !RootBoundary::new(folder).leads_to_place(directory).map_err(refused)? {
-        return Err(refused(std::io::Error::other("it is a link to a directory that is no mail")));
+        return Err(refused(std::io::Error::other("it is a link to a directory outside the mail")));
     }
     Ok(())
 }
@@ -261,7 +261,7 @@ mod tests {
         };
         for folder in ["a", "b"] {
             let error = put_back(&writer, &kept, &at(folder), &mut TargetFolders::default()).err().unwrap();
-            assert!(error.to_string().ends_with("it is a link to a directory that is no mail"), "{error}");
+            assert!(error.to_string().ends_with("it is a link to a directory outside the mail"), "{error}");
         }
         assert_eq!(std::fs::read_dir(at("private")).unwrap().count(), 0);
         let back = put_back(&writer, &kept, &at("c"), &mut TargetFolders::default()).unwrap();

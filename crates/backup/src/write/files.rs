@@ -246,7 +246,7 @@ impl<'a> OpenDirectory<'a, '_> {
         if self.root.leads_to_message(&link)? {
             return Ok(Stat::from(target));
         }
-        Err(std::io::Error::other("it is a link to a file that is no mail; it is not followed"))
+        Err(std::io::Error::other("it is a link to a file outside the mail; it is not followed"))
     }
 
     /// Looks at all files and decides about each.
@@ -273,7 +273,7 @@ impl<'a> OpenDirectory<'a, '_> {
             let (stat, state) = match look? {
                 Ok((stat, state)) if stat.is_file() => (stat, state),
                 Ok(_) => {
-                    stored.problems.push(self.problem(&expected.name, "it is no file any more".to_owned()));
+                    stored.problems.push(self.problem(&expected.name, "it is no longer a file".to_owned()));
                     continue;
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

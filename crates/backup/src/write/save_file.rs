@@ -64,7 +64,7 @@ fn attempt(
         Err(error) => return Ok(Err(error)),
     };
     if !before.is_file() {
-        return Ok(Ok(Some(SavedFile::Skipped("it is no file".to_owned()))));
+        return Ok(Ok(Some(SavedFile::Skipped("it is not a file".to_owned()))));
     }
     let (sha256, pieces, length) = if before.size_bytes < PIECE_BYTES_MIN {
         let content = match whole(&mut file, before.size_bytes) {

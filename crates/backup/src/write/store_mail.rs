@@ -89,7 +89,7 @@ pub(crate) fn store_mail(
     context.cache.map_or(Ok(()), |known| work.changes.carry(known))?;
     for number in refused {
         let path = inventory.folders().get(number).map_or(PathBuf::new(), |folder| folder.directory.clone());
-        work.problems.push(Problem::new(path, "it is no plain absolute path, and was left out"));
+        work.problems.push(Problem::new(path, "it is not a plain absolute path, and was left out"));
     }
     let done = work.messages()?;
     let mut top = None;
@@ -195,12 +195,12 @@ impl<'a> Shared<'a> {
         let place = if path.is_empty() { PathBuf::from("/") } else { PathBuf::from(OsStr::from_bytes(path)) };
         let stat = match look(&place) {
             Ok(stat) if stat.is_directory() => stat,
-            Ok(_) => return Ok(skipped(place, "it is no directory any more")),
+            Ok(_) => return Ok(skipped(place, "it is no longer a directory")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && entries.is_empty() => {
                 return Ok(if self.is_empty(directory)? {
                     Finished::Skipped(None)
                 } else {
-                    skipped(place, "it is not there any more")
+                    skipped(place, "it no longer exists")
                 });
             }
             Err(error) => return Ok(skipped(place, &error.to_string())),
@@ -212,7 +212,7 @@ impl<'a> Shared<'a> {
                 Ok(false) => {
                     return Ok(skipped(
                         place,
-                        "it is a link to a directory that is no mail; it is not followed",
+                        "it is a link to a directory outside the mail; it is not followed",
                     ));
                 }
                 Err(error) => return Ok(skipped(place, &error.to_string())),

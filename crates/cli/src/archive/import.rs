@@ -2,7 +2,7 @@
 //! was rebuilt.
 //!
 //! Uses the repository that the environment or the configuration names. If the archive cannot be read, the
-//! index is made without it, with a message: its messages can be imported later. Does not know any command.
+//! index is built without it, with a message: its messages can be imported later. Does not know any command.
 
 use super::repository;
 use crate::amount::count;
@@ -16,13 +16,13 @@ use pneu::{Error, Root};
 /// Says how to import later what could not be imported now.
 const LATER: &str = "\"pneu index --archived\" adds the messages that only the archive has";
 
-/// What came of asking for the archive.
+/// The result of opening the archive.
 pub(crate) enum ArchiveImport {
-    /// None is named, or none is to be asked.
+    /// None is named, or it is not wanted.
     None,
-    /// It answers.
+    /// It is open.
     From(Box<ImportSource>),
-    /// It does not, which was said.
+    /// It cannot be opened, which was reported.
     Failed,
 }
 
@@ -61,7 +61,7 @@ impl ArchiveImport {
         }
     }
 
-    /// Does the same, but that a repository which was not made yet has nothing, and is no problem.
+    /// Does the same, but a repository that does not exist yet counts as empty and is not a problem.
     pub(crate) fn if_made(session: &Session, roots: &[Root]) -> ArchiveImport {
         match open(session, roots) {
             Err(error) if is_no_repository(&error) => ArchiveImport::None,

@@ -21,10 +21,10 @@ use std::ops::Deref;
 use std::rc::Rc;
 use work::Silent;
 
-/// A view, and whether everything could be read that is to be searched in it.
+/// A view, and whether all that it searches could be read.
 pub(crate) struct SearchedView {
     pub(crate) view: View,
-    /// What it is not: [`Outcome::Partly`], which was said why, or [`Outcome::Done`].
+    /// [`Outcome::Partly`] if something could not be read, which was reported, or else [`Outcome::Done`].
     pub(crate) outcome: Outcome,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn complain(unread: Unread) -> Outcome {
     if problems.is_empty() { Outcome::Done } else { Outcome::Partly }
 }
 
-/// Says what lies in the archive and is not found there.
+/// Returns sentences about messages of the archive that cannot be found.
 fn sentences(unindexed: &UnindexedMessages) -> Vec<String> {
     let UnindexedMessages { message_count, pack_count, problems } = unindexed;
     let mut sentences = Vec::new();
@@ -76,17 +76,17 @@ fn sentences(unindexed: &UnindexedMessages) -> Vec<String> {
     if let Some(first) = problems.first() {
         let packs = count(problems.len() as u64, "pack");
         sentences.push(format!(
-            "messages may be missing: no index file names {packs} of the archive that cannot be read, \
+            "messages may be missing: no index file names {packs} of the archive, which cannot be read; \
              the first: {first}"
         ));
     }
     sentences
 }
 
-/// What brings back what lies in packs that no index file names.
-const WAY_OUT: &str = "index files are missing, which \"restic repair index\" makes anew from the packs";
+/// How to find messages in packs that no index file names.
+const WAY_OUT: &str = "run \"restic repair index\" to rebuild the missing index files";
 
-/// The archive as a place for messages whose files are gone. It is opened when it is first asked.
+/// The archive as a place for messages whose files are gone. It is opened when it is first needed.
 pub(crate) struct LazyArchive<'a> {
     archive: pneu::archive::LazyArchive<'a, anyhow::Error>,
     session: &'a Session,

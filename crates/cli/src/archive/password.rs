@@ -1,6 +1,6 @@
 //! The password of a repository: from a file, from a command, or typed on the terminal.
 //!
-//! A password is never printed. It is in no list of processes, except for the commands that the user names.
+//! A password is never printed. It appears in no list of processes, except in commands that the user names.
 
 use crate::words;
 use anyhow::{Context, Result, anyhow, bail};
@@ -10,13 +10,13 @@ use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The most that is read as a password.
+/// Most bytes that are read as a password.
 const PASSWORD_BYTES_MAX: usize = 64 << 10;
 /// Whether a password that is typed is typed once or twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Typing {
     Once,
-    /// For a new repository: a mistake would lock it for good.
+    /// For a new repository: a typing mistake would lock it forever.
     Twice,
 }
 
@@ -36,7 +36,7 @@ impl<'a> PasswordSource<'a> {
     ) -> Result<Option<PasswordSource<'a>>> {
         match (file, command) {
             (Some(_), Some(_)) => {
-                bail!("{by}: a password file and a password command; give only one of them")
+                bail!("{by} name both a password file and a password command; give only one")
             }
             (Some(file), None) => Ok(Some(PasswordSource::File(file))),
             (None, command) => Ok(command.map(PasswordSource::Command)),
@@ -66,7 +66,7 @@ fn from_command(command: &str) -> Result<Vec<u8>> {
     let mut child = Command::new(program).args(arguments).stdout(Stdio::piped()).spawn().map_err(failed)?;
     let printed = child.stdout.take().map(|output| disk::read_to_limit(output, PASSWORD_BYTES_MAX));
     let printed = printed.transpose().inspect_err(|_| {
-        // It may have ended by now, as one does whom nobody reads any more.
+        // It may have ended by now, since its output is no longer read.
         let _ = child.kill();
     });
     let status = child.wait().map_err(failed)?;
@@ -79,8 +79,7 @@ fn from_command(command: &str) -> Result<Vec<u8>> {
     checked(trimmed(&printed), "what the password command printed")
 }
 
-/// Returns a text file's content as UTF-8: editors of Windows begin it with a byte order mark, or write
-/// UTF-16.
+/// Returns a text file's content as UTF-8. Editors on Windows write a byte order mark first, or UTF-16.
 fn decoded(mut bytes: Vec<u8>) -> Vec<u8> {
     let text = |bytes: &[u8], unit: fn([u8; 2]) -> u16| -> Vec<u8> {
         let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
@@ -94,7 +93,7 @@ fn decoded(mut bytes: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Takes off the white space at both ends, as restic does: what it takes for the password counts.
+/// Removes the white space at both ends, as restic does: both must use the same password.
 fn trimmed(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.trim().as_bytes(),
@@ -102,7 +101,7 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Refuses what cannot be meant.
+/// Refuses what cannot be a password.
 fn checked(bytes: &[u8], source: &str) -> Result<Vec<u8>> {
     match bytes.len() {
         0 => bail!("{source} is empty"),
@@ -111,13 +110,13 @@ fn checked(bytes: &[u8], source: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// Takes the line's end off.
+/// Removes the line's end.
 fn line(bytes: &[u8]) -> &[u8] {
     let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Asks on the terminal; from a pipe one line is read.
+/// Asks on the terminal; reads one line from a pipe.
 pub(super) fn typed(address: &str, typing: Typing) -> Result<Password> {
     if !std::io::stdin().is_terminal() {
         let mut line = Vec::new();
@@ -205,6 +204,6 @@ mod tests {
         assert_eq!(one(file, None), Ok(Some(PasswordSource::File(Path::new("/f")))));
         assert_eq!(one(None, command), Ok(Some(PasswordSource::Command("c"))));
         assert_eq!(one(None, None), Ok(None));
-        assert!(one(file, command).unwrap_err().starts_with("they: "));
+        assert!(one(file, command).unwrap_err().starts_with("they name "));
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn parse(text: &str) -> Result<PointInTime, String> {
     let mistake = |error: &dyn std::fmt::Display| {
         format!("{error}; write a day, 2025-06-01, or a time of your time zone, 2025-06-01T14:00")
     };
-    // What reads days passes over a time behind them, and what reads times takes a day for its first second.
+    // The reader of days ignores a time after them, and the reader of times takes a day as its first second.
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
         text.parse().map(PointInTime::Day).map_err(|error: jiff::Error| mistake(&error))
     } else {
@@ -53,11 +53,11 @@ impl PointInTime {
                 time.to_zoned(zone.clone()).and_then(|time| time.checked_add(jiff::Span::new().seconds(1)))
             }
         };
-        // Behind the last day that can be written there is nothing.
+        // Nothing is later than the last day that can be written.
         end.map_or(i64::MAX, |end| end.timestamp().as_second())
     }
 
-    /// Says whether it is later than now; today is not.
+    /// Returns whether it is later than now; today is not.
     fn is_to_come(self, now: &Zoned) -> bool {
         match self {
             PointInTime::Day(day) => day > now.date(),
@@ -75,8 +75,8 @@ impl std::fmt::Display for PointInTime {
     }
 }
 
-/// Returns the view of the mail as it was: each root as the newest snapshot has it that is not later. Says
-/// which snapshots those are.
+/// Returns the view of the mail as of that time, using each root's latest snapshot up to then. Reports which
+/// snapshots those are.
 ///
 /// # Errors
 /// No repository is named, or it cannot be opened or read; there is no such snapshot; a signal.
@@ -93,7 +93,7 @@ pub(crate) fn view(view: View, at: PointInTime, lock: LockOptions, session: &Ses
         tell(at, &snapshots, &now);
     }
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
     let (view, unknown) = archive.view_at(view, &snapshots, &progress)?;
     progress.finish();
     lock.release()?;
@@ -102,7 +102,7 @@ pub(crate) fn view(view: View, at: PointInTime, lock: LockOptions, session: &Ses
         let (number, are) =
             (unknown.messages, if unknown.messages == 1 { "message is" } else { "messages are" });
         output::complain(format!(
-            "{number} {are} of that time not in the index; \"pneu index --archived\" adds what is missing"
+            "of that time, {number} {are} not in the index; run \"pneu index --archived\" to add them"
         ));
     }
     Ok(view)
@@ -112,13 +112,14 @@ pub(crate) fn view(view: View, at: PointInTime, lock: LockOptions, session: &Ses
 fn nothing(at: PointInTime, snapshots: &SnapshotsAt, now: &Zoned) -> String {
     match snapshots.first_seconds() {
         Some(first) => {
-            format!("no snapshot is of {at} or before; the first is of {}", shown(first, now.time_zone()))
+            let first = shown(first, now.time_zone());
+            format!("there is no snapshot from {at} or earlier; the first is from {first}")
         }
         None => "the archive has no snapshot of mail yet; \"pneu archive backup\" makes one".to_owned(),
     }
 }
 
-/// Says which snapshots answer.
+/// Reports which snapshots are used.
 fn tell(at: PointInTime, SnapshotsAt { all, chosen, .. }: &SnapshotsAt, now: &Zoned) {
     if at.is_to_come(now) {
         output::complain(format!("{at} is in the future; searching the latest backup"));
@@ -126,12 +127,12 @@ fn tell(at: PointInTime, SnapshotsAt { all, chosen, .. }: &SnapshotsAt, now: &Zo
     for ChosenSnapshot { snapshot, roots } in &chosen.snapshots {
         let Some((id, snapshot)) = all.get(*snapshot) else { continue };
         let time = shown(snapshot.time.seconds(), now.time_zone());
-        // Where one snapshot has all, there is no need to name it all.
+        // If one snapshot has all roots, they need not be named.
         let whose = if chosen.snapshots.len() == 1 { String::new() } else { format!("{}: ", names(roots)) };
         output::complain(format!("{whose}as of {time}, snapshot {}", id.short()));
     }
     if !chosen.missing.is_empty() {
-        output::complain(format!("{}: no snapshot of that time has it", names(&chosen.missing)));
+        output::complain(format!("no snapshot up to that time has {}", names(&chosen.missing)));
     }
 }
 

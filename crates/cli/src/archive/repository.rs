@@ -24,7 +24,7 @@ use terminal::signals;
 /// The most that is read as an address.
 const ADDRESS_BYTES_MAX: usize = 64 << 10;
 
-/// Said where a repository is needed and none is named.
+/// The message if a repository is needed and none is named.
 pub(crate) const NO_REPOSITORY: &str = "no repository is named: give one with --repo, \
     RESTIC_REPOSITORY, or in the configuration under [archive]";
 
@@ -61,7 +61,7 @@ pub(crate) struct LockOptions {
     pub no_lock: bool,
 }
 
-/// A repository's place, and what the user said of it.
+/// A repository's place, and the options for it.
 pub(crate) struct ConfiguredRepository {
     options: RepositoryOptions,
     variables: RepositoryVariables,
@@ -87,17 +87,17 @@ impl ReadLock {
     /// Gives it up.
     ///
     /// # Errors
-    /// What the storage says.
+    /// An error of the storage.
     pub(crate) fn release(self) -> Result<()> {
         Ok(self.0.map_or(Ok(()), HeldLock::release)?)
     }
 }
 
 impl ConfiguredRepository {
-    /// Finds out which repository is meant. Nothing is asked of it yet.
+    /// Finds out which repository is meant. Does not access it yet.
     ///
     /// # Errors
-    /// Nobody says, or the address cannot be understood.
+    /// None is named, or the address cannot be understood.
     pub(crate) fn new(options: &RepositoryOptions, session: &Session) -> Result<ConfiguredRepository> {
         let variables = environment::repository_variables();
         let configured = session.configured()?.archive.clone();
@@ -115,7 +115,7 @@ impl ConfiguredRepository {
         Ok(ConfiguredRepository { options: options.clone(), variables, configured, place })
     }
 
-    /// Says whether anybody names a repository.
+    /// Returns whether a repository is named.
     ///
     /// # Errors
     /// The configuration cannot be read.
@@ -125,10 +125,10 @@ impl ConfiguredRepository {
         Ok(options.repo.is_some() || is_said || session.configured()?.archive.is_some())
     }
 
-    /// Makes the repository.
+    /// Creates the repository.
     ///
     /// # Errors
-    /// There is one, or it cannot be made; no password.
+    /// It exists already, or cannot be created; no password.
     pub(crate) fn init(&self) -> Result<Repository> {
         Ok(self.place.init(&self.password(Typing::Twice)?)?)
     }
@@ -141,16 +141,16 @@ impl ConfiguredRepository {
         self.unlock(&self.asked()?)
     }
 
-    /// Returns the password, asked for if nobody says it; only of a repository that is there.
+    /// Returns the password, and asks for it if it is not given; only for a repository that exists.
     ///
     /// # Errors
-    /// There is none, nothing can be asked of it, no password.
+    /// There is none, it cannot be reached, no password.
     pub(crate) fn asked(&self) -> Result<Password> {
         self.place.expect_repository()?;
         self.password(Typing::Once)
     }
 
-    /// Opens the repository with its password. That takes a good part of a second of one core, on purpose.
+    /// Opens the repository with its password. By design, that takes a good part of a second of one core.
     ///
     /// # Errors
     /// The password is wrong, its keys or its config are damaged.
@@ -158,20 +158,21 @@ impl ConfiguredRepository {
         Ok(self.place.open(password)?)
     }
 
-    /// Locks the repository, and waits for others as long as the user said. From here on no signal that asks
-    /// for an end ends the process, which would leave the lock behind: whoever works under it asks
+    /// Locks the repository. Waits for other processes as long as the user said. From here on SIGINT, SIGTERM
+    /// and SIGHUP do not end the process, which would leave the lock: code that runs under the lock calls
     /// [`progress::check`].
     ///
     /// # Errors
-    /// Somebody else has it locked; a signal.
+    /// Another process has locked it; a signal.
     pub(crate) fn lock(&self, repository: &Repository, kind: LockKind) -> Result<HeldLock> {
         lock(repository, kind, self.options.retry_lock)
     }
 
-    /// Locks the repository for reading, beside others who read or back up, unless the user wants no lock.
+    /// Locks the repository for reading, unless the user wants no lock. Others may read and back up
+    /// meanwhile.
     ///
     /// # Errors
-    /// Somebody else has it locked for himself alone, or no lock can be written.
+    /// Another process has locked it exclusively, or no lock can be written.
     pub(crate) fn lock_to_read(&self, repository: &Repository, options: LockOptions) -> Result<ReadLock> {
         self.lock_unless(repository, LockKind::Shared, options)
     }
@@ -179,7 +180,7 @@ impl ConfiguredRepository {
     /// Locks the repository, unless the user wants no lock.
     ///
     /// # Errors
-    /// Somebody else has it locked, or no lock can be written.
+    /// Another process has locked it, or no lock can be written.
     pub(crate) fn lock_unless(
         &self,
         repository: &Repository,
@@ -192,8 +193,8 @@ impl ConfiguredRepository {
     fn password(&self, typing: Typing) -> Result<Password> {
         let RepositoryOptions { password_file, password_command, .. } = &self.options;
         let configured = self.configured.as_ref();
-        // Each that was said leaves no doubt: an option, then what the environment says in restic's order,
-        // then the configuration.
+        // The first of these that is given counts: an option, then the environment in restic's order, then
+        // the configuration.
         if let Some(named) =
             PasswordSource::one(password_file.as_deref(), password_command.as_deref(), "the options")?
         {
@@ -282,7 +283,7 @@ fn lock(repository: &Repository, kind: LockKind, patience: Duration) -> Result<H
     Ok(lock)
 }
 
-/// The lock on a repository, which a signal gives up before it ends the process.
+/// The lock on a repository. A signal releases it before it ends the process.
 #[derive(Debug)]
 struct RepositoryLock(restic::LockReleaser);
 
@@ -322,7 +323,7 @@ fn wait(text: &str) -> Result<Duration, String> {
         Some(digits) => (digits, text.as_bytes()[digits.len()]),
         None => return Err("write a number and s, m or h: 5m".to_owned()),
     };
-    let number: u32 = digits.parse().map_err(|_| format!("\"{digits}\" is no number"))?;
+    let number: u32 = digits.parse().map_err(|_| format!("\"{digits}\" is not a number"))?;
     let seconds = match unit {
         b's' => 1,
         b'm' => 60,

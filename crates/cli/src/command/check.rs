@@ -47,7 +47,7 @@ impl Run<Session> for Arguments {
         let depth = if self.deep { Depth::Deep } else { Depth::Quick };
         let damages = session.with_any_host(|host| host.check(depth))?;
         if damages.is_empty() {
-            // For its sentence about roots that are not indexed.
+            // Reports roots that are not indexed.
             session.view()?;
         }
         tell(&damages, if self.deep { SOUND } else { SOUND_SO_FAR }, session)?;
@@ -68,12 +68,12 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Said when every byte was read.
+/// The message after every byte was read.
 const SOUND: &str = "no damage found";
-/// Said when not every byte was.
+/// The message after a check that does not read every byte.
 const SOUND_SO_FAR: &str = "no damage found; --deep reads every byte";
 
-/// Prints what is damaged, or this sentence if nothing is.
+/// Prints what is damaged, or this message if nothing is.
 fn tell(damages: &[Damage], sound: &str, session: &Session) -> Result<()> {
     let mut output = session.output();
     for damage in damages.iter().filter(|damage| damage.repair != Repair::AsSaid) {
@@ -89,7 +89,7 @@ fn tell(damages: &[Damage], sound: &str, session: &Session) -> Result<()> {
     output.finish()
 }
 
-/// Says which files of the data directory are none of ours.
+/// Reports which files of the data directory do not belong to pneu.
 fn tell_strangers(session: &Session) -> Result<()> {
     for path in index::strangers(&session.environment)? {
         output::complain(one_line(&format!("{} is not a file of pneu; it was left alone", path.display())));
@@ -97,16 +97,16 @@ fn tell_strangers(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Says what the next backup makes again.
+/// Reports what the next backup rebuilds.
 fn complain_of_backups(damages: &[Damage]) {
     if wants(damages, Repair::NextBackup) {
         output::complain(
-            "the records of earlier backups are damaged: the next \"pneu archive backup\" rebuilds them",
+            "the cache of earlier backups is damaged; the next \"pneu archive backup\" rebuilds it",
         );
     }
 }
 
-/// Says what no new index and no second copy would mend.
+/// Reports damage that neither a new index nor a second copy can repair.
 fn complain_of_user(damages: &[Damage], session: &Session) {
     for damage in damages.iter().filter(|damage| damage.repair == Repair::AsSaid) {
         output::complain(remedy::sentence(&damage.what, damage.remedy));
@@ -124,8 +124,8 @@ fn wants(damages: &[Damage], repair: Repair) -> bool {
     damages.iter().any(|damage| damage.repair == repair)
 }
 
-/// Checks, mends what was said from its second copy, and makes the index anew if it is damaged, or was made
-/// without a header of the configuration.
+/// Checks, repairs the user's data from its second copy, and rebuilds the index if it is damaged or lacks a
+/// header of the configuration.
 fn repair(session: &Session) -> Result<Outcome> {
     let mut damages = session.with_any_host(|host| host.check(Depth::Deep))?;
     tell(&damages, SOUND, session)?;

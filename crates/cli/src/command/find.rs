@@ -152,13 +152,13 @@ impl Run<Session> for Arguments {
         let view = session.view()?;
         let question = TypedQuery::new(&self.query, &view)?;
         let SearchedView { view, outcome } = self.searched(view, session)?;
-        // The process ends behind this: all that is mapped goes with it at once, which takes less than one
-        // map after the other.
+        // The process ends after this, which unmaps everything at once. That takes less time than unmapping
+        // one map after the other.
         let view = std::mem::ManuallyDrop::new(view);
         let answer = self.answer((&view, &question), (pieces, command), session);
         match (answer, outcome) {
             (Ok(Outcome::Done | Outcome::Nothing), Outcome::Partly) => Ok(Outcome::Partly),
-            // What was not found may be in what could not be read.
+            // Messages that were not found may be in the part that could not be read.
             (Err(error), Outcome::Partly) if error.is::<NotFound>() => {
                 remedy::complain_why(&error);
                 Ok(Outcome::Partly)
@@ -169,7 +169,7 @@ impl Run<Session> for Arguments {
 }
 
 impl Arguments {
-    /// Finds messages and does with them what is wanted.
+    /// Finds messages and prints, links or writes them.
     fn answer(
         &self,
         (view, question): (&View, &TypedQuery),
@@ -232,7 +232,7 @@ impl Arguments {
         Ok(Outcome::Done)
     }
 
-    /// Returns the view of the time, and with the messages, that are to be searched.
+    /// Returns the view to search: as of `--at`, and with the messages of the archive for `--archived`.
     fn searched(&self, view: View, session: &Session) -> Result<SearchedView> {
         let whole = |view| SearchedView { view, outcome: Outcome::Done };
         match (self.at, self.archived) {
@@ -242,19 +242,19 @@ impl Arguments {
         }
     }
 
-    /// Refuses options that do not go together.
+    /// Refuses options that cannot be combined.
     fn check(&self) -> Result<()> {
         if self.print0 && !matches!(self.format, Format::Plain | Format::Paths) {
-            bail!("--print0 goes with --format plain and --format paths");
+            bail!("--print0 works only with --format plain or paths");
         }
         if (self.format == Format::Links) != self.links_dir.is_some() {
-            bail!("--format links and --links-dir DIR go together");
+            bail!("--format links and --links-dir DIR work only together");
         }
         if self.listing.threads == Some(ThreadForm::Summary) {
             let has_lines =
                 matches!(self.format, Format::Plain | Format::Json | Format::Sexp | Format::Count);
             if !has_lines || self.exec.is_some() {
-                bail!("--threads=summary goes with --format plain, json, sexp and count");
+                bail!("--threads=summary works only with --format plain, json, sexp or count");
             }
             if self.fields.is_some() || self.files {
                 bail!("--threads=summary has columns of its own, without --fields and --files");
@@ -271,7 +271,7 @@ impl Arguments {
         if self.print0 { End::Zero } else { End::Line }
     }
 
-    /// Returns what prints messages in the format that was asked for, if the index alone can.
+    /// Returns the printer for the format, if the format needs only the index.
     fn printer(&self, pieces: Vec<Piece>, session: &Session) -> Option<Box<dyn Printer>> {
         let end = self.end();
         let places = self.places();
@@ -288,7 +288,7 @@ impl Arguments {
         }
     }
 
-    /// Makes links, and clears them even if nothing is found: what was found before is no answer now.
+    /// Makes links. Clears old links even if nothing is found, because they do not match this query.
     fn links(
         &self,
         directory: &Path,
@@ -334,6 +334,6 @@ fn nothing(
             Some(why) => format!("no message matches: {why}"),
             None => "no message matches".to_owned(),
         },
-        total => format!("{total} {} match, none behind the first {}", found.unit, arguments.offset),
+        total => format!("{total} {} match, none after the first {}", found.unit, arguments.offset),
     })
 }

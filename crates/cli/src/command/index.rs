@@ -28,14 +28,14 @@ use terminal::command_line::Run;
 
 /// Update the index to match the mail on disk
 ///
-/// Lists every folder and compares it with the index. New messages are read and added. Messages that were
-/// moved or got other flags are noticed without being read. Messages whose files are gone are no longer
+/// Lists every folder and compares it with the index. New messages are read and added. Moved messages and
+/// changed flags are detected without reading the messages. Messages whose files are gone are no longer
 /// found. Run it as often as you like: when nothing changed, it takes seconds for millions of messages.
 /// Searches work while it runs. Ctrl-C stops it and keeps what was done so far.
 ///
-/// The first index needs no --maildir: it looks for mail in $MAILDIR, ~/Maildir, ~/Mail and the directories
-/// that the configuration of mbsync, notmuch, mu, mutt, neomutt and Dovecot names. It prints what it finds.
-/// If it finds several directories and runs on a terminal, it asks before it indexes them.
+/// The first index needs no --maildir: it looks for mail in $MAILDIR, ~/Maildir, ~/Mail, ~/mail, ~/.mail,
+/// ~/.local/share/mail and the directories that mbsync, notmuch, mu, mutt, neomutt and Dovecot use. It prints
+/// what it finds. If it finds several directories and runs on a terminal, it asks before it indexes them.
 ///
 /// If a directory cannot be read, or lost most of its messages (is it mounted?), the index keeps what it has
 /// of that directory, and the exit code is 3.
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     /// Skip directories whose modification time has not changed. For Maildirs on a local disk
     #[arg(long, conflicts_with = "thorough")]
     lazy: bool,
-    /// Keep messages whose files are gone in the index, until the next run without this option
+    /// Keep messages in the index after their files are gone, until the next run without this option
     #[arg(long)]
     no_cleanup: bool,
     /// Check the file of every message separately: slow, for comparison
@@ -78,7 +78,7 @@ pub(crate) struct Arguments {
     #[cfg(feature = "codecs")]
     #[arg(long, hide = true, value_enum, default_value_t, value_name = "CODEC")]
     header_codec: Codec,
-    /// Accept that messages are gone even if a Maildir lost most of them
+    /// Remove messages from the index even if a Maildir lost most of them
     #[arg(long)]
     accept_loss: bool,
     /// Also index messages that only the archive has, so that "pneu find --archived" finds them. Use it after
@@ -140,7 +140,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Brings the index in step as a command without options does, for another command. Says which files or
+/// Updates the index like `pneu index` without options, for another command. Reports which files or
 /// directories could not be read.
 ///
 /// # Errors
@@ -159,8 +159,9 @@ fn complain(summary: &Summary) {
     }
 }
 
-/// Decides whether the archive is asked for messages that no disk has: if the user says so, and for the first
-/// index where the configuration names an archive. What the environment names may be any repository.
+/// Decides whether messages that only the archive has are imported: if the user says so, and for a first
+/// index if the configuration names an archive. A repository that the environment names may have other
+/// content.
 fn import_of(
     arguments: &Arguments,
     state: &IndexState,
@@ -177,12 +178,12 @@ fn import_of(
     Ok(if is_due { ArchiveImport::if_made(session, roots) } else { ArchiveImport::None })
 }
 
-/// Said when a pass was interrupted.
+/// The message after an interrupted pass.
 const KEPT: &str = "interrupted; what was done so far is kept; run \"pneu index\" again for the rest";
-/// Said when making the index anew was.
+/// The message after an interrupted rebuild.
 const BEGUN_IN_VAIN: &str = "interrupted; the index is unchanged; run the same command again to start over";
 
-/// Makes the index anew, from the mail and from what the archive has besides, if one is named.
+/// Rebuilds the index from the mail, and from messages that only the archive has, if one is named.
 ///
 /// # Errors
 /// A root holds no mail; the index cannot be written.
@@ -202,7 +203,7 @@ fn work(
     pass: impl FnOnce(&Progress) -> pneu::Result<(Summary, Imported)>,
 ) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
     let result = pass(&progress);
     progress.finish();
     let (summary, imported) = match result {
@@ -315,18 +316,20 @@ fn roots(session: &Session, state: &IndexState) -> Result<Vec<Root>> {
     Ok(roots)
 }
 
-/// Refuses a directory without mail before an index is made for it: a mistyped name should leave nothing
-/// behind.
+/// Refuses a directory without mail before an index is created: a mistyped name should leave no files.
 fn has_maildir(root: &Root) -> Result<()> {
     let path = root.path.display();
     let found = mail::find_folders(&root.path)?;
     if found.folders.is_empty() && found.problems.is_empty() {
-        bail!("{path} holds no Maildir: a directory with \"cur\" and \"new\" in it, at any depth");
+        bail!(
+            "{path} holds no Maildir (a directory with \"cur\" and \"new\"), at any depth; \
+             name another directory with --maildir"
+        );
     }
     Ok(())
 }
 
-/// Returns a line about messages with problems; none if there are no such messages.
+/// Returns a line about messages with problems; `None` if there are none.
 fn problem_line(ProblemCounts { messages, groups }: &ProblemCounts) -> Option<String> {
     let has = match messages {
         0 => return None,

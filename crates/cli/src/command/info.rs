@@ -30,7 +30,7 @@ impl Run<Session> for Arguments {
             ("data", session.environment.data.display().to_string()),
         ];
         if let Some(path) = &session.configuration {
-            let note = if path.exists() { "" } else { " (not there)" };
+            let note = if path.exists() { "" } else { " (does not exist)" };
             lines.push(("configuration", format!("{}{note}", path.display())));
         }
         lines.extend(session.configured()?.roots.iter().map(|root| ("configured root", shown(root))));
@@ -75,8 +75,8 @@ fn shown(root: &Root) -> String {
     format!("{} {}", root.name, root.path.display())
 }
 
-/// Returns the bytes of the files in a directory, not of those below it. A file that goes away meanwhile has
-/// none.
+/// Returns the bytes of the files in a directory, without subdirectories. A file that is removed meanwhile
+/// counts as 0.
 pub(crate) fn size(session: &Session, directory: &Path) -> u64 {
     let names = session.environment.disk.list(directory).unwrap_or_default();
     let metadata = names.iter().filter_map(|name| std::fs::metadata(directory.join(name)).ok());

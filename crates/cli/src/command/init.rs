@@ -61,8 +61,8 @@ impl Run<Session> for Arguments {
         let is_new = configuration_file::write(path, &text)?;
         let mut output = session.output();
         if !session.is_quiet {
-            let done = if is_new { "written" } else { "there already" };
-            output.line(&one_line(&format!("configuration {} is {done}; it names", path.display())))?;
+            let done = if is_new { "was written" } else { "already exists" };
+            output.line(&one_line(&format!("configuration {} {done}; it contains", path.display())))?;
             for root in &roots {
                 output.line(&one_line(&format!("  {} {}", root.name, root.path.display())))?;
             }
@@ -85,7 +85,8 @@ fn roots(session: &Session) -> Result<Vec<Root>> {
         for root in &session.given_roots {
             if !has_mail(&root.path) {
                 bail!(
-                    "{} holds no Maildir: a directory with \"cur\" and \"new\" in it, at any depth",
+                    "{} holds no Maildir (a directory with \"cur\" and \"new\"), at any depth; \
+                     name another directory with --maildir",
                     root.path.display()
                 );
             }

@@ -40,8 +40,8 @@ impl Run<Session> for Arguments {
     /// Runs the command.
     ///
     /// # Errors
-    /// The query cannot be understood, or asks for itself; the name is none; the saved queries are damaged or
-    /// cannot be written.
+    /// The query cannot be understood, or refers to itself; the name is not valid; the saved queries are
+    /// damaged or cannot be written.
     fn run(&self, session: &Session) -> Result<Outcome> {
         match &self.name {
             Some(name) if self.remove => remove(name, session),

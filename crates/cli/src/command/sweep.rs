@@ -20,7 +20,7 @@ const HOUR: i64 = 3600;
 /// How long a day is in seconds.
 const DAY: i64 = 24 * HOUR;
 
-/// Remove messages whose files are long gone from the index
+/// Remove long-deleted messages from the index
 ///
 /// A message whose last file is gone is no longer found, but its data stays in the index. If the message
 /// comes back, from a backup or in another folder, it need not be read again. This command removes the data
@@ -52,7 +52,7 @@ impl Run<Session> for Arguments {
     /// # Errors
     /// There is no index, it is damaged or cannot be written; Ctrl-C.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        // Opened first for its sentence about roots that are not indexed.
+        // Opened first to report roots that are not indexed.
         session.view()?;
         let repository = if self.no_archive { None } else { named(session)? };
         let archive = repository.as_ref();
@@ -60,7 +60,8 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Opens the repository, if one is named. Who cannot be asked may hold everything.
+/// Opens the repository, if one is named. If it cannot be read, it may hold every message, so nothing is
+/// removed.
 fn named(session: &Session) -> Result<Option<Repository>> {
     let opened = repository::open_if_named(session).and_then(|opened| {
         if let Some(repository) = &opened {
@@ -87,7 +88,7 @@ fn list(arguments: &Arguments, archive: Option<&Repository>, session: &Session) 
 
 fn sweep(arguments: &Arguments, archive: Option<&Repository>, session: &Session) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
     let result = session.host()?.sweep(arguments.older_than, archive, &progress);
     progress.finish();
     let swept = match result {
@@ -122,7 +123,7 @@ fn line(absent: &Absent) -> String {
     format!("{day}  {}  {}", absent.from, absent.subject)
 }
 
-/// Reads an age, and returns it in seconds.
+/// Parses an age, and returns it in seconds.
 fn age(text: &str) -> Result<i64, String> {
     let unit = match text.bytes().last() {
         Some(b'h') => HOUR,
@@ -135,9 +136,7 @@ fn age(text: &str) -> Result<i64, String> {
     let digits = text.get(..text.len() - 1).unwrap_or_default();
     let number =
         digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<i64>().ok()).flatten();
-    number
-        .and_then(|number| number.checked_mul(unit))
-        .ok_or_else(|| format!("\"{digits}\" is not a number of that"))
+    number.and_then(|number| number.checked_mul(unit)).ok_or_else(|| format!("\"{text}\" is not a valid age"))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use pneu::TagChange;
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
 
-/// The most that is read of tags as text.
+/// Most bytes of a text of tags that are read.
 const IMPORT_BYTES_MAX: usize = 1 << 30;
 
 /// Add tags to messages, or remove them
@@ -47,13 +47,13 @@ pub(crate) struct Arguments {
     words: Vec<String>,
 }
 
-/// Takes the short options away, because here -q and -h are tags to remove.
+/// Removes the short options, because here -q and -h are tags to remove.
 pub(crate) fn without_letters(command: clap::Command) -> clap::Command {
     let help = Arg::new("help").long("help").action(ArgAction::Help).help("Print help");
     command.mut_arg("quiet", |argument| argument.short(None)).disable_help_flag(true).arg(help)
 }
 
-/// Says whether the arguments are "tag -h". With a query, -h removes a tag of that name.
+/// Returns whether the arguments are "tag -h". With a query, -h removes a tag of that name.
 pub(crate) fn asks_for_help(program: &ArgMatches) -> bool {
     let words = |tag: &ArgMatches| tag.get_many::<String>("words").is_some_and(|words| words.eq(["-h"]));
     program.subcommand_matches("tag").is_some_and(words)
@@ -118,8 +118,8 @@ fn list(session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Takes changes and query apart. The query is what stands behind `--`, or behind the last change; to change
-/// the tags of everything takes a query that says so.
+/// Separates changes and query. The query is what follows `--`, or the last change. To change the tags of all
+/// messages, the query must say so.
 fn split(words: &[String]) -> Result<(TagChange, &[String])> {
     let mut change = TagChange::default();
     let mut rest = words;
@@ -129,7 +129,7 @@ fn split(words: &[String]) -> Result<(TagChange, &[String])> {
             break;
         }
         if word.starts_with("--") {
-            bail!("{word} must stand before the tags");
+            bail!("{word} must come before the tags");
         }
         match (word.strip_prefix('+'), word.strip_prefix('-')) {
             (Some(tag), _) => change.add.insert(tag.to_owned()),
@@ -172,6 +172,6 @@ mod tests {
         assert!(shown("from:x").starts_with("no tag is given"));
         assert!(shown("-- from:x").starts_with("no tag is given"));
         assert!(shown("+a --").starts_with("no query is given"));
-        assert!(shown("+a --quiet -- x").starts_with("--quiet must stand before"));
+        assert!(shown("+a --quiet -- x").starts_with("--quiet must come before"));
     }
 }

@@ -25,8 +25,8 @@ use terminal::command_line::Run;
 ///
 /// First updates the index, like "pneu index". Then puts each message into the folder where its newest
 /// snapshot has it, with the same name, flags and times. Messages that still have a file are left alone.
-/// Snapshots of this machine are preferred to others, and other folders to trash. A message that was marked
-/// as deleted comes back without that mark and without its mbsync UID. A message from outside the indexed
+/// Snapshots of this host are preferred to others, and other folders to trash. A message that was marked as
+/// deleted comes back without that mark and without its mbsync UID. A message from outside the indexed
 /// Maildirs needs --to.
 ///
 /// "pneu find --archived" shows what a query matches. The repository is the one that the environment or the
@@ -59,8 +59,8 @@ impl Run<Session> for Arguments {
         let question = TypedQuery::new(&self.query, &session.view()?)?;
         let repository = repository::open_named(session)?;
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-        // What came back by other ways since the last pass must not come twice.
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
+        // Messages that came back in another way since the last pass must not come back twice.
         let pass = index::in_step(session, &progress)?;
         let lock = repository::lock_to_read(&repository, self.lock)?;
         let snapshots = repository.snapshots()?.complete()?;
@@ -88,7 +88,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Prints what is back, and what is not.
+/// Prints what was put back, and what was not.
 fn say(report: &UndeleteReport, session: &Session) -> Result<()> {
     for problem in &report.problems {
         output::complain_of(problem.path.display(), &remedy::backup_problem(problem));

@@ -2,7 +2,7 @@
 //! list them.
 //!
 //! Input: a line that a shell sent, the definition of the command line. Output: the answer on standard
-//! output. Whatever fails here is only not offered: nobody asked for a complaint in the middle of a line.
+//! output. Errors are ignored, and nothing is offered: a message would disturb the line that the user types.
 //! Does not know any shell.
 
 mod names;
@@ -32,12 +32,12 @@ pub(crate) fn answer(
             Err(_) => Offered::nothing(),
         }
     });
-    // A shell that has gone asks for nothing.
+    // The shell may have closed the pipe.
     let _ = std::io::stdout().lock().write_all(&answer);
     ExitCode::SUCCESS
 }
 
-/// Returns what is offered for a value, by what help calls it.
+/// Returns what is offered for a value, by its name in the help.
 fn offered(wanted: &Wanted, session: &Session) -> Offered {
     let names = Names(session);
     match wanted.value_name {
@@ -92,7 +92,7 @@ fn tags_or_query(word: &str, names: &Names) -> Offered {
     }
 }
 
-/// Returns the directories that are indexed and begin so.
+/// Returns the indexed directories that begin with the word.
 fn roots(word: &str, names: &Names) -> Vec<Candidate> {
     let mut roots = names.roots();
     roots.retain(|root| root.starts_with(word));

@@ -1,6 +1,6 @@
-//! The names that somebody may type: tags, folders, saved queries, roots, headers.
+//! The names that Tab offers: tags, folders, saved queries, roots, headers.
 //!
-//! Input: a session. Output: names, none where there is no index or it is damaged.
+//! Input: a session. Output: names; none if there is no index, or it is damaged.
 
 use crate::session::Session;
 use query::complete::Values;

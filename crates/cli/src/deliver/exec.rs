@@ -27,7 +27,7 @@ pub(crate) fn run(view: &View, hits: &[Hit], places: FileChoice, command: &[Stri
     let mut troubles = Troubles::default();
     each_file((view, hits), places, &mut troubles, |_, path, troubles| {
         let words = words(command, &path);
-        let (program, arguments) = words.split_first().ok_or_else(|| anyhow!("a command needs a word"))?;
+        let (program, arguments) = words.split_first().ok_or_else(|| anyhow!("the command is empty"))?;
         let mut process = Command::new(program);
         let status = without_secrets(process.args(arguments))
             .status()
@@ -40,7 +40,7 @@ pub(crate) fn run(view: &View, hits: &[Hit], places: FileChoice, command: &[Stri
     Ok(troubles.outcome())
 }
 
-/// Returns the words to run: the path in place of each `{}`, or else behind all.
+/// Returns the words to run: the path in place of each `{}`, or else after all words.
 fn words(command: &[String], path: &Path) -> Vec<OsString> {
     let mut words: Vec<OsString> = command.iter().map(|word| with_path(word, path)).collect();
     if !command.iter().any(|word| word.contains(PATH)) {

@@ -50,7 +50,7 @@ pub(crate) fn write(
             other => other?,
         }
     }
-    // Everything is read. Nobody else has to wait for the repository while somebody reads the page.
+    // Everything is read. Other processes need not wait for the lock while the user reads the page.
     drop(archive);
     output.finish()?;
     Ok(troubles.outcome())

@@ -14,14 +14,14 @@ use anyhow::Result;
 use pneu::{Hit, MessageFile, View, handle_of};
 use std::path::PathBuf;
 
-/// Says of each message that could not be done why not, and counts.
+/// Reports each message that failed, and counts them.
 #[derive(Debug, Default)]
 pub(crate) struct Troubles {
     count: usize,
 }
 
 impl Troubles {
-    /// Tells of one.
+    /// Reports one.
     pub(crate) fn add(&mut self, what: impl std::fmt::Display) {
         self.count += 1;
         complain(what);
@@ -33,7 +33,7 @@ impl Troubles {
     }
 }
 
-/// Tells of hits without a file, where paths are what was asked for.
+/// Reports hits without a file, if paths were asked for.
 ///
 /// # Errors
 /// Damage in the store.

@@ -6,7 +6,7 @@ use crate::sanitise::one_line;
 use pneu::{Analysis, AnalysisStep};
 use terminal::screen::width;
 
-/// Widest term that the columns behind it make room for.
+/// Widest term for which the columns after it move.
 const TERM_COLUMNS_MAX: usize = 60;
 
 /// Returns the lines: the query, a line for each step, the total.

@@ -15,10 +15,10 @@ use render::{Need, flag_letters};
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 
-/// What a list shows of a message if nothing else is asked for: date, sender, subject.
+/// The columns of a list by default: date, sender, subject.
 pub(crate) const FIELDS_DEFAULT: &str = "d f s";
 
-/// Levels of answers that are indented; deeper ones stand below each other.
+/// Levels of replies that are indented; deeper ones have the same indent.
 const INDENT_DEPTH_MAX: u32 = 20;
 
 /// A message with what a line shows of its files.
@@ -26,15 +26,15 @@ const INDENT_DEPTH_MAX: u32 = 20;
 pub(crate) struct Row<'a> {
     /// The message.
     pub message: &'a Message,
-    /// Its files. Of several the first stands for all, but for flags.
+    /// Its files. The first is shown, but flags are those of all files.
     pub files: &'a [MessageFile],
-    /// Where dates are shown.
+    /// The time zone of dates.
     pub zone: &'a TimeZone,
     /// Where it stands in its conversation, if conversations are listed.
     pub place: Option<&'a Position<String>>,
 }
 
-/// Which side of its column a field stands at.
+/// Which side of its column a field is aligned to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// Text.
@@ -43,7 +43,7 @@ pub(crate) enum Side {
     Right,
 }
 
-/// Something of a message that a line can show.
+/// A field of a message that a line can show.
 #[derive(Debug)]
 pub(crate) struct Field {
     /// Its letter, that of mu and of the query language.
@@ -52,9 +52,9 @@ pub(crate) struct Field {
     pub name: &'static str,
     /// Columns that it takes, unless it is the last.
     pub columns: usize,
-    /// What must be read for it.
+    /// The data that must be read for it.
     pub need: Need,
-    /// Where in its column it stands.
+    /// Its alignment.
     pub side: Side,
     /// What it looks like.
     pub look: Look,
@@ -62,7 +62,7 @@ pub(crate) struct Field {
     pub value: for<'a> fn(&Row<'a>) -> Cow<'a, str>,
 }
 
-/// Every field. One more is one line here.
+/// Every field. A new field is one more line here.
 pub(crate) static FIELDS: [Field; 18] = [
     Field {
         look: Look::Date,
@@ -104,18 +104,18 @@ const fn field(
     Field { letter, name, columns, need, side: Side::Left, look: Look::Plain, value }
 }
 
-/// A part of a line: what stands between fields, or a field.
+/// A part of a line: a field, or a character between fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Piece {
-    /// A character that stands for itself.
+    /// A character that is printed as it is.
     Between(char),
     /// A field.
     Field(&'static Field),
 }
 
-/// Reads a list of fields. Names, or names and letters, stand with commas or spaces between them, and are
-/// shown with a space between them. In a list of letters alone anything that is no letter or digit stands for
-/// itself.
+/// Parses a list of fields. Names, or names and letters, are separated by commas or spaces, and are shown
+/// with a space between them. In a list of letters alone, every character except letters and digits is
+/// printed as it is.
 ///
 /// # Errors
 /// A sentence that lists the fields.
@@ -171,7 +171,7 @@ fn known() -> String {
     format!("fields are {}", list.join(", "))
 }
 
-/// Returns the subject, indented where it answers another message.
+/// Returns the subject, indented if the message is a reply.
 fn subject<'a>(row: &Row<'a>) -> Cow<'a, str> {
     let subject = &row.message.line.subject;
     match row.place.map_or(0, |place| place.depth) {
@@ -203,7 +203,7 @@ pub(crate) fn minute(seconds: i64, zone: &TimeZone) -> String {
     }
 }
 
-/// Returns who that is for people: names, or else addresses.
+/// Returns people as text: names, or else addresses.
 fn people(list: &[Contact]) -> Cow<'static, str> {
     let names: Vec<&str> = list
         .iter()

@@ -9,7 +9,7 @@ use render::{Listed, Need, Printer};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// What stands behind each line or path.
+/// The byte after each line or path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// A line feed.
@@ -31,11 +31,11 @@ impl End {
 /// Prints paths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paths {
-    /// What stands behind each.
+    /// The byte after each.
     pub end: End,
     /// Which files of each message.
     pub places: FileChoice,
-    /// Whether a person looks at them.
+    /// Whether the output is a terminal.
     pub is_terminal: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Plain lines: one message or one file per line.
 //!
 //! Takes fields and messages. Returns lines with aligned columns, cut to the width of a terminal, but never
-//! in pipes. Nothing in a message can break a line or reach the terminal as anything but text. Does not know
-//! which fields there are.
+//! in pipes. Nothing in a message can break a line or control the terminal. Does not know which fields there
+//! are.
 
 use crate::format::FileChoice;
 use crate::format::fields::{Field, Piece, Row, Side};
@@ -18,15 +18,15 @@ use terminal::screen::{Terminal, cut, padding, width};
 /// Prints lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Plain {
-    /// What a line shows.
+    /// The parts of a line.
     pub pieces: Vec<Piece>,
-    /// What stands behind each line.
+    /// The byte after each line.
     pub end: End,
     /// Whether each file has a line.
     pub places: FileChoice,
-    /// Where dates are shown.
+    /// The time zone of dates.
     pub zone: TimeZone,
-    /// What the output can show.
+    /// The abilities of the output.
     pub terminal: Terminal,
 }
 

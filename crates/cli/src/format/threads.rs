@@ -1,4 +1,4 @@
-//! Conversations, one a line.
+//! Conversations, one per line.
 //!
 //! Takes the summary of a conversation. Returns a line: date of the newest message, messages that match and
 //! all, how many are unread, authors, subject, tags. On a terminal columns are cut to its width. Does not know

@@ -1,4 +1,4 @@
-//! Finds the message that the user means, and reads it as it is on the disk now, or as the archive has it.
+//! Finds the message that the user names, and reads it from the disk as it is now, or from the archive.
 //!
 //! Takes a path, `id:` and a Message-ID, a prefix of a SHA-256, or a query that matches one message. Returns
 //! the bytes of the message, where they were read, and what the user should know of it. Does not know how a
@@ -33,7 +33,7 @@ impl Deref for Located {
 }
 
 impl Located {
-    /// Wraps what was read.
+    /// Wraps a message that was read.
     pub(crate) fn new(path: Option<PathBuf>, content: FileContent) -> Located {
         Located::of(MessageContent::new(path, content, environment::clock_ns()))
     }
@@ -53,7 +53,9 @@ pub(crate) fn locate(handle: &str, path: &Path, lock: LockOptions, session: &Ses
         return Ok(located);
     }
     let view = match session.view() {
-        Err(error) if handle.contains('/') && is_no_index(&error) => bail!("{} is not there", path.display()),
+        Err(error) if handle.contains('/') && is_no_index(&error) => {
+            bail!("{} does not exist", path.display())
+        }
         other => other?,
     };
     let named = with_archive(&view, handle, session, &View::named)?;
@@ -70,8 +72,8 @@ pub(crate) fn locate(handle: &str, path: &Path, lock: LockOptions, session: &Ses
     Ok(located)
 }
 
-/// Reads the file at a path, or the one that it became when a mail program changed its flags. `None` if the
-/// handle is no path.
+/// Reads the file at a path, or the file that a mail program renamed it to when it changed its flags. `None`
+/// if the handle is not a path.
 pub(crate) fn at_path(path: &Path) -> Result<Option<Located>> {
     match MessageContent::read_current(path, environment::clock_ns()) {
         // A word of a query may be the name of a directory here.

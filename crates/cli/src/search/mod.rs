@@ -1,5 +1,4 @@
-//! From the words of the command line to messages: the query, its order and scope, or the one message that is
-//! named.
+//! Turns the words of the command line into messages: those of a query in order, or a single one.
 //!
 //! Does not know formats or commands.
 

@@ -22,8 +22,8 @@ pub(crate) struct TypedQuery {
 }
 
 impl TypedQuery {
-    /// Reads a query from words, which the shell took apart. None at all asks for every message. The view
-    /// knows the fields of the configuration, and the saved queries.
+    /// Parses a query from words, which the shell split. Without words, every message matches. The view has
+    /// the fields of the configuration, and the saved queries.
     ///
     /// # Errors
     /// It cannot be understood, and the message shows where; the saved queries cannot be read.
@@ -45,7 +45,8 @@ impl TypedQuery {
         explain(&self.text, error)
     }
 
-    /// Says why nothing was found, where that can be told: folders that it names, and that hold nothing.
+    /// Returns why nothing was found, if that is known: the query names folders that are empty or do not
+    /// exist.
     ///
     /// # Errors
     /// Damage in the index.
@@ -81,7 +82,7 @@ fn sentence(hint: &FolderHint) -> String {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct ListOptions {
     /// Show whole conversations, the newest first: all their messages, with replies below the message they
-    /// answer, or with --threads=summary one line for each conversation. --max and --offset count
+    /// reply to, or with --threads=summary one line for each conversation. --max and --offset count
     /// conversations
     #[arg(
         long,
@@ -107,8 +108,8 @@ pub(crate) struct ListOptions {
 pub(crate) enum ThreadForm {
     /// All messages
     Full,
-    /// One line: date of the newest message, messages found and in all, how many are unread, authors,
-    /// subject, tags
+    /// One line: date of the newest message, number of messages found, number of all messages, number of
+    /// unread messages, authors, subject, tags
     Summary,
 }
 

@@ -1,5 +1,4 @@
-//! Shows what a configuration names that somebody else may have written, and installs it after the user
-//! agreed.
+//! Shows what a configuration from elsewhere names, and installs it after the user agreed.
 //!
 //! Takes a file. Everything in the file is shown, or the file is refused. Does not know where the file came
 //! from.
@@ -15,16 +14,15 @@ use backup::CONFIGURATION_BYTES_MAX;
 use pneu::setup::configuration::{self as config, ArchiveConfiguration, Configuration};
 use std::path::Path;
 
-/// Most names that are listed where nobody asked for them.
+/// Most names that are listed without a request.
 const LISTED_COUNT_MAX: usize = 20;
 
 /// Returns all that a configuration names, a line each: commands and repositories first.
 ///
 /// # Errors
-/// A sentence: it is no configuration.
+/// A sentence: it is not a configuration.
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, String> {
-    // Each key stands here by its name, so that a new one cannot be forgotten.
-    // What words mean in queries names nothing.
+    // Every key is named here, so that a new one cannot be forgotten. Settings for queries name nothing.
     let Configuration { roots, headers, archive, addresses, stemming: _, pager } = config::parse(text, home)?;
     let mut lines = Vec::new();
     lines.extend(pager.map(|command| format!("command {command}")));
@@ -39,7 +37,7 @@ pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, Stri
     Ok(lines.iter().map(|line| one_line(line).into_owned()).collect())
 }
 
-/// Returns names as lines, not too many of them.
+/// Returns names as lines, up to a limit.
 pub(crate) fn listed(named: &[String]) -> String {
     let shown = named.iter().take(LISTED_COUNT_MAX).map(|name| format!("  {name}"));
     let more = named.len().saturating_sub(LISTED_COUNT_MAX);
@@ -47,10 +45,10 @@ pub(crate) fn listed(named: &[String]) -> String {
     shown.chain(more).collect::<Vec<_>>().join("\n")
 }
 
-/// Shows a configuration and makes it the user's own, if the user says so.
+/// Shows a configuration, and installs it if the user agrees.
 ///
 /// # Errors
-/// It is no configuration, or cannot be shown as it is; there is another one; nobody says yes.
+/// It is not a configuration, or cannot be shown as it is; there is another one; the user does not agree.
 pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<Outcome> {
     let place = session.configuration.as_deref();
     let place = place.ok_or_else(|| anyhow!("HOME is not set, so there is no place for a configuration"))?;
@@ -64,7 +62,7 @@ pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<O
         output.line("")?;
     }
     output.line("")?;
-    output.line(if named.is_empty() { "It names nothing." } else { "It names" })?;
+    output.line(if named.is_empty() { "It contains nothing." } else { "It contains" })?;
     for name in &named {
         output.line(&format!("  {name}"))?;
     }
@@ -81,21 +79,21 @@ pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<O
     let is_new = write(place, &text)?;
     if !session.is_quiet {
         let mut output = session.output();
-        let done = if is_new { "written" } else { "there already" };
-        output.line(&one_line(&format!("configuration {} is {done}", place.display())))?;
+        let done = if is_new { "was written" } else { "already exists" };
+        output.line(&one_line(&format!("configuration {} {done}", place.display())))?;
         output.line("next: pneu index")?;
         output.finish()?;
     }
     Ok(Outcome::Done)
 }
 
-/// Reads a file that is a configuration, as far as its bytes can tell.
+/// Reads a file, and checks that its bytes can be a configuration.
 fn read(path: &Path) -> Result<String> {
     let shown = path.display();
     let bytes = disk::read_small(path, CONFIGURATION_BYTES_MAX, disk::Source::File)
         .map_err(|error| anyhow!("cannot read {shown}: {error}"))?;
     let text = String::from_utf8(bytes).map_err(|_| anyhow!("{shown} is not UTF-8 text"))?;
-    // What a terminal would act on cannot be shown, and what cannot be shown cannot be agreed to.
+    // Characters that control a terminal cannot be shown, and the user cannot agree to what is not shown.
     let hidden = |(_, line): &(usize, &str)| line.contains(|c| is_harmful(c) && c != '\t');
     let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     if let Some((line, _)) = (1..).zip(lines).find(hidden) {

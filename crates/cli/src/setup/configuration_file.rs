@@ -12,7 +12,7 @@ use std::path::Path;
 /// Writes the file, if there is none. Returns whether it is new.
 ///
 /// # Errors
-/// Another one is there; it cannot be written.
+/// There is another one; it cannot be written.
 pub(crate) fn write(path: &Path, text: &str) -> Result<bool> {
     let shown = path.display();
     if let Some(directory) = path.parent() {
@@ -23,7 +23,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<bool> {
         Ok(mut file) => {
             let written = file.write_all(text.as_bytes());
             if written.is_err() {
-                // Half of it would be a configuration too, and never be changed.
+                // Half of a file would be a valid configuration, too, and would never be replaced.
                 let _ = std::fs::remove_file(path);
             }
             written.map(|()| true).map_err(|error| anyhow!("cannot write {shown}: {error}"))
@@ -36,10 +36,10 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<bool> {
     }
 }
 
-/// Refuses a configuration that is there and says something else.
+/// Refuses an existing configuration with other content.
 ///
 /// # Errors
-/// It does, or cannot be read.
+/// It has other content, or cannot be read.
 pub(crate) fn refuse_another(path: &Path, text: &str) -> Result<()> {
     let shown = path.display();
     match config::read(path) {

@@ -1,8 +1,8 @@
 //! Files in `.pneu/` next to restored mail: imports saved queries and tags, and shows the configuration.
 //!
-//! Takes roots. Imports queries and tags only where the user has none, and reports each file. Whoever wrote
-//! the Maildir may have written these files: docs/SECURITY.md says what may be imported without asking. Does
-//! not know archives.
+//! Takes roots. Imports queries and tags only where the user has none, and reports each file. Anyone who can
+//! write to the Maildir may have written these files: docs/SECURITY.md says what may be imported without
+//! asking. Does not depend on archives.
 
 use crate::amount::count;
 use crate::environment;
@@ -14,7 +14,7 @@ use crate::words::quoted_path;
 use index::{Root, TagImport};
 use std::path::{Path, PathBuf};
 
-/// Whether an index is made for the first time: what is not taken in is told then, and not at every index.
+/// Whether this is the first index. What is not imported is reported only then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Occasion {
     /// The first index.
@@ -24,8 +24,7 @@ pub(crate) enum Occasion {
 }
 
 /// Shows the configuration that a restore left beside the roots, if there is none here, and says how to adopt
-/// it. Nothing of it is used: it may name commands, repositories and directories, and nobody knows who wrote
-/// it.
+/// it. Nothing of it is used: it may name commands, repositories and directories, and its author is unknown.
 pub(crate) fn configuration(session: &Session, roots: &[Root]) {
     let Some(place) = session.configuration.as_deref() else { return };
     if place.symlink_metadata().is_ok() {
@@ -40,8 +39,8 @@ pub(crate) fn configuration(session: &Session, roots: &[Root]) {
 
 fn shown(path: &Path, text: &str, home: Option<&Path>) -> String {
     let what = match adopt::named(text, home) {
-        Ok(named) if named.is_empty() => "; it names nothing".to_owned(),
-        Ok(named) => format!("; it names\n{}", adopt::listed(&named)),
+        Ok(named) if named.is_empty() => "; it contains nothing".to_owned(),
+        Ok(named) => format!("; it contains\n{}", adopt::listed(&named)),
         Err(what) => format!(", nor can it be: {what}"),
     };
     format!(
@@ -52,8 +51,8 @@ fn shown(path: &Path, text: &str, home: Option<&Path>) -> String {
     )
 }
 
-/// Takes in saved queries and tags, where nobody has saved or tagged anything yet. What cannot be taken in is
-/// told and left there: it is no reason to fail, since whoever writes to the Maildir could make every index
+/// Imports saved queries and tags if the user has none yet. Reports what cannot be imported, and leaves it
+/// there. That is not an error: otherwise anyone who can write to the Maildir could make every `pneu index`
 /// fail.
 pub(crate) fn queries_and_tags(session: &Session, roots: &[Root], occasion: Occasion) {
     let complain = |error: pneu::Error| {

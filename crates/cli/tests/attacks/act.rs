@@ -1,7 +1,7 @@
 //! What can happen to a file: chosen by a seed, carried out on a stage.
 //!
-//! Comes in: random numbers, a stage. Goes out: an act as text that names it, and files that are no longer
-//! what they were. Must not know what the program makes of it.
+//! Input: random numbers, a stage. Output: the act as text, and changed files. Does not depend on how the
+//! program reacts.
 
 use super::stage::Stage;
 use std::fmt;

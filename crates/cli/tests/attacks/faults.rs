@@ -1,8 +1,7 @@
-//! A system that fails: the program is killed at a system call, or one is refused, wherever a seed says.
-//! strace does it.
+//! A system that fails: strace kills the program at a system call, or refuses one, where a seed says.
 //!
-//! Comes in: random numbers, a stage with mail that is not indexed yet. Goes out: what was lost or said
-//! wrongly, as text. Must not know what the program does in which order.
+//! Input: random numbers, a stage with mail that is not indexed yet. Output: what was lost or reported
+//! wrongly, as text. Does not depend on what the program does in which order.
 
 use super::judge::{OF_MAIL, ask, ending, judge, told};
 use super::stage::Stage;

@@ -1,7 +1,7 @@
-//! Whether the program says the right thing: the right answer, or an error that says so.
+//! Judges what the program says: it must give the right answer, or report an error.
 //!
-//! Comes in: a stage, and questions with the answers that they have on a sound one. Goes out: what is wrong,
-//! as text. Must not know what was done to the stage.
+//! Input: a stage, and questions with the answers that an intact one gives. Output: what is wrong, as text.
+//! Does not depend on what was done to the stage.
 
 use super::stage::Stage;
 use crate::support::Run;

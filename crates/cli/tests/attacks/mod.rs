@@ -1,10 +1,10 @@
-//! Attacks on everything that lies on the disk: files are exchanged, cut, flipped, rolled back, taken away;
-//! and the program is killed or refused at any system call. A short run is a test; `cargo xtask damage` is
-//! the long one, with more rounds and another seed.
+//! Attacks on everything on the disk: files are exchanged, truncated, flipped, rolled back, removed; and the
+//! program is killed or refused at any system call. A short run is a test; `cargo xtask damage` is the long
+//! one, with more rounds and another seed.
 //!
-//! Comes in: PNEU_DAMAGE_ROUNDS and PNEU_DAMAGE_SEED, or their defaults. Goes out: whether every answer was
-//! right or an error, whether the checks found what there was, and whether everything was right again
-//! afterwards. Must not know formats.
+//! Input: PNEU_DAMAGE_ROUNDS and PNEU_DAMAGE_SEED, or their defaults. Output: whether every answer was right
+//! or an error, whether the checks found the damage, and whether everything was right again afterwards. Does
+//! not depend on formats.
 
 mod act;
 mod faults;

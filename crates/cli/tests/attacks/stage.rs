@@ -1,8 +1,8 @@
 //! A home to attack: mail, an index of several commits, tags, saved queries, a repository with snapshots, and
-//! what each file was before.
+//! the earlier contents of each file.
 //!
-//! Comes in: nothing. Goes out: the home, a sound copy of what is attacked, and earlier contents of its
-//! files. Must not know what is done to it.
+//! Input: none. Output: the home, an intact copy of what is attacked, and earlier contents of its files. Does
+//! not depend on what is done to it.
 
 use crate::damage::harm::{CHEAP, copy};
 use crate::support::{Home, Run, letter, run};

@@ -1,7 +1,7 @@
-//! A small repository that restic made, and what can befall each of its files.
+//! A small repository that restic made, and every way in which the tests damage its files.
 //!
-//! Comes in: an empty directory. Goes out: the repository in it, with one damage. Must not know what the
-//! program says of it.
+//! Input: an empty directory. Output: the repository in it, with one damage. Does not depend on what the
+//! program reports.
 
 use disk::RealDisk;
 use restic::testing::surroundings;

@@ -1,8 +1,9 @@
-//! Damage of every kind of file of a repository: what each command says and how it ends, all on one page.
+//! Tests damage of every kind of file of a repository: what each command reports and how it ends, all on one
+//! page.
 //!
-//! Comes in: a small repository that restic made, with one damage. Goes out: whether every command that meets
-//! it says what testdata/repositories/damage.txt has, and leaves the repository as it was; with UPDATE=1 that
-//! page is written anew. Must not know how sentences are made.
+//! Input: a small repository that restic made, with one damage. Output: whether every command that meets it
+//! prints what testdata/repositories/damage.txt has, and leaves the repository unchanged; with UPDATE=1 that
+//! page is rewritten. Does not depend on how sentences are made.
 
 pub(crate) mod harm;
 

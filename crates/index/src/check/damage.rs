@@ -35,7 +35,7 @@ pub enum Repair {
     Rebuild,
     /// Restore it from its second copy ([`crate::repair_user`]). The user's data is stored twice.
     Copy,
-    /// Restore it from a backup. The user's data cannot be made again, and both copies are damaged.
+    /// Restore it from a backup. The user's data cannot be rebuilt, and both copies are damaged.
     Backup,
     /// The next backup makes this file again.
     NextBackup,

@@ -114,7 +114,7 @@ pub(crate) fn update_folders(
     let wanted = remembered.clone();
     let mut summary = run(&input, options, observer, |_| RootChange { remembered, wanted })?;
     for folder in folders.iter().filter(|folder| !roots.iter().any(|root| is_in(folder, root))) {
-        summary.problems.push(Problem::new(folder.clone(), "lies in no root of the index".to_owned()));
+        summary.problems.push(Problem::new(folder.clone(), "is in no root of the index".to_owned()));
     }
     Ok(summary)
 }

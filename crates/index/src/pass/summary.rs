@@ -25,7 +25,7 @@ pub struct Summary {
 }
 
 /// Ends the message about a directory that could not be read.
-pub(crate) const STAYS: &str = "; what is indexed of it stays";
+pub(crate) const STAYS: &str = "; its messages stay in the index";
 
 /// Something that could not be read or was not done; everything else was.
 #[derive(Clone, Debug, PartialEq, Eq)]

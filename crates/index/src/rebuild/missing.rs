@@ -85,7 +85,7 @@ fn unseen(before: &Indexed, after: &Indexed, problems: &[Problem]) -> Vec<Proble
             let what = format!("the link {} leads nowhere; is a disk not mounted?{STAYS}", link.display());
             unseen.push(Problem::new(link.to_owned(), what));
         } else if is_unmounted(&path, &root.path, row) {
-            let what = format!("is not there, and lay on another device: is it not mounted?{STAYS}");
+            let what = format!("does not exist, and was on another device: is it not mounted?{STAYS}");
             unseen.push(Problem::new(path, what));
         }
     }

@@ -165,7 +165,7 @@ fn sentence(path: &Path, error: &TantivyError) -> String {
             io_error.to_string()
         }
         TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(path)) => {
-            return format!("{} is not there", path.display());
+            return format!("{} does not exist", path.display());
         }
         TantivyError::OpenReadError(other) => other.to_string(),
         TantivyError::OpenWriteError(other) => other.to_string(),
@@ -192,7 +192,7 @@ pub(crate) fn verify(disk: &dyn Disk, directory: &Path, segments: &[TextSegment]
         match found {
             Ok(found) => damage.extend(found.into_iter().map(|error| (path.clone(), error.to_string()))),
             Err(error) if error.is_not_found() => {
-                damage.push((path, "the commit names this file, and it is not there".to_owned()));
+                damage.push((path, "the commit names this file, but it does not exist".to_owned()));
             }
             Err(error) => damage.push((path, error.to_string())),
         }

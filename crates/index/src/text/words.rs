@@ -104,7 +104,7 @@ impl WordList {
         match read_table(file.as_ref())? {
             Some(pieces) => Ok(Some(WordList { file, pieces })),
             None => {
-                let what = format!("{} is damaged: its table of pieces makes no sense", path.display());
+                let what = format!("{} is damaged: its table of pieces is not valid", path.display());
                 Err(io::Error::new(io::ErrorKind::InvalidData, what).into())
             }
         }

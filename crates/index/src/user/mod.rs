@@ -1,5 +1,5 @@
 //! The user's own data, which mail does not contain. Tags of messages are in a store of their own, `user/`,
-//! which outlives the index; saved queries are in a file beside it. Neither can be made again, so each has a
+//! which outlives the index; saved queries are in a file beside it. Neither can be rebuilt, so each has a
 //! second copy in `user/copy/`.
 //!
 //! Input: an environment. Output: snapshots of that store, and writers. Must not know how messages are found.

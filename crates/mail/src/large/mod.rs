@@ -219,7 +219,7 @@ impl<'s> LargeMessage<'s> {
     fn expect_unchanged(&self, read_bytes: Option<u64>) -> Result<()> {
         let changed = || Error::Changed { path: self.path.clone() };
         if let Storage::File(file) = &self.source.storage {
-            let now = rustix::fs::fstat(file).map_err(|error| Error::io("look at", &self.path, error))?;
+            let now = rustix::fs::fstat(file).map_err(|error| Error::io("stat", &self.path, error))?;
             let now = FileStat::from(now);
             if (now.size_bytes, now.mtime_ns) != (self.stat.size_bytes, self.stat.mtime_ns) {
                 return Err(changed());

@@ -105,9 +105,11 @@ impl fmt::Display for FolderProblem {
                 write!(formatter, "{path} leads back to a directory above it; not followed")
             }
             FolderProblemKind::OutsideRoot => {
-                write!(formatter, "the link {path} leads to a directory that is no mail; not followed")
+                write!(formatter, "the link {path} leads to a directory outside the mail; it is not followed")
             }
-            FolderProblemKind::TooDeep => write!(formatter, "{path} lies too deep below its root; not read"),
+            FolderProblemKind::TooDeep => {
+                write!(formatter, "{path} is too deep below its root; it is not read")
+            }
             FolderProblemKind::TooMany => {
                 write!(
                     formatter,

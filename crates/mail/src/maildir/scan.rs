@@ -178,7 +178,7 @@ impl Directory {
     fn stat(&self, name: &[u8], flags: AtFlags) -> Result<FileStat> {
         match rustix::fs::statat(&self.descriptor, name, flags) {
             Ok(stat) => Ok(FileStat::from(stat)),
-            Err(error) => Err(Error::io("look at", &join(&self.path, name), error)),
+            Err(error) => Err(Error::io("stat", &join(&self.path, name), error)),
         }
     }
 }

@@ -94,7 +94,7 @@ pub fn stat_directory(path: &Path) -> Result<Stamp> {
 fn stat_path(path: &Path, flags: AtFlags) -> Result<FileStat> {
     match rustix::fs::statat(CWD, path, flags) {
         Ok(stat) => Ok(FileStat::from(stat)),
-        Err(error) => Err(Error::io("look at", path, error)),
+        Err(error) => Err(Error::io("stat", path, error)),
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
         let error = stat_directory(&path.join("b")).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("cannot look at {}/b: Not a directory (os error 20)", path.display())
+            format!("cannot stat {}/b: Not a directory (os error 20)", path.display())
         );
     }
 }

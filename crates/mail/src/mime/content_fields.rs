@@ -2,9 +2,9 @@
 //! encoding.
 //!
 //! Input: a header block. Output: a `ContentFields`, in which missing and broken values are replaced as RFC
-//! 2045 says. mail-parser parses all parameters except the names of files in pieces, with charsets or as
-//! encoded words, which `parameters.rs` parses. mail-parser gets one line of UTF-8, because it would lose raw
-//! 8-bit bytes. Does not depend on the content itself.
+//! 2045 says. mail-parser parses the parameters. File names in pieces, with charsets or as encoded words are
+//! parsed by `parameters.rs`. mail-parser gets one line of UTF-8, because it would lose raw 8-bit bytes. Does
+//! not depend on the content itself.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use mail_parser::parsers::MessageStream;
@@ -22,7 +22,7 @@ use crate::problem::{Problem, Problems};
 /// The Content-Disposition of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Disposition {
-    /// None, or another one.
+    /// There is none, or it is of another kind.
     #[default]
     Unsaid,
     Inline,
@@ -76,7 +76,7 @@ impl ContentFields {
         matches!(self.mime.as_str(), "application/pkcs7-mime" | "application/x-pkcs7-mime") || self.needs_key
     }
 
-    /// Returns whether the content may be S/MIME that opens without a key, as far as its header tells.
+    /// Returns whether the header allows the content to be S/MIME that opens without a key.
     pub(crate) fn may_open_without_key(&self) -> bool {
         const CLOSED: [&str; 3] = ["enveloped-data", "authenveloped-data", "certs-only"];
         let is_closed = self.smime_type.as_deref().is_some_and(|smime_type| CLOSED.contains(&smime_type));
@@ -155,7 +155,7 @@ fn content_ids(block: &Block<'_>) -> Vec<u8> {
     let mut ids = Vec::new();
     for value in [id, location] {
         let value = before(value.unwrap_or_default(), PARAMETERS_BYTES_MAX);
-        // Folds may change on the way.
+        // Servers may fold the line elsewhere.
         ids.extend(value.iter().filter(|byte| !byte.is_ascii_whitespace()));
         ids.push(b'\n');
     }
@@ -209,7 +209,7 @@ fn attribute<'a>(found: &'a ContentType<'_>, name: &str) -> Option<&'a str> {
     found.attribute(name).map(str::trim)
 }
 
-/// Returns the name of a file. Encoded words in it are not allowed, but they are sent.
+/// Returns the name of a file. Encoded words are not allowed in it, but some programs send them.
 fn name(found: &ContentType<'_>, (line, parameter): (&[u8], &str), problems: &mut Problems) -> String {
     let is_extended = memchr::memchr(b'*', line).is_some() || memchr::memmem::find(line, b"=?").is_some();
     let own = if is_extended { read_file_name(line, parameter, problems) } else { None };

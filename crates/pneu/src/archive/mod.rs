@@ -25,7 +25,7 @@ pub struct Archive<'a> {
     messages: ArchivedMessages<'a>,
 }
 
-/// What of a repository could not be read or found, so that an answer may lack it.
+/// What could not be read or found in a repository, and so may be missing in an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
     /// What could not be listed or read, a sentence each.
@@ -46,7 +46,7 @@ impl Unread {
 pub struct SnapshotsAt {
     /// All snapshots of the repository, with their ids.
     pub all: Vec<(Id, Snapshot)>,
-    /// Which of them answer for which roots, by their places in `all`. None if no snapshot is old enough.
+    /// Which of them are used for which roots, by their places in `all`. `None` if no snapshot is old enough.
     pub chosen: SnapshotChoice,
     snapshots: Vec<Snapshot>,
 }
@@ -70,7 +70,7 @@ impl<'a> Archive<'a> {
     }
 
     /// Returns the same view, which also finds messages that only the repository has. Reads index files, and
-    /// for messages that these do not name more.
+    /// more for messages that these do not name.
     ///
     /// # Errors
     /// The repository cannot be reached; [`Error::Cancelled`]; damage of the index. What of the repository
@@ -97,7 +97,7 @@ impl<'a> Archive<'a> {
     }
 
     /// Lists the snapshots, and chooses for each root of the view the latest before `end_seconds`, since
-    /// 1970. Prefers those of this machine.
+    /// 1970. Prefers those of this host.
     ///
     /// # Errors
     /// A snapshot cannot be read.
@@ -148,7 +148,7 @@ pub struct ImportSource {
     snapshots: Vec<Snapshot>,
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Imported {
     /// How many messages were added, and how many could not be unpacked.
@@ -158,12 +158,12 @@ pub struct Imported {
 }
 
 impl ImportSource {
-    /// Takes an open repository, and lists the snapshots in it that have to do with these roots.
+    /// Takes an open repository, and lists its snapshots of these roots.
     ///
     /// # Errors
     /// Its snapshots or its index cannot be read.
     pub fn read(repository: Repository, roots: &[Root]) -> Result<ImportSource> {
-        // Before its index is read: what they name is in that then.
+        // Before its index is read, which then has everything that they name.
         let snapshots = repository.snapshots()?.complete()?;
         let mut snapshots: Vec<Snapshot> = snapshots.into_iter().map(|(_, snapshot)| snapshot).collect();
         let (host, roots) = (&repository.surroundings().hostname, backup::resolved_roots(roots));

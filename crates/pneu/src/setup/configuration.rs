@@ -2,7 +2,8 @@
 //! searched besides the usual ones, which addresses are the user's, which words of a query stand for all of
 //! their stem. `pneu index --help` shows one.
 //!
-//! In: a path, the text of the file. Out: roots, names and addresses. Must not know what is done with them.
+//! Input: a path, the text of the file. Output: roots, names and addresses. Does not depend on what is done
+//! with them.
 
 use crate::setup::roots;
 use disk::Source;
@@ -13,15 +14,15 @@ use serde::Deserialize;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The most that is read of a configuration.
+/// Most bytes of a configuration.
 const BYTES_MAX: usize = 1 << 20;
-/// Header fields that a configuration may name.
+/// Most header fields that a configuration may name.
 const HEADER_COUNT_MAX: usize = 32;
 
 /// The user's own addresses.
 const ADDRESS_COUNT_MAX: usize = 256;
 
-/// What the file says, checked.
+/// The content of the file, checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
     /// Directories that hold Maildirs.
@@ -50,7 +51,7 @@ pub struct ArchiveConfiguration {
     pub password_command: Option<String>,
 }
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -88,16 +89,16 @@ struct RootTable {
     path: PathBuf,
 }
 
-/// Reads a configuration. Nothing but a regular file is one, since every command reads it.
+/// Reads a configuration. Accepts only a regular file, since every command reads it.
 ///
 /// # Errors
-/// There is none; it cannot be read, is no UTF-8 or has more than 1 MiB.
+/// There is none; it cannot be read, is not UTF-8 or has more than 1 MiB.
 pub fn read(path: &Path) -> io::Result<String> {
     let bytes = disk::read_small(path, BYTES_MAX, Source::File)?;
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Returns what a configuration says. `home` stands for `~`.
+/// Parses a configuration. `home` replaces `~`.
 ///
 /// # Errors
 /// A sentence, or a few lines that show the place.
@@ -120,7 +121,8 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, String> {
     Ok(Configuration { roots, headers, addresses, archive, stemming, pager })
 }
 
-/// Refuses what is neither an address nor a domain: it would never match, and nobody would know.
+/// Refuses a text that is neither an address nor a domain: it would never match, and the user would not
+/// notice.
 fn check_addresses(addresses: &[String]) -> Result<(), String> {
     if addresses.len() > ADDRESS_COUNT_MAX {
         return Err(format!(
@@ -137,7 +139,7 @@ fn check_addresses(addresses: &[String]) -> Result<(), String> {
     }
 }
 
-/// Says whether a text is an address, without a name.
+/// Returns whether a text is an address, without a name.
 pub fn is_address(text: &str) -> bool {
     text.rsplit_once('@').is_some_and(|(local, domain)| {
         !local.is_empty()
@@ -163,17 +165,19 @@ fn stemming(table: &SearchTable) -> Result<Stemming, String> {
     Ok(Stemming { languages, scope })
 }
 
-/// Refuses names that queries could not tell from fields that are there anyway, or from text.
+/// Refuses names that queries could not distinguish from existing fields, or from text.
 fn check_headers(headers: &[String]) -> Result<(), String> {
     if headers.len() > HEADER_COUNT_MAX {
         return Err(format!("headers: {} names, at most {HEADER_COUNT_MAX} are allowed", headers.len()));
     }
     for (index, name) in headers.iter().enumerate() {
         if !fields::is_header_name(name) {
-            return Err(format!("headers: \"{name}\" is no name: letters, digits, - and _, a letter first"));
+            return Err(format!(
+                "headers: \"{name}\" is not a valid name: use letters, digits, - and _, a letter first"
+            ));
         }
         if name.eq_ignore_ascii_case(fields::SAVED) {
-            return Err(format!("headers: \"{name}\" stands before the names of saved queries"));
+            return Err(format!("headers: \"{name}\" is reserved: it begins the names of saved queries"));
         }
         if let Some(field) = fields::find(name) {
             return Err(format!(
@@ -182,7 +186,7 @@ fn check_headers(headers: &[String]) -> Result<(), String> {
             ));
         }
         if headers.iter().take(index).any(|other| other.eq_ignore_ascii_case(name)) {
-            return Err(format!("headers: \"{name}\" stands there twice"));
+            return Err(format!("headers: \"{name}\" is listed twice"));
         }
     }
     Ok(())
@@ -198,7 +202,7 @@ fn root(table: RootTable, home: Option<&Path>) -> Result<Root, String> {
     }
 }
 
-/// Puts the home directory in the place of `~`.
+/// Replaces `~` by the home directory.
 fn at_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~"), home) {
         (Ok(rest), Some(home)) => home.join(rest),
@@ -293,12 +297,12 @@ mod tests {
             (&["Subject"][..], "\"Subject\" is always searched, as \"subject:\""),
             (&["List-Id"], "as \"list:\""),
             (&["X"], "as \"tag:\""),
-            (&["Query"], "\"Query\" stands before the names of saved queries"),
-            (&["X-A", "x-a"], "\"x-a\" stands there twice"),
-            (&["X A"], "\"X A\" is no name"),
-            (&["X-Größe"], "is no name"),
-            (&["1X"], "is no name"),
-            (&[""], "is no name"),
+            (&["Query"], "\"Query\" is reserved: it begins the names of saved queries"),
+            (&["X-A", "x-a"], "\"x-a\" is listed twice"),
+            (&["X A"], "\"X A\" is not a valid name"),
+            (&["X-Größe"], "is not a valid name"),
+            (&["1X"], "is not a valid name"),
+            (&[""], "is not a valid name"),
             (&many, "33 names, at most 32"),
         ] {
             let error = headers(names).unwrap_err();

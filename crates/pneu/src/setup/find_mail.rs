@@ -1,30 +1,30 @@
-//! Looks on the disk for the user's mail, where nobody says where it is.
+//! Looks on the disk for the user's mail, if no directory is named.
 //!
-//! In: what the session knows of the user. Out: directories that hold Maildirs. Reads configuration files of
-//! other programs, and runs nothing.
+//! Input: what the session knows about the user. Output: directories that hold Maildirs. Reads configuration
+//! files of other programs, and runs nothing.
 
 use crate::setup::discover::{self, Candidate, FILE_BYTES_MAX, Source, Whereabouts};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What was found.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Directories with mail; none lies in another.
+    /// Directories with mail; none is inside another.
     pub mail: Vec<Candidate>,
-    /// Directories that were looked at.
+    /// Directories that were checked.
     pub looked: Vec<PathBuf>,
 }
 
 impl Found {
-    /// Returns the directories that were looked at, as a list for people.
+    /// Returns the directories that were checked, as a list for people.
     pub fn looked(&self) -> String {
         let paths: Vec<String> = self.looked.iter().map(|path| path.display().to_string()).collect();
         if paths.is_empty() { "any place that is known".to_owned() } else { paths.join(", ") }
     }
 }
 
-/// Looks in all places that the environment, habit and other programs name.
+/// Checks all directories that the environment and other programs name, and the usual places.
 pub fn find(whereabouts: &Whereabouts) -> Found {
     let sources = discover::sources(whereabouts).into_iter();
     let texts: Vec<(Source, String)> =
@@ -41,7 +41,7 @@ pub fn find(whereabouts: &Whereabouts) -> Found {
     Found { mail: discover::outermost(&mail), looked }
 }
 
-/// Says whether a directory holds Maildirs.
+/// Returns whether a directory holds Maildirs.
 pub fn has_mail(path: &Path) -> bool {
     mail::find_folders(path).is_ok_and(|found| !found.folders.is_empty())
 }

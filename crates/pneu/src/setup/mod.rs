@@ -1,6 +1,6 @@
-//! What is known before there is an index: the configuration, the roots, where mail may lie, whose it is.
+//! What is known before there is an index: the configuration, the roots, where mail may be, whose it is.
 //!
-//! A front end reads files and environment; this module says what they mean.
+//! A front end reads files and environment; this module interprets them.
 
 pub mod addresses;
 pub mod configuration;

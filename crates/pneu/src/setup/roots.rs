@@ -1,15 +1,15 @@
-//! Decides which roots are meant: those of the command line, of the configuration, or those that the index
+//! Decides which roots to use: those of the command line, of the configuration, or those that the index
 //! remembers.
 //!
-//! In: what the user wrote, and where we are. Out: roots with absolute paths. Pure; must not know what is in
-//! a root.
+//! Input: what the user wrote, and the current directory. Output: roots with absolute paths. Pure; does not
+//! depend on the content of a root.
 
 use index::Root;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-/// The name of a root that is given none.
+/// The name of a root without a name.
 const NAME_DEFAULT: &str = "mail";
 /// Longest name of a root in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -60,7 +60,7 @@ pub fn from_arguments(arguments: &[OsString], current: &Path) -> Result<Vec<Root
     Ok(roots)
 }
 
-/// Returns the known roots with those given now, which replace the ones of their names.
+/// Returns the known roots with those given now, which replace roots of the same names.
 ///
 /// # Errors
 /// As [`check`].
@@ -112,7 +112,7 @@ fn is_name(name: &[u8]) -> bool {
     (1..=NAME_BYTES_MAX).contains(&name.len()) && name.iter().all(is_letter) && !name.starts_with(b".")
 }
 
-/// Returns a path without `.`, doubled slashes and a slash at the end. `..` stays: behind a link it leads
+/// Returns a path without `.`, doubled slashes and a slash at the end. `..` stays: after a link it leads
 /// elsewhere.
 fn tidy(path: &Path) -> PathBuf {
     path.components().filter(|component| *component != Component::CurDir).collect()

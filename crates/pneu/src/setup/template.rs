@@ -6,7 +6,7 @@ use index::Root;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Stands before the roots.
+/// The text before the roots.
 const BEGIN: &str = "\
 # The configuration of pneu. Lines that begin with # are comments and examples; remove the # to use one.
 
@@ -24,13 +24,13 @@ const BEGIN: &str = "\
 # stem_all = true
 
 ";
-/// Stands before the user's addresses.
+/// The text before the user's addresses.
 const USER: &str = "\
 # Your own addresses: flag:personal finds mail addressed to one of them, and \"pneu contacts\" leaves them
 # out. \"@example.org\" stands for all addresses of that domain.
 ";
 
-/// Stands before the first root.
+/// The text before the first root.
 const ROOTS: &str = "\
 # Each [[root]] is a directory that holds Maildirs, at any depth. Its name (letters, digits, . _ -) identifies
 # it, even if the directory moves. Its path begins with / or ~/. A root may not lie inside another.

@@ -26,7 +26,7 @@ pub struct IndexCache {
     pub repository: Id,
 }
 
-/// What tells backup programs that the directory can be made again. See https://bford.info/cachedir/.
+/// What tells backup programs that the directory can be rebuilt. See https://bford.info/cachedir/.
 const TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n\
     # This directory is made from repositories by pneu and may be deleted.\n";
 const TAG_NAME: &str = "CACHEDIR.TAG";

@@ -42,7 +42,7 @@ pub(super) enum Strictness {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
     Cache,
-    /// All index files are read, and the cache is made anew.
+    /// All index files are read, and the cache is rebuilt.
     FilesOnly,
 }
 

@@ -48,7 +48,7 @@ pub enum Damaged {
     #[error("its nonce is zero")]
     Nonce,
     /// They were changed, or sealed with another key.
-    #[error("its seal is broken")]
+    #[error("its MAC is wrong")]
     Seal,
 }
 

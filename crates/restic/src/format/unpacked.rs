@@ -233,7 +233,7 @@ mod tests {
         let id = save(&parts, FileKind::Snapshot, b"{}").unwrap();
         let other = Key::random(&parts.surroundings);
         let said = load(&*storage, &other, FileKind::Snapshot, id).unwrap_err().to_string();
-        assert!(said.starts_with(&format!("snapshots/{id} is damaged: its seal is broken; ")), "{said}");
+        assert!(said.starts_with(&format!("snapshots/{id} is damaged: its MAC is wrong; ")), "{said}");
     }
 
     #[test]

@@ -131,7 +131,8 @@ impl<'a> Work<'a> {
                     Some(now)
                 }
                 Some(Err(error)) => {
-                    self.tell(&directory.path, format!("cannot be made, nor what is in it: {error}"));
+                    let what = format!("cannot be created, so its content was not restored: {error}");
+                    self.tell(&directory.path, what);
                     None
                 }
             });

@@ -12,7 +12,7 @@ use crate::snapshots::snapshot::Snapshot;
 pub struct Candidate<'a> {
     /// When it was made.
     pub time: Time,
-    /// On which machine.
+    /// On which host.
     pub hostname: &'a str,
     /// What was backed up.
     pub paths: &'a [String],
@@ -34,7 +34,7 @@ impl<'a> From<&'a Snapshot> for Candidate<'a> {
 /// Chooses snapshots by their fields. An empty field matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Matches a snapshot of one of these machines.
+    /// Matches a snapshot of one of these hosts.
     pub hosts: Vec<String>,
     /// Matches a snapshot that has all tags of one of these lists. An empty tag matches a snapshot without
     /// tags.

@@ -1,4 +1,4 @@
-//! Snapshots: which tree is the state of which paths, at what time, on which machine, by which user.
+//! Snapshots: which tree is the state of which paths, at what time, on which host, by which user.
 //!
 //! Reads, lists and writes the files of snapshots. Does not depend on how a snapshot is chosen or what its
 //! tree holds.
@@ -31,7 +31,7 @@ pub struct Snapshot {
     pub tree: Id,
     /// The absolute paths that were backed up, as the user gave them.
     pub paths: Vec<String>,
-    /// The machine; empty if unknown.
+    /// The host; empty if unknown.
     pub hostname: String,
     /// The user; empty if unknown.
     pub username: String,
@@ -356,18 +356,18 @@ mod tests {
         };
         assert_eq!(
             wrong(r#""tree":"0202"#, r#""tree":"0g02"#),
-            "its content is not what belongs there at line 1, column 189"
+            "its content has an unexpected value at line 1, column 189"
         );
-        assert_eq!(wrong("11:02", "25:02"), "its content is not what belongs there at line 1, column 39");
+        assert_eq!(wrong("11:02", "25:02"), "its content has an unexpected value at line 1, column 39");
         assert_eq!(
             wrong(r#""tree""#, r#""leaf""#).split(" at").next(),
-            Some("its content is not what belongs there")
+            Some("its content has an unexpected value")
         );
         assert_eq!(
             wrong(r#"["x""#, r#"[["x""#).split(" at").next(),
-            Some("its content is not what belongs there")
+            Some("its content has an unexpected value")
         );
-        assert_eq!(Snapshot::from_json(b"no").unwrap_err(), "its content is no JSON at line 1, column 2");
+        assert_eq!(Snapshot::from_json(b"no").unwrap_err(), "its content is not JSON at line 1, column 2");
         let deep = format!("{{\"a\":{}", "[".repeat(1_000_000));
         assert!(Snapshot::from_json(deep.as_bytes()).is_err());
     }
@@ -391,7 +391,7 @@ mod tests {
             let mut unread: Vec<(Id, String)> =
                 listed.unread.iter().map(|(id, error)| (*id, error.to_string())).collect();
             let wanted = [
-                (broken, "its content is not what belongs there at line 1, column 2"),
+                (broken, "its content has an unexpected value at line 1, column 2"),
                 (other, "its content does not match its name"),
             ];
             let mut wanted = wanted.map(|(id, what)| {

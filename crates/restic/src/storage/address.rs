@@ -85,8 +85,8 @@ impl Address {
                 "repositories at {scheme}: are for restic itself; this program takes directories and s3:"
             ))),
             Some(_) => Err(wrong(
-                "the text before the first colon is no kind of repository; for a directory, write local: \
-                 before it",
+                "the text before the first colon is not a known kind of repository; for a directory, write \
+                 local: before it",
             )),
             None => Ok(Address::Local(text.into())),
         }
@@ -200,8 +200,8 @@ mod tests {
             ),
             (
                 "disk:/x",
-                "the text before the first colon is no kind of repository; for a directory, write local: \
-                 before it",
+                "the text before the first colon is not a known kind of repository; for a directory, write \
+                 local: before it",
             ),
             ("s3:", named),
             ("s3:host", named),

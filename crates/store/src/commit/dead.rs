@@ -116,7 +116,7 @@ impl DeadRows {
         let piece_count = row_count.div_ceil(DEAD_PIECE_ROWS);
         let number = u32::try_from(number).ok().filter(|&number| number < piece_count);
         let Some(number) = number.filter(|&number| number as usize >= self.pieces.len()) else {
-            return Err(Damage::new(offset, "pieces are not in order, or are behind the last row"));
+            return Err(Damage::new(offset, "pieces are not in order, or are after the last row"));
         };
         let mut piece = [0; DEAD_PIECE_WORDS];
         let bytes = cursor.take(size_of::<Piece>(), "a piece")?;

@@ -84,7 +84,7 @@ impl Sealed {
         if self.digest == expected {
             return Ok(());
         }
-        let what = "it is whole, but not the file that was committed under this name";
+        let what = "it is intact, but not the file that was committed under this name";
         Err(self.corrupt(self.map.len().saturating_sub(8) as u64, what))
     }
 
@@ -328,7 +328,7 @@ fn read_trailer(
     let reserved: [u8; TRAILER_CHECKSUM_OFFSET - TRAILER_RESERVED_OFFSET] = cursor.array("zeros")?;
     let checksum = cursor.u64("the trailer's checksum")?;
     if magic != SEALED_MAGIC {
-        return Err(damage(0, "this is no sealed file, or it is cut".into()).into());
+        return Err(damage(0, "this is not a sealed file, or it is truncated".into()).into());
     }
     if checksum != xxh3_64(trailer.get(..TRAILER_CHECKSUM_OFFSET).unwrap_or_default()) {
         return Err(damage(TRAILER_CHECKSUM_OFFSET, "the trailer's checksum does not fit it".into()).into());
@@ -348,7 +348,7 @@ fn read_trailer(
         return Err(damage(TRAILER_NAME_OFFSET, "version 1 has no name".into()).into());
     }
     if version != SEALED_VERSION_NAMELESS && found_name != name {
-        let what = "it was written under another name: another file stands in its place";
+        let what = "it was written under another name: it is in the place of another file";
         return Err(damage(TRAILER_NAME_OFFSET, what.into()).into());
     }
     if reserved.iter().any(|&byte| byte != 0) {

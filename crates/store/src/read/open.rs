@@ -216,7 +216,7 @@ fn missing_file(error: Error) -> Error {
             Error::Corrupt {
                 path,
                 offset: 0,
-                what: "the manifest names this file, and it is not there".into(),
+                what: "the manifest names this file, but it does not exist".into(),
             }
         }
         other => other,

@@ -14,13 +14,13 @@ pub(crate) struct HashIndex {
     pub(crate) bucket_count: u64,
     pub(crate) home_count: u64,
     pub(crate) groups: Section,
-    /// The column that has the keys, if they are ids: the most frequent keys by far are compared without
-    /// detours.
+    /// The column that has the keys, if they are ids. Ids are by far the most frequent keys, and are compared
+    /// directly.
     pub(crate) ids: Option<Section>,
 }
 
 impl HashIndex {
-    /// Returns the hash indexes of a segment by their number; none for an ordered index.
+    /// Returns the hash indexes of a segment by their number; `None` for an ordered index.
     pub(crate) fn all_of(schema: &Schema, layout: &Layout) -> Box<[Option<HashIndex>]> {
         let of_index = |(index, place): (&Index, &IndexLayout)| {
             let IndexLayout::Hash { buckets, home_count, groups } = *place else { return None };

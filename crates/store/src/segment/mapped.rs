@@ -270,7 +270,7 @@ impl Segment {
             return Ok(Some(dictionary));
         }
         let made = DDict::try_create(self.all_of(section)?)
-            .ok_or_else(|| self.sealed.corrupt(section.start, "this is no dictionary"))?;
+            .ok_or_else(|| self.sealed.corrupt(section.start, "this is not a dictionary"))?;
         Ok(Some(prepared.get_or_init(|| made)))
     }
 

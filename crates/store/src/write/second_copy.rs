@@ -1,4 +1,4 @@
-//! The second copy of a store that cannot be made again: how the two copies are kept equal, and how each is
+//! The second copy of a store that cannot be rebuilt: how the two copies are kept equal, and how each is
 //! repaired from the other.
 //!
 //! Input: a store's directory, with its second copy in `copy/`. Output: a directory that is as new as the

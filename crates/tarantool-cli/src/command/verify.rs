@@ -17,8 +17,8 @@ use terminal::output::{self, Output, said_of};
 /// For a directory: checks every checksum and row of each snapshot and log, and whether rows are missing
 /// between files. For a store: checks every checksum, key and index. Writes nothing unless --cut is given.
 ///
-/// A crash can tear the end of the last log. Those bytes hold no whole transaction, and a load leaves them
-/// out; Tarantool itself may refuse them. --cut removes them.
+/// A crash can tear the end of the last log. The torn bytes hold no whole transaction. A load skips them;
+/// Tarantool itself may refuse the log. --cut removes them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -73,7 +73,7 @@ fn verify_files(arguments: &Arguments, session: &Session, output: &mut Output) -
         ..PlanOptions::default()
     };
     let plan = tarantool::plan(disk, &arguments.directory, &options);
-    // The torn end of the last log is told of apart, with what can be done about it.
+    // The torn end of the last log is reported separately, with what can be done about it.
     let torn = plan.as_ref().map(|plan| plan.torn.clone()).unwrap_or_default();
     tarantool::inspect(disk, &arguments.directory, &options, |report| {
         if !torn.iter().any(|torn| torn.path == report.path) {
@@ -103,7 +103,7 @@ fn verify_files(arguments: &Arguments, session: &Session, output: &mut Output) -
     Ok(is_whole)
 }
 
-/// Tells of torn ends, and cuts them if that is wanted; says whether none is left.
+/// Reports torn ends, and cuts them with `--cut`. Returns whether none is left.
 fn torn_ends(
     arguments: &Arguments,
     session: &Session,
@@ -126,7 +126,7 @@ fn torn_ends(
             CutReport::Cut(torn) => format!("{}; cut off", open::torn_line(&torn)),
             CutReport::Removed(torn) => format!("{}; removed", open::torn_line(&torn)),
             CutReport::Kept(torn) => {
-                format!("{}; not cut off: the file was closed behind them", open::torn_line(&torn))
+                format!("{}; not cut off: the file was closed after them", open::torn_line(&torn))
             }
         };
         output.line(&one_line(&line))?;

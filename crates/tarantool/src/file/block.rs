@@ -72,7 +72,7 @@ pub fn read_head(bytes: &[u8], offset: usize) -> Result<Step, Damage> {
         PLAIN => false,
         COMPRESSED => true,
         END if rest.len() == END.len() => return Ok(Step::Eof),
-        END => return Err(damage("something lies behind the end mark")),
+        END => return Err(damage("data follows the end mark")),
         _ => return Err(damage("neither a block nor the end mark begins here")),
     };
     let Some(head) = rest.first_chunk::<HEAD_BYTES>() else {

@@ -93,7 +93,7 @@ pub(crate) fn open(
     if header.kind != kind {
         return wrong(
             Some(header),
-            damage(format!("its first line and its name disagree: it is no .{}", kind.extension())),
+            damage(format!("its first line and its name disagree: it is not a .{}", kind.extension())),
         );
     }
     if header.vclock.signature() != named.signature {

@@ -142,19 +142,19 @@ impl Header {
 
     /// Reads one line, and returns whether it was the vector clock. Skips lines with unknown names.
     fn read_line(&mut self, line: &[u8]) -> Result<bool, &'static str> {
-        let text = std::str::from_utf8(line).map_err(|_| "a line of the header is no text")?;
+        let text = std::str::from_utf8(line).map_err(|_| "a line of the header is not text")?;
         let (word, value) = text.split_once(':').ok_or("a line of the header has no colon")?;
         let value = value.trim_start_matches([' ', '\t']);
         match word {
             "Version" => value.clone_into(&mut self.program),
             "Instance" | "Server" => {
-                self.instance = parse_uuid(value).ok_or("the uuid of the instance is none")?;
+                self.instance = parse_uuid(value).ok_or("the instance UUID is not valid")?;
             }
             "VClock" => {
-                self.vclock = VClock::parse(value).ok_or("the VClock is none")?;
+                self.vclock = VClock::parse(value).ok_or("the VClock is not valid")?;
                 return Ok(true);
             }
-            "PrevVClock" => self.previous = Some(VClock::parse(value).ok_or("the PrevVClock is none")?),
+            "PrevVClock" => self.previous = Some(VClock::parse(value).ok_or("the PrevVClock is not valid")?),
             _ => {}
         }
         Ok(false)

@@ -81,7 +81,7 @@ fn no_snapshot(directory: &Path, log_directory: &Path, refused: Option<Error>, l
         0 => format!("holds no snapshot of Tarantool, and {} no log", log_directory.display()),
         count => {
             let what = format!(
-                "holds no snapshot, but {count} logs need one: nothing is begun anew beside them; put the \
+                "holds no snapshot, but {count} logs need one; put the \
                  snapshot back"
             );
             return refused.unwrap_or(Error::Refused { path: directory.to_owned(), what });

@@ -120,7 +120,7 @@ fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
     }
     let path = plan.logs.last().map_or_else(Default::default, |log| log.path.clone());
     let what = format!(
-        "the logs up to this one insert {} into space {} whose primary key a row of the snapshot has; \
+        "the logs up to this one insert {} into space {} with a primary key that the snapshot has already; \
          Tarantool refuses that, too",
         counted_rows(count as u64),
         table.id
@@ -214,16 +214,16 @@ fn other_line(kind: u64, count: u64) -> Option<String> {
     match RowKind::of(kind) {
         RowKind::Nop => None,
         known if known.is_of_election() => None,
-        _ if kind == KIND_UNNAMED => Some(format!("{rows} of many more kinds, which put no tuple anywhere")),
-        _ => Some(format!("{rows} of kind {kind}, which put no tuple anywhere")),
+        _ if kind == KIND_UNNAMED => Some(format!("{rows} of many more kinds, which hold no tuple")),
+        _ => Some(format!("{rows} of kind {kind}, which hold no tuple")),
     }
 }
 
 fn unknown_line((space, count): (u32, u64)) -> String {
     let rows = counted_rows(count);
     match space {
-        SPACE_UNNAMED => format!("{rows} of many more spaces, which nothing describes"),
-        space => format!("{rows} of space {space}, which nothing describes"),
+        SPACE_UNNAMED => format!("{rows} of many more spaces that are not defined"),
+        space => format!("{rows} of space {space}, which is not defined"),
     }
 }
 
@@ -237,7 +237,7 @@ fn vinyl_lines(spaces: &Spaces, path: &Path) -> Result<Vec<String>> {
             let name = &space.name;
             format!(
                 "space {name} ({id}): all rows from before the snapshot, \
-             which vinyl keeps in files of its own"
+             which vinyl keeps in its own files"
             )
         }));
     }
@@ -260,7 +260,7 @@ fn check_table_count(count: usize, path: &Path) -> Result<()> {
         return Ok(());
     }
     let what = format!(
-        "{count} spaces keep rows, Tarantool's own included, and a store takes {TABLES_MAX}: drop some in \
+        "{count} spaces have rows, including Tarantool's own, and a store takes {TABLES_MAX}: drop some in \
          Tarantool, and let it make a snapshot"
     );
     Err(Error::Unsupported { path: path.to_owned(), what })

@@ -99,7 +99,7 @@ impl Space {
         let mut remarks = Vec::new();
         if self.engine == Engine::Vinyl {
             remarks.push(format!(
-                "{space} is kept by vinyl in files of its own, which are not read: \
+                "{space} is kept by vinyl in its own files, which are not read: \
                  only rows of the logs are taken"
             ));
         }

@@ -1,12 +1,12 @@
 //! How bash reads a line, and how text is quoted for it.
 //!
-//! bash splits words also at the characters of `COMP_WORDBREAKS`, such as `:` and `=`, and replaces only what
-//! stands behind the last of them. So its script sends the line up to the cursor, and the part that bash will
+//! bash splits words also at the characters of `COMP_WORDBREAKS`, such as `:` and `=`, and replaces only the
+//! part after the last of them. So its script sends the line up to the cursor, and the part that bash will
 //! replace.
 
 use std::ffi::OsString;
 
-/// What quotes the text at some place of a line.
+/// The kind of quotes at a place of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Quote {
     #[default]
@@ -18,14 +18,14 @@ enum Quote {
 /// The part of the last word that bash replaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Replaced {
-    /// What of the word stands before it, without quotes.
+    /// The part of the word before it, without quotes.
     before: String,
-    /// The quote that is open where it begins.
+    /// The quote that is open at its beginning.
     quote: Quote,
 }
 
 impl Replaced {
-    /// Returns what takes its place to make the word `text`.
+    /// Returns the replacement that makes the word `text`.
     pub(super) fn by(&self, text: &str) -> String {
         let rest = text.strip_prefix(&self.before).unwrap_or(text);
         let mut quoted = String::with_capacity(rest.len());
@@ -34,7 +34,7 @@ impl Replaced {
                 (Quote::None, _) if !is_plain(character) => quoted.extend(['\\', character]),
                 (Quote::Single, '\'') => quoted.push_str(r"'\''"),
                 (Quote::Double, '"' | '\\' | '$' | '`') => quoted.extend(['\\', character]),
-                // Between these quotes nothing else keeps it from meaning an earlier command.
+                // Between these quotes nothing else stops it from being expanded to an earlier command.
                 (Quote::Double, '!') => quoted.push_str("\"'!'\""),
                 _ => quoted.push(character),
             }
@@ -43,7 +43,7 @@ impl Replaced {
     }
 }
 
-/// Says whether a character means itself to bash, wherever it stands in a word.
+/// Returns whether bash takes a character literally everywhere in a word.
 fn is_plain(character: char) -> bool {
     character.is_alphanumeric()
         || matches!(character, '/' | '.' | '_' | '-' | '+' | ',' | '@' | '%' | ':' | '=')
@@ -63,7 +63,7 @@ pub(super) fn split(line: &str, last: &str) -> Option<(Vec<OsString>, String, Re
         }
         if is_escaped {
             is_escaped = false;
-            // In these quotes a backslash before anything else is one.
+            // In these quotes a backslash before any other character is literal.
             if quote == Quote::Double && !matches!(character, '"' | '\\' | '$' | '`') {
                 word.get_or_insert_default().push('\\');
             }

@@ -1,8 +1,8 @@
-//! What may stand at the cursor, and the value that is asked for.
+//! What may be at the cursor, and the value to complete.
 
 use std::ffi::{OsStr, OsString};
 
-/// One way to go on.
+/// One completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The whole word.
@@ -28,16 +28,16 @@ impl Candidate {
 /// A value that is to be completed.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// What help calls it: `QUERY`, `DIR`.
+    /// Its name in the help: `QUERY`, `DIR`.
     pub value_name: &'a str,
-    /// What there is of it.
+    /// The part that was typed.
     pub value: &'a str,
     /// The options before it, without dashes, with their values.
     pub(super) given: &'a [(String, OsString)],
 }
 
 impl Wanted<'_> {
-    /// Returns the value of an option that stands before, the last if there are several.
+    /// Returns the value of an earlier option, the last if there are several.
     pub fn given(&self, long: &str) -> Option<&OsStr> {
         self.given.iter().rev().find(|(name, _)| name == long).map(|(_, value)| value.as_os_str())
     }
@@ -46,7 +46,7 @@ impl Wanted<'_> {
 /// What a program offers for a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Offered {
-    /// These values; those that do not begin with what is there are left out.
+    /// These values; those that do not begin with the typed part are left out.
     Values(Vec<Candidate>),
     /// Names of files, which the shell knows.
     Files,

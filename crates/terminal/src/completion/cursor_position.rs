@@ -1,7 +1,7 @@
-//! What stands at the cursor: a command, an option, or the value of an argument.
+//! What is at the cursor: a command, an option, or the value of an argument.
 //!
-//! Input: a definition and the words before the cursor. Output: what may stand there. Follows the words as
-//! clap would, but forgives mistakes in them: they may yet be corrected.
+//! Input: a definition and the words before the cursor. Output: what may be there. Follows the words as clap
+//! would, but ignores mistakes in them, which the user may still correct.
 
 use crate::completion::candidate::{Candidate, Offered, Wanted};
 use clap::{Arg, ArgAction, Command};
@@ -13,9 +13,9 @@ pub(super) struct CursorPosition<'a> {
     command: &'a Command,
     /// The option whose value the word is.
     option: Option<&'a Arg>,
-    /// How many positional arguments of the command stand before.
+    /// How many positional arguments of the command come before.
     positional_count: usize,
-    /// Whether `--` stands before, or an argument behind which there are no options.
+    /// Whether it comes after `--`, or after an argument that no options may follow.
     has_no_options: bool,
     /// Options with values, by their long names.
     given: Vec<(String, OsString)>,
@@ -104,14 +104,14 @@ impl<'a> CursorPosition<'a> {
         self.command.get_subcommands().find(is_called)
     }
 
-    /// Returns the positional argument whose turn it is.
+    /// Returns the positional argument at this place.
     fn positional(&self) -> Option<&'a Arg> {
         let is_many = |argument: &&Arg| matches!(argument.get_action(), ArgAction::Append);
         let all = || self.command.get_positionals();
         all().nth(self.positional_count).or_else(|| all().last().filter(is_many))
     }
 
-    /// Returns what may stand here; `offered` knows the values of which the definition has no list.
+    /// Returns what may be here; `offered` has the values that the definition does not list.
     pub(super) fn offered(&self, offered: impl Fn(&Wanted) -> Offered) -> Offered {
         if let Some(option) = self.option {
             return self.values(option, ("", self.word), &offered);
@@ -139,7 +139,7 @@ impl<'a> CursorPosition<'a> {
         }
     }
 
-    /// Returns the commands below, each once: by another of its names only if that is what the word begins.
+    /// Returns the subcommands, each once: by another of its names only if the word is the beginning of that.
     fn commands(&self) -> Vec<Candidate> {
         let mut found = Vec::new();
         for command in self.command.get_subcommands().filter(|command| !command.is_hide_set()) {
@@ -153,7 +153,7 @@ impl<'a> CursorPosition<'a> {
         found
     }
 
-    /// Returns what may stand for a value; `before` stands before it in the same word.
+    /// Returns what may be a value; `before` is the text before it in the same word.
     fn values(
         &self,
         argument: &Arg,

@@ -1,4 +1,4 @@
-//! What a shell offers when somebody presses Tab: commands, options and values.
+//! What a shell offers for Tab: commands, options and values.
 //!
 //! Input: a line that a shell's script sent ([`Line`]), the definition of the command line, and what the
 //! program offers for values. Output: what the script reads. Does not know any command.
@@ -23,7 +23,7 @@ use cursor_position::CursorPosition;
 use printable::sanitise;
 use std::ffi::OsString;
 
-/// The first argument of a question. It is no command, so that no help and no error names it.
+/// The first argument of a request. It is not a command, so that no help and no error names it.
 const QUESTION: &str = "__complete";
 
 /// A command line up to the cursor, as a shell sent it.
@@ -34,7 +34,7 @@ pub struct Line {
     words: Vec<OsString>,
     /// The word at the cursor, up to there, without quotes.
     word: String,
-    /// What bash replaces.
+    /// The part that bash replaces.
     replaced: bash::Replaced,
 }
 
@@ -52,7 +52,7 @@ impl Line {
             return Some(Line { shell, words, word, replaced });
         }
         let (word, words) = words.split_last()?;
-        // zsh has taken quotes off, fish has not.
+        // zsh has removed quotes, fish has not.
         let word = word.to_str()?;
         let word = if shell == CompletedShell::Fish { unquoted_by_fish(word) } else { word.to_owned() };
         Some(Line { shell, words: words.to_vec(), word, replaced: bash::Replaced::default() })
@@ -98,7 +98,7 @@ impl Line {
     }
 }
 
-/// Takes quotes and escapes off a word as fish reads it; the last quote may be open.
+/// Removes quotes and escapes of a word as fish reads it; the last quote may be open.
 fn unquoted_by_fish(raw: &str) -> String {
     let mut word = String::new();
     let mut quote = None;

@@ -1,11 +1,11 @@
 //! The scripts that make shells ask the program at each Tab.
 //!
-//! Input: a shell, the program's name. Output: a script. No script evaluates what the program answers: it
-//! takes each line as text.
+//! Input: a shell, the program's name. Output: a script. No script evaluates the program's answer: it takes
+//! each line as text.
 
 use crate::completion::shell::CompletedShell;
 
-/// `FUNCTION` and `PROGRAM` stand for names. bash inserts what it is given as it is.
+/// `FUNCTION` and `PROGRAM` are placeholders. bash inserts the answer unchanged.
 const BASH: &str = r#"FUNCTION() {
     local line kind=
     COMPREPLY=()
@@ -21,7 +21,7 @@ const BASH: &str = r#"FUNCTION() {
 complete -F FUNCTION PROGRAM
 "#;
 
-/// compadd quotes what it inserts.
+/// compadd quotes the text that it inserts.
 const ZSH: &str = r#"#compdef PROGRAM
 FUNCTION() {
     local -a lines closed closed_shown opened opened_shown
@@ -50,7 +50,7 @@ FUNCTION() {
 if [[ $funcstack[1] == FUNCTION ]]; then FUNCTION "$@"; else compdef FUNCTION PROGRAM; fi
 "#;
 
-/// fish quotes what it inserts.
+/// fish quotes the text that it inserts.
 const FISH: &str = r#"function _FUNCTION
     set -l current (commandline -ct)
     set -l lines (command PROGRAM __complete fish (commandline -opc) "$current" 2>/dev/null)

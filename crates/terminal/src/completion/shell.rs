@@ -14,7 +14,7 @@ pub enum CompletedShell {
     Fish,
 }
 
-// Not derived, which would make a list in the help of what the names say already.
+// Not derived, because the help would then list descriptions that only repeat the names.
 impl ValueEnum for CompletedShell {
     fn value_variants<'a>() -> &'a [CompletedShell] {
         &[CompletedShell::Bash, CompletedShell::Zsh, CompletedShell::Fish]

@@ -1,6 +1,6 @@
 //! A file being written on a simulated disk.
 //!
-//! Input: bytes. Output: the same bytes, which become durable with a sync. Does not know who writes.
+//! Input: bytes. Output: the same bytes, which become durable with a sync. Does not depend on the writer.
 
 use super::operation::Operation;
 use super::sim::SimDisk;

@@ -50,7 +50,7 @@ impl Operation {
         match self {
             Operation::List(path) => ("list", path),
             Operation::Read(path) | Operation::ReadRange { path, .. } => ("read", path),
-            Operation::Size(path) => ("look at", path),
+            Operation::Size(path) => ("stat", path),
             Operation::Map(path) => ("map", path),
             Operation::Create(path) | Operation::CreateDirectory(path) => ("create", path),
             Operation::Append { path, .. } => ("append to", path),

@@ -26,7 +26,7 @@ pub fn size() -> Result<()> {
 /// # Errors
 /// If it is too large.
 pub fn check(program: &Path) -> Result<()> {
-    let found = fs::metadata(program).with_context(|| format!("cannot look at {}", program.display()))?;
+    let found = fs::metadata(program).with_context(|| format!("cannot stat {}", program.display()))?;
     let (bytes, limit) = (found.len(), PROGRAM_BYTES_MAX);
     if bytes > limit {
         bail!(

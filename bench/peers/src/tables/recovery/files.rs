@@ -262,7 +262,7 @@ fn write_snapshot(
     Ok(())
 }
 
-/// Writes a log behind the snapshot; all other logs go.
+/// Writes a log after the snapshot; all other logs are removed.
 fn write_log(
     disk: &Arc<dyn Disk>,
     arguments: &MakeArguments,

@@ -30,12 +30,15 @@ fn files_renamed_or_removed_during_a_backup_are_found_or_reported() {
     assert!(files.contains(&"inbox/cur/0.x:2,T".to_owned()), "{files:?}");
     assert!(files.contains(&"lists/rust/cur/7.x:2,S".to_owned()), "{files:?}");
     assert_eq!(files.len(), 11);
-    assert_eq!(work.problems, ["inbox/cur/1.x:2,S: it went away, and is in no snapshot made now"]);
+    assert_eq!(
+        work.problems,
+        ["inbox/cur/1.x:2,S: it was removed during the backup and is not in the new snapshot"]
+    );
     // A missing folder is reported, and the others are stored.
     fs::remove_dir_all(root.join("lists/rust/cur")).unwrap();
     let (tree, _, work) = fixture.backup();
     assert!(
-        work.problems.contains(&"lists/rust/cur: it is not there any more; it was left out".to_owned()),
+        work.problems.contains(&"lists/rust/cur: it no longer exists; it was left out".to_owned()),
         "{work:?}"
     );
     assert!(fixture.files(tree).contains(&"inbox/cur/2.x:2,S".to_owned()));
@@ -50,7 +53,7 @@ fn an_unreadable_directory_is_reported_and_others_are_stored() {
     // Root may read anything, so a file replaces the directory: that cannot be opened as a directory.
     fs::write(&cur, "").unwrap();
     let (tree, _, work) = fixture.backup();
-    assert_eq!(work.problems, ["inbox/cur: it is no directory any more; it was left out"]);
+    assert_eq!(work.problems, ["inbox/cur: it is no longer a directory; it was left out"]);
     assert_eq!(fixture.files(tree).iter().filter(|name| name.starts_with("lists/rust/cur")).count(), 3);
 }
 
@@ -108,7 +111,7 @@ fn a_root_named_with_dots_is_stored_where_it_is() {
     let inventory = Inventory::open(&fixture.environment).unwrap();
     let context = BackupContext { writer: &fixture.repository, cache: None, progress: &Silent };
     let refused = store_mail(&context, &inventory, &PneuFiles::default()).err().unwrap();
-    assert!(refused.to_string().contains("link/../.. is not there"), "{refused}");
+    assert!(refused.to_string().contains("link/../.. does not exist"), "{refused}");
 }
 
 #[test]
@@ -142,7 +145,7 @@ fn a_folder_that_the_index_skips_is_stored_unchanged() {
     // A missing directory does not mean that the user removed it: it may be on a disk that is not mounted.
     fs::remove_dir_all(root.join("inbox/cur")).unwrap();
     let problems = fixture.backup().2.problems;
-    assert_eq!(problems, ["inbox/cur: it is not there any more; it was left out"]);
+    assert_eq!(problems, ["inbox/cur: it no longer exists; it was left out"]);
 }
 
 #[test]

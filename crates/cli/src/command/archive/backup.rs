@@ -17,7 +17,7 @@ use restic::{Compression, LockKind, SaveOptions};
 use std::path::PathBuf;
 use terminal::command_line::Run;
 
-/// How many folders are named that are not in a backup.
+/// Most left-out folders that are named.
 const NAMED_COUNT: usize = 3;
 
 /// Back up all mail in one snapshot
@@ -75,9 +75,9 @@ impl Run<Session> for Arguments {
         let place = ConfiguredRepository::new(&self.repository, session)?;
         let password = place.asked()?;
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-        // A key takes time to be found, and so does the pass; neither needs the other. Without the key the
-        // pass is ended.
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
+        // Deriving the key takes time, and so does the pass; neither needs the other. If there is no key, the
+        // pass is stopped.
         let (opened, passed) = std::thread::scope(|scope| {
             let opening = scope.spawn(|| place.unlock(&password).inspect_err(|_| progress.end()));
             let passed = (!self.no_index).then(|| index::in_step(session, &progress)).transpose();
@@ -136,7 +136,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Says which folders are in no backup because the user wants it so; nothing if there are none.
+/// Returns the message about folders that the user excluded from backups; `None` if there are none.
 fn left_out(folders: &[PathBuf]) -> Option<String> {
     let named: Vec<String> =
         folders.iter().take(NAMED_COUNT).map(|path| path.display().to_string()).collect();

@@ -50,7 +50,7 @@ impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
         let place = ConfiguredRepository::new(&self.repository, session)?;
         let repository = place.open()?;
-        // As restic does: what comes or goes meanwhile would look like damage.
+        // As restic does: files that come or go meanwhile would look like damage.
         let lock = place.lock_unless(&repository, LockKind::Exclusive, self.lock)?;
         let read_data = match self.read_data {
             None => ReadData::Nothing,
@@ -58,7 +58,7 @@ impl Run<Session> for Arguments {
             Some(percent) => ReadData::Percent(percent),
         };
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         progress.name("checking");
         let result = restic::check(&repository, read_data, &progress);
         progress.finish();

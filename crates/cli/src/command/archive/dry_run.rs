@@ -1,4 +1,4 @@
-//! What the commands that remove data refuse unless they only print what they would do.
+//! What the commands that remove data refuse, except in a dry run.
 //!
 //! Takes their options. Does not know what is removed.
 
@@ -6,7 +6,7 @@ use crate::archive::repository::LockOptions;
 use crate::session::Session;
 use anyhow::{Result, bail};
 
-/// Says that nothing is changed.
+/// Nothing is changed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DryRun;
 
@@ -16,7 +16,7 @@ pub(super) struct DryRun;
 /// A sentence.
 pub(super) fn refuse_no_lock(lock: LockOptions, dry_run: Option<DryRun>) -> Result<()> {
     if lock.no_lock && dry_run.is_none() {
-        bail!("--no-lock goes with --dry-run: without a lock nothing may be removed");
+        bail!("--no-lock works only with --dry-run: without a lock nothing may be removed");
     }
     Ok(())
 }

@@ -93,13 +93,13 @@ impl Run<Session> for Arguments {
         let patterns = Patterns::new(self.patterns.iter().map(parse).collect::<Result<Vec<Pattern>>>()?);
         let (oldest, newest) = (instant(self.oldest)?, instant(self.newest)?);
         if self.print0 && self.format == Format::Json {
-            bail!("--print0 goes with --format plain and --format paths");
+            bail!("--print0 works only with --format plain or paths");
         }
         let place = ConfiguredRepository::new(&self.repository, session)?;
         let repository = place.open()?;
         let lock = place.lock_to_read(&repository, self.lock)?;
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         progress.name("looking through trees");
         let selected = self.selection.of(&repository)?;
         let roots: Vec<Id> = selected.snapshots.iter().map(|(_, snapshot)| snapshot.tree).collect();
@@ -133,7 +133,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Returns the seconds and nanoseconds of a time of the user's clock.
+/// Returns the seconds and nanoseconds of a local time.
 fn instant(time: Option<DateTime>) -> Result<Option<(i64, u32)>> {
     let Some(time) = time else { return Ok(None) };
     let zone = environment::now().time_zone().clone();
@@ -179,7 +179,7 @@ fn print(
     output.bytes(&line)
 }
 
-/// Returns what JSON says of a file.
+/// Returns the JSON object of a file.
 fn value(found: &Found, having: &[&(Id, Snapshot)]) -> serde_json::Value {
     let node = &found.node;
     let ids: Vec<String> = having.iter().map(|(id, _)| id.to_string()).collect();

@@ -23,7 +23,7 @@ use terminal::command_line::Run;
 /// Remove snapshots, by policy or by ID
 ///
 /// The data that only these snapshots use stays until it is pruned, with --prune or "pneu archive prune".
-/// Policies work as in restic: snapshots are grouped by machine and paths, and in each group every snapshot
+/// Policies work as in restic: snapshots are grouped by host and paths, and in each group every snapshot
 /// stays that at least one --keep option matches. Without a --keep option nothing is removed, and no policy
 /// removes all snapshots of a group.
 ///
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     snapshots: Vec<String>,
     #[command(flatten)]
     rules: Box<Rules>,
-    /// Only consider snapshots of this machine
+    /// Only consider snapshots of this host
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
     /// Only consider snapshots with this tag, or with all tags of a comma-separated list
@@ -89,11 +89,12 @@ impl Run<Session> for Arguments {
             named(self, &listed)?
         };
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         let mut output = session.output();
         let looked = say(self, (&repository, &lock), (&listed, &going), (session, &progress), &mut output)?;
         let mut outcome = looked.outcome;
-        // Before anything goes: what cannot be read now must not be the reason why something is not needed.
+        // Before anything is removed: data must not count as unneeded because a snapshot cannot be read
+        // later.
         let plan = match self.prune {
             true => Some(planned(self, (&repository, &looked), (&listed, &going), &progress)?),
             false => None,
@@ -102,7 +103,7 @@ impl Run<Session> for Arguments {
             let ids: Vec<Id> = going.iter().map(|&number| listed[number].0).collect();
             restic::remove_snapshots(&repository, lock, &ids, &progress)?;
         }
-        // What cannot be printed any more is no reason to leave the rest undone.
+        // If the output is closed, the rest of the work is still done.
         let printed = print(self, (&listed, &going), session, output);
         if let Some(plan) = plan {
             let pruned = prune::carry_out(&plan, lock.held(), dry_run, (session, &progress))?;
@@ -113,7 +114,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Decides what a prune removes once the snapshots are gone.
+/// Decides what a prune removes after the snapshots are removed.
 ///
 /// # Errors
 /// A tree of a snapshot could not be read, or something that the others need is missing or damaged.
@@ -125,15 +126,15 @@ fn planned(
 ) -> Result<PrunePlan> {
     if looked.unread_count > 0 {
         bail!(
-            "nothing was removed: unreadable trees may name messages that nothing else has. Without --prune, \
-             the snapshots can still be removed"
+            "nothing was removed: trees that cannot be read may name messages that nothing else has. \
+             Without --prune, the snapshots can still be removed"
         );
     }
     let going: Vec<Id> = going.iter().map(|&number| listed[number].0).collect();
     prune::plan(repository, arguments.how, &going, progress)
 }
 
-/// Says which snapshots go, or would go.
+/// Prints which snapshots are removed, or would be.
 fn print(
     arguments: &Arguments,
     (listed, going): (&[(Id, Snapshot)], &[usize]),
@@ -154,7 +155,7 @@ fn print(
     output.finish()
 }
 
-/// Says which messages would be lost, if anything goes at all.
+/// Prints which messages would be lost, if any snapshot is removed.
 fn say(
     arguments: &Arguments,
     (repository, lock): (&Repository, &ReadLock),
@@ -192,18 +193,18 @@ fn named(arguments: &Arguments, snapshots: &[(Id, Snapshot)]) -> Result<Vec<usiz
     Ok(places)
 }
 
-/// Before this no snapshot was made, in seconds since 1970: it is a year after clocks begin that have lost
-/// their time.
+/// No snapshot is older than this, in seconds since 1970. Clocks that lost their time start at 1970; this is
+/// a year later.
 const DATED_SECONDS_MIN: i64 = 365 * 86_400;
-/// How far the clocks of machines that share a repository may differ.
+/// How far the clocks of hosts that share a repository may differ.
 const AHEAD_SECONDS_MAX: i64 = 86_400;
 
-/// Returns the snapshots that rules may remove. Those of 1970 stay, which is said: the clock was wrong then,
-/// and by their age they would go first. If one is of a time to come nothing may go: it would count as the
-/// last one for as long, and each new one would go at once.
+/// Returns the snapshots that a policy may remove. Those of 1970 stay, which is reported: their clock was
+/// wrong, and by their age they would be removed first. If one is in the future, nothing may be removed: it
+/// would count as the last one until then, and each new one would be removed at once.
 ///
 /// # Errors
-/// A snapshot is of a time to come, or the clock is late.
+/// A snapshot is in the future, or the clock is behind.
 fn dated<'a>(
     meant: Vec<(usize, Candidate<'a>)>,
     snapshots: &[(Id, Snapshot)],
@@ -230,7 +231,7 @@ fn dated<'a>(
     Ok(dated)
 }
 
-/// Returns the places of the snapshots that no rule keeps.
+/// Returns the places of the snapshots that the policy does not keep.
 fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)], session: &Session) -> Result<Vec<usize>> {
     let policy = arguments.rules.policy();
     if policy.is_empty() {
@@ -238,7 +239,7 @@ fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)], session: &Sess
     }
     let filter = Filter { hosts: arguments.host.clone(), tags: lists(&arguments.tag), paths: Vec::new() };
     let all: Vec<Candidate<'_>> = snapshots.iter().map(|(_, snapshot)| Candidate::from(snapshot)).collect();
-    // What was kept because nothing else has it goes only if somebody says so.
+    // Messages that only this snapshot has are removed only if the user names its tag.
     let is_kept = |candidate: &Candidate<'_>| candidate.tags.iter().any(|tag| tag == backup::DELETED_TAG);
     let wants_kept = arguments.tag.iter().any(|list| list.split(',').any(|tag| tag == backup::DELETED_TAG));
     let is_meant =

@@ -33,9 +33,7 @@ impl Run<Session> for Arguments {
         if !session.is_quiet {
             let (id, address) = (repository.id().short(), repository.storage().address());
             output.line(&format!("repository {id} made at {address}"))?;
-            output.line(
-                "Without its password nothing in it can ever be read: keep that where the mail is not.",
-            )?;
+            output.line("Without the password nobody can read it: keep the password away from the mail.")?;
         }
         output.finish()?;
         Ok(Outcome::Done)

@@ -28,7 +28,7 @@ use work::Silent;
 const PERSON_COLUMNS: usize = 24;
 const SUBJECT_COLUMNS: usize = 40;
 
-/// What becomes of messages that nothing else has.
+/// What to do with messages that nothing else has.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Keeping {
     /// First save messages that would be in no Maildir and in no snapshot any more, in a snapshot with the
@@ -40,10 +40,10 @@ pub(super) struct Keeping {
     no_index: bool,
 }
 
-/// What goes, and what stays.
+/// The snapshots to remove, and those that stay.
 pub(super) struct Losing<'a> {
     pub(super) repository: &'a Repository,
-    /// None only if nothing is to be changed.
+    /// `None` only if nothing is to be changed.
     pub(super) lock: Option<&'a HeldLock>,
     pub(super) going: &'a [Snapshot],
     pub(super) staying: &'a [Snapshot],
@@ -51,7 +51,7 @@ pub(super) struct Losing<'a> {
     pub(super) dry_run: Option<DryRun>,
 }
 
-/// What came of looking for messages that would be lost.
+/// The result of the search for messages that would be lost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Looked {
     /// Whether everything could be read for it.
@@ -60,7 +60,7 @@ pub(super) struct Looked {
     pub(super) unread_count: usize,
 }
 
-/// Says what would be lost, and saves it if that is wanted.
+/// Reports what would be lost, and saves it if that is wanted.
 ///
 /// # Errors
 /// The index or the archive cannot be read, the snapshot not be written.
@@ -121,7 +121,7 @@ pub(super) fn before(
     Ok(Looked { outcome, unread_count: report.problems.len() })
 }
 
-/// Opens the index, in step with the disk; none if there is none.
+/// Opens the index after updating it; `None` if there is none.
 fn view(
     keeping: Keeping,
     (session, progress): (&Session, &Progress),
@@ -146,20 +146,20 @@ fn view(
     Ok(Some(host.open_view()?))
 }
 
-/// What was asked to find out what would be lost.
+/// Where the search looked for messages.
 #[derive(Clone, Copy)]
 struct Seen {
-    /// Whether there is an index, which says what lies in Maildirs.
+    /// Whether there is an index, which knows the messages in Maildirs.
     has_index: bool,
     /// Whether everything could be read.
     is_whole: bool,
 }
 
-/// Says how many messages would be lost.
+/// Returns the sentence about how many messages would be lost.
 fn sentence(list: &[LostMessage], seen: Seen, dry_run: Option<DryRun>) -> String {
     let Seen { has_index, is_whole } = seen;
     let is_known =
-        if has_index { "" } else { "; there is no index here, so what lies in Maildirs is not known" };
+        if has_index { "" } else { "; there is no index here, so the messages in Maildirs are not known" };
     if list.is_empty() && !is_whole {
         return format!("no message is known to be lost, but not everything could be read{is_known}");
     }
@@ -178,7 +178,7 @@ fn sentence(list: &[LostMessage], seen: Seen, dry_run: Option<DryRun>) -> String
     format!("{amount}, {bytes}, {verb} {places}{is_known}")
 }
 
-/// Who knows what messages are about.
+/// Where sender and subject of messages can be read.
 struct MessageSources<'a> {
     view: Option<&'a View>,
     held: &'a ArchivedMessages<'a>,
@@ -198,7 +198,7 @@ impl MessageSources<'_> {
         format!("lost    {} {from} {subject} {:>9} {path}", column(&date, 16), lost.size_bytes)
     }
 
-    /// Returns what the index knows of a message, or else what it says itself.
+    /// Returns the index's data of a message, or else reads the message itself.
     fn about(&self, lost: &LostMessage) -> Option<(String, String, String)> {
         let sha256 = lost.sha256?;
         let when = |seconds: i64| {
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(
             said(false, false),
             "no message is known to be lost, but not everything could be read; there is no index here, so \
-             what lies in Maildirs is not known"
+             the messages in Maildirs are not known"
         );
     }
 }

@@ -80,7 +80,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Returns the tree at a path, and the path as what is below it begins with it.
+/// Returns the tree at a path, and the path as the prefix of everything below it.
 fn top(
     repository: &restic::Repository,
     snapshot: &Snapshot,

@@ -1,4 +1,4 @@
-//! `pneu archive`: backups of mail in repositories that restic reads too. A file for each of its commands.
+//! `pneu archive`: backups of mail in repositories that restic also reads. One file for each command.
 //!
 //! A new command is a file here and a line in [`COMMANDS`].
 

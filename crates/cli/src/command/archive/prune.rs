@@ -70,7 +70,7 @@ impl Run<Session> for Arguments {
         let repository = place.open()?;
         let lock = place.lock_unless(&repository, LockKind::Exclusive, self.lock)?;
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         let staying: Vec<Snapshot> =
             repository.snapshots()?.complete()?.into_iter().map(|(_, snapshot)| snapshot).collect();
         let losing = Losing {
@@ -85,7 +85,10 @@ impl Run<Session> for Arguments {
         let looked = lost::before(&losing, self.keeping, (session, &progress), &mut output)?;
         output.finish()?;
         if self.keeping.keep_messages && looked.unread_count > 0 && dry_run.is_none() {
-            bail!("nothing was removed: unreadable trees may name messages, which would not be saved");
+            bail!(
+                "nothing was removed, because trees that cannot be read may name messages; \
+                 run \"pneu archive check\""
+            );
         }
         let lost = looked.outcome;
         let plan = plan(&repository, self.how, &[], &progress)?;
@@ -95,7 +98,7 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Looks at everything and decides what is to go once `going`, snapshots, are removed. Changes nothing.
+/// Reads everything and decides what to remove after the snapshots `going` are removed. Changes nothing.
 ///
 /// # Errors
 /// Something that other snapshots need is missing or damaged, so that nothing may be removed; the repository
@@ -153,7 +156,7 @@ pub(super) fn carry_out(
     Ok(if report.failed.is_empty() { Outcome::Done } else { Outcome::Partly })
 }
 
-/// Says what a plan comes to.
+/// Prints what a plan does.
 fn lines(figures: &PruneFigures) -> Vec<String> {
     let blobs = |number, bytes| format!("{}, {}", count(number, "blob"), people(bytes));
     let packs = |number, bytes| format!("{}, {}", count(number, "pack"), people(bytes));
@@ -162,12 +165,12 @@ fn lines(figures: &PruneFigures) -> Vec<String> {
         format!("unused    {}", blobs(figures.unused_blob_count, figures.unused_bytes)),
     ];
     if figures.duplicate_count > 0 {
-        lines.push(format!("twice     {}", blobs(figures.duplicate_count, figures.duplicate_bytes)));
+        lines.push(format!("duplicate {}", blobs(figures.duplicate_count, figures.duplicate_bytes)));
     }
     if figures.unindexed_pack_count > 0 {
         lines.push(format!("unindexed {}", packs(figures.unindexed_pack_count, figures.unindexed_bytes)));
     }
-    lines.push(format!("anew      {}", packs(figures.repacked_pack_count, figures.repacked_bytes)));
+    lines.push(format!("to repack {}", packs(figures.repacked_pack_count, figures.repacked_bytes)));
     lines.push(format!(
         "to remove {} of {}, {}",
         figures.removed_pack_count,
@@ -178,7 +181,7 @@ fn lines(figures: &PruneFigures) -> Vec<String> {
     lines
 }
 
-/// Reads how much may stay unused.
+/// Parses how much may stay unused.
 fn max_unused(text: &str) -> Result<MaxUnused, String> {
     if text == "unlimited" {
         return Ok(MaxUnused::Unlimited);

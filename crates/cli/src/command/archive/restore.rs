@@ -83,7 +83,7 @@ impl Run<Session> for Arguments {
             Existing::Always => Overwrite::Always,
         };
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         progress.name("restoring");
         let options = RestoreOptions { choose: &choose, overwrite };
         let result = restic::restore(&repository, &tree, &self.target, &options, &progress);
@@ -104,7 +104,8 @@ impl Run<Session> for Arguments {
         if !session.is_quiet {
             let kept = match report.kept_count {
                 0 => String::new(),
-                kept => format!("; {kept} were there and stayed"),
+                1 => "; 1 existing file was kept".to_owned(),
+                kept => format!("; {kept} existing files were kept"),
             };
             let files = count(report.file_count, "file");
             output.line(&format!(

@@ -5,7 +5,7 @@
 use clap::Args;
 use restic::forget::{Count, Policy, Span};
 
-/// Rules: a snapshot stays if any of them keeps it.
+/// A policy: a snapshot stays if any option keeps it.
 #[derive(Debug, Args)]
 pub(super) struct Rules {
     /// Keep the last N snapshots. Here and below, N can be "unlimited"
@@ -70,7 +70,7 @@ impl Rules {
     }
 }
 
-/// Takes lists apart that have commas between their words.
+/// Splits lists at commas.
 pub(super) fn lists(words: &[String]) -> Vec<Vec<String>> {
     words.iter().map(|list| list.split(',').map(str::to_owned).collect()).collect()
 }

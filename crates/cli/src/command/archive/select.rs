@@ -1,6 +1,6 @@
 //! Finds the snapshots that the user means.
 //!
-//! Takes `latest` or a prefix of an ID, optionally with a path after a colon, or machines, tags and paths.
+//! Takes `latest` or a prefix of an ID, optionally with a path after a colon, or hosts, tags and paths.
 //! Returns snapshots. Does not know what they are used for.
 
 use crate::exit::NotFound;
@@ -18,7 +18,7 @@ pub(super) struct Selection {
     /// Only in this snapshot: a prefix of its ID, or "latest". Can be repeated
     #[arg(long, short, value_name = "SNAPSHOT")]
     snapshot: Vec<String>,
-    /// Only in snapshots of this machine. Can be repeated
+    /// Only in snapshots of this host. Can be repeated
     #[arg(long, short = 'H', value_name = "HOST")]
     host: Vec<String>,
     /// Only in snapshots with this tag, or with all tags of a comma-separated list. Can be repeated
@@ -33,15 +33,15 @@ pub(super) struct Selection {
 #[derive(Debug, Default)]
 pub(super) struct Selected {
     pub(super) snapshots: Vec<(Id, Snapshot)>,
-    /// How many could not be read. That was told.
+    /// How many could not be read, which was reported.
     pub(super) unread_count: usize,
 }
 
 impl Selection {
-    /// Returns the snapshots that are meant. Of those that cannot be read it tells.
+    /// Returns the snapshots that are meant. Reports those that cannot be read.
     ///
     /// # Errors
-    /// A snapshot that is named is not there; the repository cannot be reached.
+    /// A named snapshot does not exist; the repository cannot be reached.
     pub(super) fn of(&self, repository: &Repository) -> Result<Selected> {
         let lists = self.tag.iter().map(|list| list.split(',').map(str::to_owned).collect());
         let filter = Filter { hosts: self.host.clone(), tags: lists.collect(), paths: self.path.clone() };
@@ -58,7 +58,9 @@ impl Selection {
                         |(_, snapshot): &&(Id, Snapshot)| filter.matches(&Candidate::from(snapshot));
                     let newest = latest(listed.snapshots.iter().filter(is_meant));
                     newest
-                        .ok_or_else(|| NotFound("no snapshot is of that machine, tag and path".to_owned()))?
+                        .ok_or_else(|| {
+                            NotFound("no snapshot matches the given hosts, tags and paths".to_owned())
+                        })?
                         .0
                 }
                 name => named(&listed.snapshots, name)?.0,
@@ -69,7 +71,7 @@ impl Selection {
     }
 }
 
-/// Returns all snapshots. Of those that cannot be read it tells.
+/// Returns all snapshots. Reports those that cannot be read.
 ///
 /// # Errors
 /// The repository cannot be reached.
@@ -81,8 +83,8 @@ pub(super) fn all(repository: &Repository) -> Result<Selected> {
     Ok(Selected { snapshots: listed.snapshots, unread_count: listed.unread.len() })
 }
 
-/// Returns the one of these snapshots, the oldest first, that is called so: "latest", or the beginning of its
-/// id.
+/// Returns the one of these snapshots, sorted oldest first, that has this name: "latest", or a prefix of its
+/// ID.
 ///
 /// # Errors
 /// None is, or several are.
@@ -100,8 +102,8 @@ pub(super) fn named<'a>(snapshots: &'a [(Id, Snapshot)], name: &str) -> Result<&
     Ok(found.expect("the id is one of theirs"))
 }
 
-/// Returns the newest of snapshots that come from the oldest on. One that only keeps what was deleted counts
-/// where there is no other.
+/// Returns the newest of snapshots that are sorted oldest first. A snapshot that only keeps deleted messages
+/// counts only if there is no other.
 fn latest<'a>(
     snapshots: impl DoubleEndedIterator<Item = &'a (Id, Snapshot)> + Clone,
 ) -> Option<&'a (Id, Snapshot)> {
@@ -109,10 +111,10 @@ fn latest<'a>(
     snapshots.clone().rfind(|(_, snapshot)| !is_kept(snapshot)).or_else(|| snapshots.last())
 }
 
-/// Returns the one snapshot that `text` names, and the path behind it.
+/// Returns the one snapshot that `text` names, and the path after it.
 ///
 /// # Errors
-/// None is named so, or several are; or one that cannot be read might be meant.
+/// No snapshot or several have that name; or one that cannot be read might be meant.
 pub(super) fn one(repository: &Repository, text: &str) -> Result<(Id, Snapshot, Vec<u8>)> {
     let (name, path) = text.split_once(':').unwrap_or((text, ""));
     let mut listed = repository.snapshots()?;

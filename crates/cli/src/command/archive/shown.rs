@@ -6,14 +6,14 @@ use crate::environment;
 use jiff::Timestamp;
 use restic::{Id, NodeKind, Snapshot, Time};
 
-/// Returns a time as the user's clock shows it; one that it cannot show, as it was noted.
+/// Returns a time in local time; one that cannot be converted, as it was written.
 pub(super) fn local_time(time: &Time) -> String {
     let zone = environment::now().time_zone().clone();
     let at = Timestamp::from_second(time.seconds()).map(|at| at.to_zoned(zone));
     at.map_or_else(|_| time.to_string(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
-/// Returns the day of a time as the user's clock shows it.
+/// Returns the day of a time in local time.
 pub(super) fn local_day(time: &Time) -> String {
     local_time(time).split(' ').next().unwrap_or_default().to_owned()
 }
@@ -32,7 +32,7 @@ pub(super) fn kind_letter(kind: NodeKind) -> char {
     }
 }
 
-/// Returns a snapshot in a line: id, time, host, tags, paths.
+/// Returns a snapshot as one line: id, time, host, tags, paths.
 pub(super) fn snapshot_line(id: &Id, snapshot: &Snapshot) -> String {
     let tags =
         if snapshot.tags.is_empty() { String::new() } else { format!("  [{}]", snapshot.tags.join(", ")) };

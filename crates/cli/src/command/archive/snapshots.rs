@@ -15,7 +15,7 @@ use terminal::command_line::Run;
 
 /// List snapshots, oldest first
 ///
-/// Prints a line for each snapshot: the short ID, time, machine, tags and paths.
+/// Prints a line for each snapshot: the short ID, time, host, tags and paths.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     repository: RepositoryOptions,
     #[command(flatten)]
     lock: LockOptions,
-    /// Only snapshots of this machine
+    /// Only snapshots of this host
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
     /// Only snapshots with this tag. If repeated, all tags must match

@@ -36,7 +36,7 @@ impl Run<Session> for Arguments {
         let repository = place.open()?;
         let lock = place.lock_to_read(&repository, self.lock)?;
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         progress.name("reading trees");
         let result = restic::statistics(&repository, &progress);
         progress.finish();

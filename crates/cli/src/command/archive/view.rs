@@ -21,7 +21,7 @@ use terminal::command_line::Run;
 use terminal::signals;
 use work::Silent;
 
-/// Bytes of a file that are read to be shown.
+/// Most bytes of a file that are read to show it.
 const FILE_BYTES_MAX: usize = 100 << 20;
 
 /// Show messages and other files from the archive
@@ -106,13 +106,13 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Reads what the user wrote. `None` if that is no path, but a message.
+/// Parses what the user wrote. `None` if it is not a path, but names a message.
 fn wanted(text: &OsStr) -> Option<Wanted<'_>> {
     let bytes = text.as_bytes();
     if bytes.first() == Some(&b'/') {
         return Some(Wanted::Newest(bytes));
     }
-    // "b:" may begin a query, and no path of a query begins with a slash.
+    // "b:" may also be a field of a query, but the path of a snapshot begins with a slash.
     let colon = bytes.windows(2).position(|pair| pair == b":/");
     let colon = colon?;
     let name = std::str::from_utf8(bytes.get(..colon)?).ok()?;
@@ -140,7 +140,7 @@ fn file(repository: &Repository, snapshots: &[(Id, Snapshot)], text: &OsStr) -> 
     Err(NotFound(format!("no snapshot has {}", Path::new(text).display())).into())
 }
 
-/// Says whether a file lies where messages do.
+/// Returns whether a file is where messages are.
 fn is_message(place: &Path) -> bool {
     place.parent().is_some_and(|parent| parent.ends_with("cur") || parent.ends_with("new"))
 }
@@ -170,7 +170,7 @@ fn unpack(stored: Vec<u8>, content: &mut FileContent) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes a file as it is; what a terminal would act on is replaced there, and in text.
+/// Writes a file unchanged; on a terminal and in text, harmful characters are replaced.
 fn write(repository: &Repository, file: &File, format: Format, output: &mut Output) -> Result<()> {
     if format == Format::Raw && !output.terminal.is_terminal() {
         return each_piece(repository, file, &mut |bytes| output.bytes(bytes).map(|()| More::Wanted));
@@ -179,7 +179,7 @@ fn write(repository: &Repository, file: &File, format: Format, output: &mut Outp
     output.bytes(many_lines(&String::from_utf8_lossy(&located.content.bytes)).as_bytes())
 }
 
-/// Whether the pieces behind one are read: a snapshot may name as many as it likes.
+/// Whether the pieces after one are read: a snapshot may name as many as it likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum More {
     Wanted,
@@ -201,7 +201,7 @@ fn each_piece(
     Ok(())
 }
 
-/// Reads a message that the index knows, or that is named by all of its SHA-256.
+/// Reads a message that the index knows, or that is named by its complete SHA-256.
 fn by_content(repository: &Repository, handle: &str, session: &Session) -> Result<Located> {
     let sha256 = match handle.parse::<Id>() {
         Ok(id) => id.0,

@@ -1,4 +1,4 @@
-//! Counts for one query after the other, for a program at the other end of two pipes.
+//! Counts for one query after the other, for a program that writes queries to a pipe and reads from another.
 //!
 //! Takes a view and lines, each a query. Prints a line for each as soon as it was read, in the same order:
 //! the number, or a word if the query has no answer. Does not know where the lines come from.
@@ -12,9 +12,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use pneu::{Error, View};
 use std::io::{BufRead, Read};
 
-/// Bytes of a line. No query that can be answered is longer.
+/// Most bytes of a line. No valid query is longer.
 const LINE_BYTES_MAX: usize = 1 << 20;
-/// What stands in the place of a number. No number can be taken for it.
+/// Printed in place of a number.
 const NO_ANSWER: &str = "error";
 
 /// Counts for each line.
@@ -22,7 +22,7 @@ const NO_ANSWER: &str = "error";
 /// # Errors
 /// The lines cannot be read, the output cannot be written; damage in the index; the work was stopped.
 pub(super) fn count(view: &View, input: &mut dyn BufRead, session: &Session) -> Result<Outcome> {
-    // Every line is answered from one state, whatever is indexed, tagged and saved meanwhile.
+    // All lines are answered from one state, whatever is indexed, tagged or saved meanwhile.
     view.pin()?;
     let mut output = session.output();
     let mut outcome = Outcome::Done;
@@ -35,7 +35,7 @@ pub(super) fn count(view: &View, input: &mut dyn BufRead, session: &Session) -> 
         };
         match answer(view, is_whole.then_some(&line)) {
             Ok(count) => output.line(&count.to_string())?,
-            // Nothing that comes after it can be answered either.
+            // No later line can be answered either.
             Err(error) if is_about_index(&error) => return Err(error),
             Err(error) => {
                 complain(format!("line {number}: {}", remedy::explained(&error)));
@@ -56,7 +56,7 @@ fn answer(view: &View, line: Option<&Vec<u8>>) -> Result<u64> {
     view.count(&question.query).map_err(|error| question.explain(error))
 }
 
-/// Says whether an error is one of the index, and not of a query.
+/// Returns whether an error is one of the index, not of a query.
 fn is_about_index(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(Error::Index(_) | Error::Cancelled))
 }
@@ -72,7 +72,7 @@ enum Line {
     End,
 }
 
-/// Reads a line, however it ends. The last one may lack its end.
+/// Reads a line. The last one may lack its line end.
 fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> std::io::Result<Line> {
     line.clear();
     let mut is_long = false;

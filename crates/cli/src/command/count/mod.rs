@@ -21,7 +21,7 @@ use terminal::command_line::Run;
 /// With --batch, reads a query from each line of standard input, and prints a number for each at once, so
 /// that another program can ask one query after the other. All are answered from the index as it was at the
 /// start. An empty line counts every message. For a query that cannot be answered it prints "error", says why
-/// on standard error, and continues; the exit code is then 3, and else 0, even if nothing matches.
+/// on standard error, and continues; the exit code is then 3, otherwise 0, even if nothing matches.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

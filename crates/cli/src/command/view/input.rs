@@ -1,6 +1,6 @@
-//! Messages that `view` was asked for: read, and with what the index knows of them.
+//! Reads the messages that `view` shows, and what the index knows of them.
 //!
-//! Takes names of messages, or standard input. Tells what cannot be read. Does not know how messages are
+//! Takes names of messages, or standard input. Reports what cannot be read. Does not know how messages are
 //! written.
 
 use super::options::{Format, How};
@@ -15,10 +15,10 @@ use pneu::Message;
 use std::ffi::OsString;
 use std::io::{self, Read};
 
-/// Bytes of standard input that are read.
+/// Most bytes of standard input that are read.
 const INPUT_BYTES_MAX: u64 = 100 << 20;
 
-/// Reads the messages with these names. Tells of those that cannot be read, and fails if all cannot.
+/// Reads the messages with these names. Reports those that cannot be read, and fails if none can.
 ///
 /// # Errors
 /// Why the last one cannot be read, if none can.
@@ -47,7 +47,7 @@ pub(crate) fn located(
     }
 }
 
-/// Tells what the user should know of a message.
+/// Reports what the user should know of a message.
 pub(super) fn tell(located: &Located, how: How, session: &Session) {
     if session.is_quiet {
         return;
@@ -78,8 +78,8 @@ pub(super) fn from_standard_input() -> Result<Located> {
     Ok(Located::new(None, content))
 }
 
-/// Returns the message as the index knows it, if it knows that the file that was read holds it. Of what was
-/// read from no file, nothing is said of files.
+/// Returns the message as the index knows it, if the index knows the file that was read. For a message that
+/// was not read from a file, returns no files.
 pub(super) fn known(located: &Located, session: &Session) -> Option<Message> {
     // Without an index a file can be shown all the same.
     session.view_if_sound()?.known(located).ok()?

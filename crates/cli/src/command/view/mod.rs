@@ -44,8 +44,8 @@ pub(crate) struct Arguments {
     /// exactly one message, or - for standard input
     #[arg(value_name = "MESSAGE", required = true)]
     messages: Vec<OsString>,
-    /// Show all messages of the conversation that a message belongs to, those that are answered first. A
-    /// query may then match several messages of one conversation
+    /// Show all messages of the conversation that a message belongs to, replies after the message they reply
+    /// to. A query may then match several messages of one conversation
     #[arg(long, short = 't')]
     thread: bool,
     #[command(flatten)]

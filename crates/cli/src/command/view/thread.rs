@@ -1,7 +1,7 @@
 //! `pneu view --thread`: shows whole conversations.
 //!
 //! Takes names of messages. Writes every message of their conversations, each below the message that it
-//! answers, and reads one after the other. Does not know how messages are written.
+//! replies to, and reads one after the other. Does not know how messages are written.
 
 use super::input::{from_standard_input, tell};
 use super::options::{Format, How};
@@ -22,10 +22,10 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Shows the conversations of messages, that with the newest message first.
+/// Shows the conversations of messages, the one with the newest message first.
 ///
 /// # Errors
-/// There is no index; none of the messages is there, or none can be read; the output cannot be written.
+/// There is no index; none of the messages exists or can be read; the output cannot be written.
 pub(super) fn show(
     names: &[OsString],
     (how, lock): (How, LockOptions),
@@ -80,7 +80,7 @@ pub(super) fn show(
         shown.thread(thread)?;
     }
     let (writer, outcome) = (shown.writer, shown.outcome);
-    // Everything is read. Nobody else has to wait for the repository while somebody reads the page.
+    // Everything is read. Other processes need not wait for the lock while the user reads the page.
     drop(archive);
     match writer {
         Some(writer) => writer.finish().map(|()| outcome),
@@ -88,8 +88,8 @@ pub(super) fn show(
     }
 }
 
-/// Returns the messages with a name. What a path or standard input holds is known by its content, or else by
-/// its Message-ID.
+/// Returns the messages with a name. A message from a path or standard input is looked up by its content, or
+/// else by its Message-ID.
 fn hits(view: &View, name: &OsStr, session: &Session) -> Result<Vec<Hit>> {
     let handle = name.to_string_lossy();
     let located = match &*handle {
@@ -101,7 +101,7 @@ fn hits(view: &View, name: &OsStr, session: &Session) -> Result<Vec<Hit>> {
     };
     let hits = view.by_content(&located)?;
     if hits.is_empty() {
-        bail!("{handle} is not indexed, so that its conversation is not known; run \"pneu index\" first");
+        bail!("{handle} is not indexed, so its conversation is not known; run \"pneu index\" first");
     }
     Ok(hits)
 }
@@ -118,7 +118,7 @@ fn with_absent(view: View, named: &[(&OsString, Vec<Hit>)], session: &Session) -
     messages::with_absent(view, session)
 }
 
-/// Returns the names of which no message is among those that are listed.
+/// Returns the names that have no message among those listed.
 fn names_without<'a>(
     view: &View,
     named: &[(&'a OsString, Vec<Hit>)],
@@ -146,7 +146,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Shows a conversation. Tells of messages that cannot be read.
+    /// Shows a conversation. Reports messages that cannot be read.
     fn thread(&mut self, thread: &Thread) -> Result<()> {
         let mut reader = RecordReader::new();
         let id = |entry: &ThreadEntry| self.view.mailbox().message_id(&entry.hit, &mut reader);

@@ -79,7 +79,7 @@ impl Writer {
             Format::Sexp => render::sexp_line(&record, &mut bytes),
         }
         self.output.bytes(&bytes)?;
-        // Somebody may look at the first while the others are read.
+        // The user can read the first while the others are read from disk.
         if self.output.terminal.is_terminal() && self.count == 1 { self.output.flush() } else { Ok(()) }
     }
 

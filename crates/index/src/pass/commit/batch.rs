@@ -364,7 +364,7 @@ impl<'a> Batch<'a> {
         Ok(left)
     }
 
-    /// Dates messages without a date of their own by the present names of their files.
+    /// Sets the date of messages that have none of their own, from the current names of their files.
     fn redate(&self, ingested: &mut Ingested) -> Result<()> {
         let deleted = self.deleted.iter().collect();
         let file_table = self.snapshot.table(files::TABLE)?;

@@ -1,4 +1,4 @@
-//! Dates messages without a date of their own by the names of their files.
+//! Sets the date of messages that have none of their own, from the current names of their files.
 //!
 //! Input: the messages that lost or got files, and the times in names of files. Output: rows of `messages`
 //! with new dates. The earliest time in a message's file names is its date. The order in which files are seen

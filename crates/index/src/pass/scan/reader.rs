@@ -14,7 +14,7 @@ use mail::{FileStat, Fingerprint, RootBoundary, ScanBuffer, Stamp};
 use std::path::Path;
 
 /// The message about links that are not followed.
-const ELSEWHERE: &str = "is a link to a file that is no mail; it is not followed";
+const ELSEWHERE: &str = "is a link to a file outside the mail; it is not followed";
 
 /// Reads directories one after another, reusing its memory.
 pub(in crate::pass) struct Reader<'a> {
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         let has_rows = || Ok::<bool, crate::Error>(self.known.count(folder.row.number, subdirectory)? > 0);
         let mut opened = None;
         if folder.is_there && !is_listed && !folder.is_new && has_rows()? {
-            let what = format!("is no directory any more{STAYS}");
+            let what = format!("is no longer a directory{STAYS}");
             return Ok((Outcome::Unknown, vec![Problem::new(path, what)]));
         } else if folder.is_there && is_listed {
             opened = self.list((&path, &root), &mut problems);

@@ -59,7 +59,7 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
             let what = if !known.is_empty() {
                 "holds no Maildir any more; nothing was changed (is it not mounted?)"
             } else {
-                "holds no Maildir: no directory with cur and new in it"
+                "it holds no directory with \"cur\" and \"new\""
             };
             unknown_root(scan, index, &root.path, what);
             return;
@@ -146,8 +146,8 @@ fn missing_folders(
             && input.loss == Loss::Refuse
             && is_unmounted(&path, &root.path, row);
         if is_unmounted {
-            let what =
-                "is not there, and lay on another device: is it not mounted? What is indexed of it stays";
+            let what = "does not exist, and was on another device: is it not mounted? \
+                        Its messages stay in the index";
             let remedy = Some(Remedy::AcceptLossOfFolder);
             scan.problems.push(Problem { path: path.clone(), what: what.to_owned(), remedy });
         }

@@ -51,7 +51,7 @@ fn a_folder_that_lay_on_another_device_is_not_gone_but_unmounted() {
     fs::remove_dir_all(ground.root().join("c")).unwrap();
     let summary = ground.update();
     assert_eq!((summary.gone, summary.problems.len()), (0, 1));
-    assert!(summary.problems[0].what.contains("lay on another device"), "{:?}", summary.problems);
+    assert!(summary.problems[0].what.contains("was on another device"), "{:?}", summary.problems);
     assert_eq!(ground.files().len(), 6);
     ground.check();
     assert_eq!(accepted(&ground), 2);

@@ -15,7 +15,7 @@ use query::{Family, Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority,
 use std::ops::Range;
 
 /// The message if no address of the user is configured.
-const OWN_ADDRESSES_UNKNOWN: &str = "which mail is addressed to you in person is not known";
+const OWN_ADDRESSES_UNKNOWN: &str = "your addresses are not known";
 
 /// One source of a set of messages. A leaf has one for each of its fields, and matches a message that any of
 /// them finds.

@@ -223,7 +223,7 @@ fn is_checksum_right(text: &str) -> bool {
 fn parse(bytes: &[u8], path: PathBuf) -> Result<BTreeMap<String, String>> {
     let wrong =
         |line: usize, what: &str| Err(Error::QueryText { path: path.clone(), line, what: what.to_owned() });
-    let Ok(text) = std::str::from_utf8(bytes) else { return wrong(1, "it is no text in UTF-8") };
+    let Ok(text) = std::str::from_utf8(bytes) else { return wrong(1, "it is not UTF-8 text") };
     let mut lines = (1..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
     match lines.next() {
         Some((_, HEADER_1)) => {}
@@ -246,7 +246,7 @@ fn parse(bytes: &[u8], path: PathBuf) -> Result<BTreeMap<String, String>> {
             return wrong(number, &what);
         }
         if queries.insert(name.to_owned(), query.to_owned()).is_some() {
-            return wrong(number, "its name stands there twice");
+            return wrong(number, "its name is listed twice");
         }
     }
     Ok(queries)

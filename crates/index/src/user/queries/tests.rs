@@ -22,7 +22,7 @@ fn a_file_has_a_line_for_each_query() {
         ("pneu-queries 2\na\tb\n", "line 2 of the saved queries in q: the checksum"),
         ("pneu-queries 1\na b\n", "line 2 of the saved queries in q: there is no tab"),
         ("pneu-queries 1\na b\tc\n", "letters, digits"),
-        ("pneu-queries 1\n\na\tb\na\tc\n", "line 4 of the saved queries in q: its name stands there twice"),
+        ("pneu-queries 1\n\na\tb\na\tc\n", "line 4 of the saved queries in q: its name is listed twice"),
     ] {
         let error = parsed(text).unwrap_err();
         assert!(error.contains(part), "{text:?}: {error}");

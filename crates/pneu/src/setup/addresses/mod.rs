@@ -1,9 +1,9 @@
 //! Finds the user's own addresses: in the configuration of other programs, and in mail that the user sent.
 //!
-//! In: the home directory, the directory of configurations, roots. Out: addresses, each once, those that are
-//! said before those that are guessed. No program is run, and only plain files are read, of limited size. mu
-//! keeps its addresses in its database and in no text: they are not found. Must not know what addresses are
-//! used for.
+//! Input: the home directory, the directory of configurations, roots. Output: addresses, each once, those
+//! that are configured before those that are guessed. No program is run, and only plain files are read, of
+//! limited size. mu keeps its addresses in its database and in no text: they are not found. Does not depend
+//! on what addresses are used for.
 
 mod programs;
 mod sent;
@@ -11,7 +11,7 @@ mod sent;
 use index::Root;
 use std::path::{Path, PathBuf};
 
-/// Addresses that are taken.
+/// Most addresses that are returned.
 const ADDRESS_COUNT_MAX: usize = 32;
 /// Bytes of a configuration that are read; one that is longer is left out.
 const FILE_BYTES_MAX: usize = 1 << 20;

@@ -1,8 +1,8 @@
 //! Takes the user's addresses out of the configuration of other programs: notmuch, mutt and neomutt, msmtp,
 //! mbsync, git.
 //!
-//! In: the text of a file. Out: addresses in their order. Commands in such files are never run: a value that
-//! needs one is left out. Must not know where the files lie.
+//! Input: the text of a file. Output: addresses in their order. Commands in such files are never run: a value
+//! that needs one is left out. Does not depend on where the files lie.
 
 use crate::setup::configuration::is_address;
 
@@ -103,8 +103,8 @@ fn words<'a>(text: &'a str, names: &'static [&'static str]) -> impl Iterator<Ite
     })
 }
 
-/// Returns the address in a value: alone, in quotes, or in angle brackets after a name. None if a command or
-/// a variable makes it.
+/// Returns the address in a value: alone, in quotes, or in angle brackets after a name. `None` if a command
+/// or a variable makes it.
 fn plain(value: &str) -> Option<String> {
     let value = value.trim().trim_matches(['"', '\'']);
     let bracketed = value.split_once('<').and_then(|(_, rest)| rest.split_once('>'));

@@ -1,24 +1,25 @@
-//! Takes the user's addresses out of mail that the user sent: it lies in folders of known names.
+//! Takes the user's addresses out of mail that the user sent, which is in folders with known names.
 //!
-//! In: roots. Out: addresses that the newest of that mail is from, the most frequent first. Must not know
-//! what is configured.
+//! Input: roots. Output: addresses that the newest of that mail is from, the most frequent first. Does not
+//! depend on what is configured.
 
 use index::Root;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What folders of sent mail are called by programs, in lower case.
+/// The names that programs give to folders of sent mail, in lower case.
 const NAMES: [&str; 8] =
     ["sent", "sent items", "sent mail", "sent messages", "sent-mail", "outbox", "gesendet", "envoy\u{e9}s"];
-/// Folders that are looked into.
+/// Most folders that are read.
 const FOLDER_COUNT_MAX: usize = 16;
-/// Messages that are read of each.
+/// Most messages that are read of each.
 const MESSAGE_COUNT_MAX: usize = 64;
-/// Names that are looked at of each.
+/// Most names that are listed of each.
 const NAME_COUNT_MAX: usize = 100_000;
-/// Bytes of a message that are read: the header stands there.
+/// Most bytes of a message that are read: enough for the header.
 const HEADER_BYTES_MAX: usize = 64 << 10;
-/// Of so many messages one at least must be from an address: others wrote a few of what lies there.
+/// An address must have sent at least one of so many messages, because such folders also hold a few messages
+/// from other people.
 const SHARE: usize = 10;
 
 /// Returns the addresses that mail in folders of sent mail is from.
@@ -56,7 +57,7 @@ fn sent_folders(root: &Path) -> Vec<PathBuf> {
 fn newest(directory: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let read = mail::read_directory(directory, &mut mail::ScanBuffer::new(), |entry| {
-        // A link may lead anywhere: other messages tell enough.
+        // A link may lead anywhere. The other messages are enough.
         if entry.kind == mail::EntryKind::File && paths.len() < NAME_COUNT_MAX {
             paths.push(mail::join(directory, entry.name));
         }

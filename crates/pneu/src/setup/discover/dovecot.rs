@@ -1,12 +1,12 @@
 //! Dovecot's configuration: where it keeps the user's mail.
 //!
-//! In: the text. Out: the directory, if it is a Maildir of a path that can be told: `mail_location =
+//! Input: the text. Output: the directory, if it is a Maildir with a known path: `mail_location =
 //! maildir:..`, or since 2.4 `mail_path` and `mail_inbox_path` beside `mail_driver = maildir`.
 
 use super::path::{At, plain};
 use std::path::PathBuf;
 
-/// Stands before the path in `mail_location`.
+/// The text before the path in `mail_location`.
 const MAILDIR: &str = "maildir:";
 
 /// Returns the directories.
@@ -18,7 +18,7 @@ pub(super) fn directories(text: &str, at: &At<'_>) -> Vec<PathBuf> {
         let value = value.trim().trim_matches('"');
         match key.trim() {
             "mail_location" => {
-                // Options stand behind the path: maildir:~/Maildir:LAYOUT=fs
+                // Options follow the path: maildir:~/Maildir:LAYOUT=fs
                 let path = value.strip_prefix(MAILDIR).and_then(|rest| rest.split(':').next());
                 found.extend(path.and_then(|path| expanded(path, at)));
             }
@@ -33,8 +33,8 @@ pub(super) fn directories(text: &str, at: &At<'_>) -> Vec<PathBuf> {
     found
 }
 
-/// Puts the home directory and the user's name in the place of their variables. Paths with others cannot be
-/// told.
+/// Replaces the variables for the home directory and the user's name. Paths with other variables are not
+/// known.
 fn expanded(path: &str, at: &At<'_>) -> Option<PathBuf> {
     let home = at.home?.to_str()?;
     let mut text = path.replace("%{home}", home).replace("%h", home);

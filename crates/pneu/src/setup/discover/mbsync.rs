@@ -1,12 +1,12 @@
 //! mbsync's configuration: the stores that are Maildirs.
 //!
-//! In: the text. Out: their directories (`Path`, `Inbox`). Stores of servers, and commands for passwords, are
-//! passed over.
+//! Input: the text. Output: their directories (`Path`, `Inbox`). Stores of servers, and commands for
+//! passwords, are ignored.
 
 use super::path::{At, words};
 use std::path::PathBuf;
 
-/// Where mbsync has the inbox of a store that names none.
+/// Where mbsync keeps the inbox of a store that names none.
 const INBOX_DEFAULT: &str = "~/Maildir";
 
 /// Returns the directories of all stores.

@@ -1,8 +1,8 @@
-//! Finds where a user's mail may be, by what other programs are told.
+//! Finds where a user's mail may be, in the configuration of other programs.
 //!
-//! In: the surroundings, and texts of the configuration files of mail programs. Out: directories, each with
-//! who names it. Nothing is run and nothing is looked at on the disk: whoever calls reads the files, and says
-//! which directories hold mail. Must not know indexes.
+//! Input: the surroundings, and texts of the configuration files of mail programs. Output: directories, each
+//! with the file or variable that names it. Runs nothing and does not read the disk: the caller reads the
+//! files, and says which directories hold mail. Does not depend on indexes.
 
 mod dovecot;
 mod mbsync;
@@ -17,19 +17,19 @@ use std::path::{Path, PathBuf};
 
 /// Most bytes of a configuration file that are read.
 pub const FILE_BYTES_MAX: u64 = 1 << 20;
-/// Most directories that are looked at.
+/// Most directories that are returned.
 const CANDIDATE_COUNT_MAX: usize = 64;
-/// Where mail mostly is, below the home directory.
+/// Usual places of mail, below the home directory.
 const PLACES: [&str; 5] = ["Maildir", "Mail", "mail", ".mail", ".local/share/mail"];
 
-/// What is known of the user before anything is read.
+/// What is known about the user before any file is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Whereabouts {
     /// The home directory.
     pub home: Option<PathBuf>,
     /// Where programs keep their configuration.
     pub config_home: Option<PathBuf>,
-    /// Where programs keep what they can make again.
+    /// Where programs keep caches.
     pub cache_home: Option<PathBuf>,
     /// Where the environment says that mail is (`MAILDIR`).
     pub maildir: Option<PathBuf>,
@@ -54,12 +54,12 @@ pub enum Program {
     Dovecot,
 }
 
-/// A file to be read, and whose it is.
+/// A file to be read, and the program that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The program.
     pub program: Program,
-    /// Where the file is, if it is there.
+    /// The path of the file, which may not exist.
     pub path: PathBuf,
 }
 
@@ -68,11 +68,11 @@ pub struct Source {
 pub struct Candidate {
     /// The directory.
     pub path: PathBuf,
-    /// Who says so, for people: a file or a variable; nothing if it is a usual place.
+    /// The file or variable that names it, for people; `None` for a usual place.
     pub told_by: Option<String>,
 }
 
-/// Returns the files that may name directories of mail, whether they are there or not.
+/// Returns the files that may name directories of mail, whether they exist or not.
 pub fn sources(whereabouts: &Whereabouts) -> Vec<Source> {
     let below = |base: &Option<PathBuf>, names: &[&str]| -> Vec<PathBuf> {
         base.iter().flat_map(|base| names.iter().map(|name| base.join(name))).collect()
@@ -99,7 +99,7 @@ pub fn sources(whereabouts: &Whereabouts) -> Vec<Source> {
 }
 
 /// Returns the directories that the environment, habit and these files name: each once, in this order. The
-/// home directory and what lies above it are none: all else would lie in them.
+/// home directory and its parents are left out, because all others are inside them.
 pub fn candidates(whereabouts: &Whereabouts, texts: &[(Source, String)]) -> Vec<Candidate> {
     let mut all = Vec::new();
     let named = whereabouts.maildir.iter().map(|path| (path.clone(), Some("$MAILDIR".to_owned())));
@@ -130,8 +130,8 @@ fn directories(program: Program, text: &str, at: &At<'_>) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the candidates that lie in no other, as roots must, and of equal ones the first. Each comes with
-/// where it really is, all links followed.
+/// Returns the candidates that are not inside another one, as roots must not be, and of equal ones the first.
+/// Each has its real path, with all links followed.
 pub fn outermost(candidates: &[(PathBuf, Candidate)]) -> Vec<Candidate> {
     let is_outermost = |(place, (real, _)): &(usize, &(PathBuf, Candidate))| {
         let hides = |(other_place, (other, _)): (usize, &(PathBuf, Candidate))| {
@@ -143,7 +143,8 @@ pub fn outermost(candidates: &[(PathBuf, Candidate)]) -> Vec<Candidate> {
     outer.map(|(_, (_, candidate))| candidate.clone()).collect()
 }
 
-/// Returns roots for directories: one is called `mail`, several by the last parts of their paths.
+/// Returns roots for directories: a single one is named `mail`, several are named by the last parts of their
+/// paths.
 pub fn roots(candidates: &[Candidate]) -> Vec<Root> {
     if let [only] = candidates {
         return vec![Root { name: "mail".to_owned(), path: only.path.clone() }];
@@ -159,7 +160,7 @@ pub fn roots(candidates: &[Candidate]) -> Vec<Root> {
     roots
 }
 
-/// Returns letters and digits of a directory's name, as the name of a root has them.
+/// Returns the characters of a directory's name that the name of a root may have.
 fn root_name(path: &Path) -> String {
     /// Leaves room for a number in the name of a root, which has 64 bytes.
     const BYTES_MAX: usize = 48;

@@ -1,13 +1,12 @@
-//! mu's log: which directory it indexed last. Its configuration lies in a database, which is none of ours to
-//! read.
+//! mu's log: which directory it indexed last. Its configuration is in a database, which pneu does not read.
 //!
-//! In: the text. Out: the directory.
+//! Input: the text. Output: the directory.
 
 use std::path::{Path, PathBuf};
 
-/// Stands before the directory.
+/// The text before the directory.
 const BEFORE: &str = "created indexer for ";
-/// Stands between the directory and the database.
+/// The text between the directory and the database.
 const BEHIND: &str = " -> ";
 
 /// Returns the directory that the newest line names.

@@ -1,19 +1,19 @@
 //! The configuration of mutt and neomutt: folders of mail.
 //!
-//! In: the text. Out: the directories that `folder`, `spoolfile` and `mailboxes` name. Nothing in backticks
-//! is run: such a value counts for nothing. Other files that it reads are not followed.
+//! Input: the text. Output: the directories that `folder`, `spoolfile` and `mailboxes` name. Nothing in
+//! backticks is run: such a value is ignored. Files that it includes are not read.
 
 use super::path::{At, words};
 use std::path::PathBuf;
 
-/// What `=` and `+` stand for where `folder` is not set.
+/// The meaning of `=` and `+` if `folder` is not set.
 const FOLDER_DEFAULT: &str = "~/Mail";
 
 /// Returns the directories.
 pub(super) fn directories(text: &str, at: &At<'_>) -> Vec<PathBuf> {
     let mut folder: Option<String> = None;
     let mut others = Vec::new();
-    // A backslash at the end of a line goes on in the next.
+    // After a backslash at its end, a line continues in the next.
     let text = text.replace("\\\n", "");
     for line in text.lines() {
         let words = words(&spaced(line), '#');
@@ -42,7 +42,7 @@ pub(super) fn directories(text: &str, at: &At<'_>) -> Vec<PathBuf> {
     folder.iter().chain(&others).filter_map(below).collect()
 }
 
-/// Takes white space away around the first `=`: `set folder = x` says the same as `set folder=x`.
+/// Removes white space around the first `=`: `set folder = x` means the same as `set folder=x`.
 fn spaced(line: &str) -> String {
     match line.split_once('=') {
         Some((before, value)) if before.trim_start().starts_with("set") => {
@@ -52,7 +52,7 @@ fn spaced(line: &str) -> String {
     }
 }
 
-/// Returns the names and values that `set` gives.
+/// Returns the names and values of `set`.
 fn settings(words: &[String]) -> impl Iterator<Item = (&str, &str)> {
     words.iter().filter_map(|word| word.split_once('='))
 }

@@ -1,11 +1,11 @@
 //! notmuch's configuration: where its mail is.
 //!
-//! In: the text. Out: the directory (`mail_root`, or else `path`) of the section `[database]`.
+//! Input: the text. Output: the directory (`mail_root`, or else `path`) of the section `[database]`.
 
 use super::path::At;
 use std::path::PathBuf;
 
-/// Returns the directory; none if the file does not say.
+/// Returns the directory; `None` if the file does not name one.
 pub(super) fn directories(text: &str, at: &At<'_>) -> Vec<PathBuf> {
     let (mut is_database, mut mail_root, mut path) = (false, None, None);
     for line in text.lines().map(str::trim) {
@@ -22,7 +22,7 @@ pub(super) fn directories(text: &str, at: &At<'_>) -> Vec<PathBuf> {
     mail_root.or(path).into_iter().collect()
 }
 
-/// A path that is not absolute lies below the home directory.
+/// A relative path is below the home directory.
 fn directory(value: &str, at: &At<'_>) -> Option<PathBuf> {
     let is_relative = !value.is_empty() && !value.starts_with(['/', '~', '$']);
     if is_relative { at.path(&format!("~/{value}")) } else { at.path(value) }

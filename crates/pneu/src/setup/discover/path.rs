@@ -1,11 +1,11 @@
 //! Paths as mail programs write them.
 //!
-//! In: text. Out: absolute paths, or none. Whatever would have to be run to know the path is none.
+//! Input: text. Output: absolute paths, or none. A path that needs a command to be run is none.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-/// What `~` and the user's name stand for.
+/// The values of `~` and the user's name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At<'a> {
     pub(super) home: Option<&'a Path>,
@@ -13,8 +13,8 @@ pub(super) struct At<'a> {
 }
 
 impl At<'_> {
-    /// Returns the path that `text` means: absolute, or below `~` or `$HOME`. Addresses of servers, output of
-    /// commands and other variables are none.
+    /// Returns the path that `text` means: absolute, or below `~` or `$HOME`. `None` for addresses of
+    /// servers, output of commands and other variables.
     pub(super) fn path(&self, text: &str) -> Option<PathBuf> {
         if text.contains(['`', '$', '\0']) || text.contains("://") {
             return self.below_home(text.strip_prefix("$HOME").or_else(|| text.strip_prefix("${HOME}"))?);
@@ -33,8 +33,8 @@ impl At<'_> {
     }
 }
 
-/// Returns a path without `.`, doubled slashes and a slash at the end; without `..`, too, where a name stands
-/// before it.
+/// Returns a path without `.`, doubled slashes and a slash at the end; without `..`, too, if a name is before
+/// it.
 pub(super) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -49,9 +49,9 @@ pub(super) fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns the words of a line: white space separates, quotes hold together, a backslash takes the meaning
-/// from what follows, `comment` begins a comment. A command in backticks is one word that keeps them. What is
-/// not closed ends with the line.
+/// Returns the words of a line: white space separates, quotes join, a backslash makes the next character
+/// plain, `comment` begins a comment. A command in backticks is one word that keeps them. An unclosed quote
+/// ends with the line.
 pub(super) fn words(line: &str, comment: char) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

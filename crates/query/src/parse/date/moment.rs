@@ -82,7 +82,7 @@ pub(super) fn resolve(expression: &Expression, now: &Zoned) -> Result<Moment, St
                 Ok(Moment::Period { first: second, last: second })
             }
             (Fixed::Now, Some(ago)) => time_ago(now, ago),
-            (Fixed::Epoch(_), Some(_)) => Err("a number of seconds stands alone".to_owned()),
+            (Fixed::Epoch(_), Some(_)) => Err("a number of seconds must be alone".to_owned()),
         };
     }
     let today = now.with_time_zone(zone.clone()).date();

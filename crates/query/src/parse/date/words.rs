@@ -225,11 +225,8 @@ impl Reader<'_> {
 
     /// Reads `pm` after `10:30`.
     fn half_day_of_clock(&mut self, afternoon: bool) -> Result<(), String> {
-        let clock = self
-            .expression
-            .clock
-            .as_mut()
-            .ok_or_else(|| "\"am\" and \"pm\" stand behind a time".to_owned())?;
+        let clock =
+            self.expression.clock.as_mut().ok_or_else(|| "\"am\" and \"pm\" come after a time".to_owned())?;
         clock.hour = half_day_hour(clock.hour.into(), afternoon)?;
         Ok(())
     }

@@ -203,7 +203,7 @@ impl KeyFile {
         let raw: RawKeyFile<'_> = serde_json::from_slice(json).map_err(|error| json_fault(&error))?;
         if raw.kdf != SCRYPT {
             return Err(format!(
-                "its password goes through {:?}, which nobody but restic's future knows",
+                "it uses the key derivation function {:?}, which this version does not support",
                 raw.kdf
             ));
         }

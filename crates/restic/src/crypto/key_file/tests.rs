@@ -67,10 +67,10 @@ fn a_broken_key_file_is_named_unless_another_one_fits() {
     let salt = whole.split('"').nth_back(5).unwrap().to_owned();
     let cases = [
         ("{\"".to_owned(), "its content ends too early at line 1, column 2"),
-        ("[1}".to_owned(), "its content is not what belongs there at line 1, column 2"),
+        ("[1}".to_owned(), "its content has an unexpected value at line 1, column 2"),
         (
             whole.replace("scrypt", "argon"),
-            "its password goes through \"argon\", which nobody but restic's future knows",
+            "it uses the key derivation function \"argon\", which this version does not support",
         ),
         (whole.replace(&salt, "AAAA"), "its salt has 3 bytes, not 64"),
         (whole.replace(&salt, "?"), "its salt is not base64"),

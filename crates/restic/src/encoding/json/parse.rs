@@ -9,8 +9,8 @@ pub(crate) fn json_fault(error: &serde_json::Error) -> String {
     use serde_json::error::Category;
     let what = match error.classify() {
         Category::Eof => "ends too early",
-        Category::Data => "is not what belongs there",
-        Category::Syntax | Category::Io => "is no JSON",
+        Category::Data => "has an unexpected value",
+        Category::Syntax | Category::Io => "is not JSON",
     };
     format!("its content {what} at line {}, column {}", error.line(), error.column())
 }

@@ -144,7 +144,7 @@ fn once<'json, T>(
     read: impl FnOnce(&mut Scanner<'json>) -> Scanned<T>,
 ) -> Scanned<()> {
     if value.is_some() {
-        return scanner.fault("a key stands twice");
+        return scanner.fault("a key occurs twice");
     }
     *value = Some(read(scanner)?);
     Ok(())

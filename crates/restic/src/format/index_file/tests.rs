@@ -353,7 +353,7 @@ fn damage_says_what_and_where() {
         ("offset", "offs\\et", "at byte 184: no such escape"),
         ("offset", "off\\u12gset", "at byte 183: no such escape"),
         ("offset", "offs\u{1}et", "at byte 184: a control character within a text"),
-        ("offset", "length", "at byte 199: a key stands twice"),
+        ("offset", "length", "at byte 199: a key occurs twice"),
         (",\"length\":40", "", "at byte 190: the blob before has no id, type, offset or length"),
         ("\"id\"", "\"di\"", "at byte 204: the pack before has no id"),
         ("}]}]", "}]},]", "at byte 205: expected '{', found ']'"),

@@ -73,7 +73,7 @@ pub(super) fn decode(mut header: &[u8]) -> Result<Vec<PackedBlob>, String> {
         if (blob.length as usize) < OVERHEAD {
             return Err(wrong("is shorter than any sealed blob"));
         }
-        offset = offset.checked_add(blob.length).ok_or_else(|| wrong("ends behind 4 GiB"))?;
+        offset = offset.checked_add(blob.length).ok_or_else(|| wrong("ends after 4 GiB"))?;
         blobs.push(blob);
         header = rest;
     }

@@ -112,7 +112,7 @@ fn header_end(end: &[u8], size: u64) -> std::result::Result<u32, String> {
 /// Opens the header of a pack of `size` bytes that ends with `end`, which holds the whole header.
 pub(super) fn tail(key: &Key, end: &mut [u8], size: u64) -> std::result::Result<Vec<PackedBlob>, String> {
     let wanted = header_end(end, size)?;
-    let begin = end.len().checked_sub(wanted as usize).ok_or("its header is not there as a whole")?;
+    let begin = end.len().checked_sub(wanted as usize).ok_or("its header is incomplete")?;
     let sealed = end.split_at_mut(begin).1.split_last_chunk_mut::<LENGTH_BYTES>();
     let (sealed, _) = sealed.ok_or("it is too short for a pack")?;
     let plain = key.open(sealed).map_err(|damaged| format!("its header cannot be opened: {damaged}"))?;

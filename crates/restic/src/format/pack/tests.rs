@@ -126,7 +126,7 @@ fn every_flipped_byte_is_noticed() {
             {
                 Some(blob) => {
                     assert_eq!(lists.unwrap(), blobs, "{at}");
-                    assert_eq!(opened(&key(), &flipped, blob).unwrap_err(), "its seal is broken", "{at}");
+                    assert_eq!(opened(&key(), &flipped, blob).unwrap_err(), "its MAC is wrong", "{at}");
                 }
                 None => drop(damage(lists)),
             }
@@ -189,7 +189,7 @@ fn headers_that_lie_are_refused() {
     assert_eq!(told(40, &sound[..40]), "entry 0 of its header is cut off");
     assert_eq!(told(40, &[&sound[..], &[1]].concat()), "entry 1 of its header is cut off");
     let huge = entry(0, u32::MAX, None);
-    assert_eq!(told(40, &[&huge[..], &sound].concat()), "entry 1 of its header ends behind 4 GiB");
+    assert_eq!(told(40, &[&huge[..], &sound].concat()), "entry 1 of its header ends after 4 GiB");
     let length = |length: u32| damage(listed(&key(), &[&[0; 100][..], &length.to_le_bytes()].concat()));
     for wrong in [0, 31, 101, u32::MAX, 1 << 24] {
         assert_eq!(length(wrong), format!("its header cannot have {wrong} bytes"));
@@ -200,7 +200,7 @@ fn headers_that_lie_are_refused() {
     assert_eq!(damage(listed(&key(), &long)), "its header cannot have 16777217 bytes");
     assert_eq!(damage(listed(&key(), b"")), "it has 0 bytes, too few for a pack");
     let other = Key::from_bytes(Zeroizing::new([8; Key::BYTES])).unwrap();
-    assert_eq!(damage(listed(&other, &lying(40, &sound))), "its header cannot be opened: its seal is broken");
+    assert_eq!(damage(listed(&other, &lying(40, &sound))), "its header cannot be opened: its MAC is wrong");
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub struct Group {
 /// What the snapshots of a group have in common; empty where they are not grouped by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupKey {
-    /// The machine.
+    /// The host.
     pub hostname: String,
     /// What was backed up, sorted.
     pub paths: Vec<String>,

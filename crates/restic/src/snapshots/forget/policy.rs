@@ -74,7 +74,7 @@ pub struct Span {
 /// The properties that group snapshots: each group has its own newest snapshot, its own hours and days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupBy {
-    /// By machine.
+    /// By host.
     pub host: bool,
     /// By what was backed up.
     pub paths: bool,

@@ -314,7 +314,7 @@ fn code(error: &object_store::Error) -> &str {
 
 fn senseless(error: &object_store::Error) -> String {
     let cause = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source()).last();
-    format!("the answer makes no sense: {}", cause.map_or_else(String::new, ToString::to_string))
+    format!("the server sent an invalid response: {}", cause.map_or_else(String::new, ToString::to_string))
 }
 
 impl Storage for ObjectStorage {
@@ -388,7 +388,7 @@ impl Storage for ObjectStorage {
         match self.run(self.store.head(&self.path(&name.path()))) {
             Ok(object) => Ok(Some(object.size)),
             Err(error) if status(&error) == Some(404) => Ok(None),
-            Err(error) => Err(self.failed(format!("look at {name}"), &error)),
+            Err(error) => Err(self.failed(format!("stat {name}"), &error)),
         }
     }
 

@@ -43,10 +43,10 @@ pub(super) enum Trouble {
     #[error("the server did not respond for {0:?}")]
     Stalled(Duration),
     /// The response cannot come from such a server: something in between sent it.
-    #[error("the answer makes no sense: {0}")]
+    #[error("the server sent an invalid response: {0}")]
     Senseless(&'static str),
     /// The server's certificate does not prove its identity.
-    #[error("the server cannot prove who it is: {0}")]
+    #[error("the server's certificate is not trusted: {0}")]
     Untrusted(String),
     /// The server refused.
     #[error("the server answers {answer}")]
@@ -165,8 +165,8 @@ impl Http {
     /// as any part of the request's body is being sent.
     async fn send(&self, request: HttpRequest) -> Result<reqwest::Response, Trouble> {
         let (parts, body) = request.into_parts();
-        let url =
-            parts.uri.to_string().parse().map_err(|_| Trouble::Broken("the address is none".to_owned()))?;
+        let invalid = |_| Trouble::Broken("the address is not valid".to_owned());
+        let url = parts.uri.to_string().parse().map_err(invalid)?;
         let mut request = reqwest::Request::new(parts.method, url);
         *request.headers_mut() = parts.headers;
         // Set for an empty body, too, and for one that is sent in pieces: some servers refuse a request
@@ -271,12 +271,12 @@ async fn checked_list(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
     while let Some(piece) = pieces.next().await {
         bytes.extend_from_slice(&piece?);
         if bytes.len() > LIST_BYTES_MAX {
-            return Err(Trouble::Senseless("a page of a list has no end").into());
+            return Err(Trouble::Senseless("a page of the list is too long").into());
         }
     }
     if !bytes.windows(LIST_ELEMENT.len()).take(LIST_ELEMENT_WITHIN_BYTES).any(|window| window == LIST_ELEMENT)
     {
-        return Err(Trouble::Senseless("it is no list").into());
+        return Err(Trouble::Senseless("it is not a list").into());
     }
     Ok(HttpResponse::from_parts(parts, bytes.into()))
 }

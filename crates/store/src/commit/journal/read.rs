@@ -128,7 +128,7 @@ fn take_record(
     }
     let filling = content.split_off(length.min(content.len()));
     if filling.iter().any(|&byte| byte != 0) {
-        return Err(damage_at(first, format!("behind record {sequence} its last sector is not zero")));
+        return Err(damage_at(first, format!("after record {sequence} its last sector is not zero")));
     }
     let payload = content.get(RECORD_PAYLOAD_OFFSET..).unwrap_or_default();
     if xxh3_64_with_seed(payload, seed) != head.checksum {

@@ -262,7 +262,7 @@ fn what_no_writer_puts_under_right_checksums_is_damage() {
         read_bytes(&[encode_empty(&IDENTITY), framed].concat()).unwrap_err().to_string()
     };
     let filled = [&good[..], &[0, 0, 1]].concat();
-    assert!(with(&filled).contains("behind record 41 its last sector is not zero"));
+    assert!(with(&filled).contains("after record 41 its last sector is not zero"));
     let mut changed = good.clone();
     changed[RECORD_PAYLOAD_OFFSET] ^= 1;
     assert!(with(&changed).contains("the checksum of record 41 does not fit it"));

@@ -231,7 +231,7 @@ fn time(scanner: &mut Scanner<'_>) -> Result<Time> {
     let before = *scanner;
     let text = scanner.text()?;
     let time = text.plain().and_then(Time::parse);
-    let wrong = || before.fault(format!("\"{}\" is no time", shown(text.decode().as_bytes())));
+    let wrong = || before.fault(format!("\"{}\" is not a time", shown(text.decode().as_bytes())));
     time.map_or_else(wrong, Ok)
 }
 
@@ -246,7 +246,7 @@ fn shown(text: &[u8]) -> String {
 fn base64(scanner: &mut Scanner<'_>) -> Result<Vec<u8>> {
     let before = *scanner;
     let text = scanner.text()?.decode();
-    STANDARD.decode(text.as_bytes()).or_else(|_| before.fault("what should be base64 is none"))
+    STANDARD.decode(text.as_bytes()).or_else(|_| before.fault("a value is not base64"))
 }
 
 fn id(scanner: &mut Scanner<'_>) -> Result<Id> {

@@ -55,10 +55,10 @@ fn a_node_that_is_not_sound_hides_no_other() {
         (r#""name":"\\x00","type":"fifo""#, "the name holds a zero byte: \"\\x00\""),
         (r#""name":"\\q","type":"fifo""#, "a name is not quoted as names are"),
         (r#""name":"x","type":"fifo","mode":4294967296"#, "a number is above 4294967295"),
-        (r#""name":"x","type":"fifo","mtime":"now""#, "\"now\" is no time"),
+        (r#""name":"x","type":"fifo","mtime":"now""#, "\"now\" is not a time"),
         (r#""name":"x","type":"file","content":["12"]"#, "an id has 64 hexadecimal digits, in lower case"),
         (r#""name":"x","type":"file","content":[null]"#, "expected text, found 'n'"),
-        (r#""name":"x","type":"fifo","linktarget_raw":"?""#, "what should be base64 is none"),
+        (r#""name":"x","type":"fifo","linktarget_raw":"?""#, "a value is not base64"),
         (r#""name":"x","type":"fifo","generic_attributes":[]"#, "expected '{', found '['"),
     ];
     for (members, what) in faults {
@@ -182,7 +182,7 @@ fn another_parser_finds_the_same() {
                 (String::from_utf8(node.name.into_owned()).unwrap(), node.size, node.user.into_owned())
             })
             .collect();
-        // What stands behind the tree's end is no matter of the reader.
+        // The reader ignores bytes after the tree's end.
         if let Some(twin) = twin(&tree) {
             assert_eq!(read, twin, "{}", tree.escape_ascii());
         }
