@@ -127,7 +127,7 @@ fn text_of(path: &Path, bytes_max: usize) -> Result<String> {
         .map_err(|error| unread(error.into()))?;
     let file = std::fs::File::from(file);
     if !file.metadata().map_err(unread)?.is_file() {
-        return Err(refused("it is no regular file"));
+        return Err(refused("it is not a regular file"));
     }
     let bytes = disk::read_to_limit(file, bytes_max).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => refused("it is too long"),

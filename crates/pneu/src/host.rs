@@ -203,8 +203,8 @@ impl Host {
         self.write(&self.index_writers, progress, |environment| write(environment, &following))
     }
 
-    /// Returns the environment of the next writer. Each has a seed of its own: what is written twice, because
-    /// the index was deleted in between, must not look the same.
+    /// Returns the environment of the next writer. Each has its own seed: two indexes must not look the same
+    /// if one is deleted and written again.
     fn environment_of_writer(&self) -> Environment {
         let number = self.writer_count.fetch_add(1, Ordering::Relaxed) + 1;
         let environment = &self.settings.environment;

@@ -205,7 +205,7 @@ impl Wanted {
     }
 }
 
-/// Reads a message from the first of its files that still holds it, or, if that is as good, from the first
+/// Reads a message from the first of its files that still holds it, or, if that is wanted, from the first
 /// that holds a later version of it. Returns `None` if the request is cancelled.
 ///
 /// # Errors
@@ -255,11 +255,11 @@ pub fn current_path(path: &Path) -> Option<PathBuf> {
     if path.symlink_metadata().is_ok() { Some(path.to_owned()) } else { mail::find_renamed(path) }
 }
 
-/// Returns how long a message is of which the beginning was read.
+/// Returns the length of a message whose beginning was read.
 fn length(path: &Path, beginning: &FileContent, cancel: &Cancel) -> mail::Result<u64> {
     match beginning.compression {
         Compression::Plain => Ok(beginning.stat.size_bytes),
-        // A few bytes may become many, so a compressed message is not read at once.
+        // A small compressed message may be very large, so it is not read at once.
         _ => Ok(open(path, cancel)?.each_block(&mut |_| {})?.size_bytes),
     }
 }

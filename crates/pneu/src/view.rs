@@ -69,7 +69,7 @@ impl View {
     /// [`Error::Cancelled`]; damage.
     pub fn pin(&self) -> Result<()> {
         self.run(Mailbox::pin)?;
-        // If they cannot be read, the query that names one says so.
+        // If they cannot be read, a query that names one reports it.
         self.queries.pin(&self.settings.environment);
         Ok(())
     }

@@ -34,7 +34,7 @@ pub struct Completion {
     pub about: String,
 }
 
-/// Returns the ways to go on with `word`.
+/// Returns the completions of `word`.
 pub fn complete(word: &str, known: &dyn Values) -> Vec<Completion> {
     let (before, term) = last_term(word);
     let completion = |text: String, is_whole: bool, about: String| Completion { text, is_whole, about };
@@ -67,8 +67,8 @@ fn last_term(word: &str) -> (&str, &str) {
     word.split_at(start)
 }
 
-/// Returns the names of fields that begin so, with what they hold. Other names of a field stand for it only
-/// where its first does not fit.
+/// Returns the names of fields with this beginning, with their descriptions. A field's other names are
+/// offered only if its first name does not fit.
 fn field_names(beginning: &str, known: &dyn Values) -> Vec<(String, String)> {
     let fits = |name: &&str| name.starts_with(beginning);
     let mut found: Vec<(String, String)> = FIELDS

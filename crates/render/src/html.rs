@@ -93,7 +93,7 @@ impl Read for Stoppable<'_> {
     }
 }
 
-/// Returns what leaves nothing of HTML but formatted text and links to other places.
+/// Returns the sanitiser, which keeps only formatted text and links to other places.
 fn cleaner() -> Builder<'static> {
     let mut builder = Builder::default();
     builder.url_schemes(["http", "https", "mailto"].into()).url_relative(UrlRelative::Deny);

@@ -8,10 +8,10 @@ use index::Message;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// Who sent a message that does not say it.
+/// The sender of a message that does not name one.
 const NOBODY: &str = "MAILER-DAEMON";
 
-/// What begins a message in an mbox, and is quoted in one, also behind quotes.
+/// What begins a message in an mbox, and is quoted in one, also after quotes.
 const FROM: &[u8] = b"From ";
 
 /// Returns the line that begins a message, with its end: its sender, and its date as asctime writes it, in
@@ -26,12 +26,12 @@ pub fn first_line(message: &Message) -> String {
     format!("From {sender} {}\n", time.to_zoned(TimeZone::UTC).strftime("%a %b %e %H:%M:%S %Y"))
 }
 
-/// Quotes the lines of a message that comes in blocks, however long lines are.
+/// Quotes the lines of a message that arrives in blocks, for lines of any length.
 #[derive(Clone, Debug, Default)]
 pub struct Quoting {
-    /// How much of [`FROM`] the open line has behind its quotes: that is not written yet.
+    /// How much of [`FROM`] the open line has after its quotes, which is not written yet.
     matched: usize,
-    /// The open line cannot be one that is quoted any more.
+    /// The open line can no longer be one that is quoted.
     is_inside: bool,
     /// The last byte that came.
     last: Option<u8>,
@@ -44,13 +44,13 @@ impl Quoting {
             let rest = if self.is_inside { piece } else { self.begin(piece, out) };
             out.extend_from_slice(rest);
             self.last = piece.last().copied();
-            // A line that ends is known: nothing of FROM is an end of line.
+            // The line has ended, so it is known whether it is quoted: FROM contains no line end.
             self.is_inside &= self.last != Some(b'\n');
         }
     }
 
-    /// Appends quotes, and what FROM hides behind them, as far as that is clear. Returns what was not looked
-    /// at.
+    /// Appends quotes, and the part of FROM after them as far as it is decided. Returns the rest of the
+    /// block.
     fn begin<'p>(&mut self, mut piece: &'p [u8], out: &mut Vec<u8>) -> &'p [u8] {
         if self.matched == 0 {
             let (quotes, rest) = piece.split_at(piece.iter().take_while(|byte| **byte == b'>').count());

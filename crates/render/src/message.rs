@@ -18,7 +18,7 @@ pub type Paint<'a> = dyn Fn(Look, &str) -> String + 'a;
 /// Returns how this front end shows the form with this MIME type: the end of a line, such as an option.
 pub type HowToShow = fn(&str) -> Option<&'static str>;
 
-/// Levels of answers whose heads are indented; deeper ones stand below each other.
+/// Levels of replies whose heads are indented; deeper ones have the same indent.
 const INDENT_DEPTH_MAX: u32 = 20;
 
 /// Most people in To and in Cc of a short header.

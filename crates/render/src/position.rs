@@ -12,7 +12,7 @@ pub struct Position<T> {
     pub thread: T,
     /// How many messages stand above it.
     pub depth: u32,
-    /// Whether it matches, or only belongs to what does.
+    /// Whether it matches, or only belongs to a conversation with a match.
     pub origin: Origin,
 }
 

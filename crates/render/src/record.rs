@@ -73,7 +73,7 @@ pub struct Record<'a> {
     pub problems: Cow<'a, [String]>,
     /// Its files.
     pub files: Vec<File<'a>>,
-    /// Where it stands in its conversation, if conversations are listed.
+    /// Its place in its conversation, if conversations are listed.
     #[serde(rename = "thread", skip_serializing_if = "Option::is_none")]
     pub position: Option<Position<&'a str>>,
     /// The text, where it was asked for.

@@ -27,13 +27,13 @@ impl Surroundings {
     }
 }
 
-/// Fills with bytes from the kernel.
+/// Fills a buffer with random bytes from the kernel.
 fn fill_random(mut bytes: &mut [u8]) {
     while !bytes.is_empty() {
         match rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty()) {
             Ok(count) => bytes = &mut bytes[count..],
             Err(rustix::io::Errno::INTR) => {}
-            // Without random bytes nothing may be sealed, and there is no way to go on.
+            // Without random bytes nothing can be encrypted safely, so the program cannot continue.
             Err(error) => panic!("the kernel gives no random bytes: {error}"),
         }
     }
@@ -41,38 +41,38 @@ fn fill_random(mut bytes: &mut [u8]) {
 
 fn is_alive(process: u32) -> bool {
     let known = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
-    // One of another user may not be asked, but is there.
+    // A process of another user cannot be signalled, but exists.
     known.is_some_and(|process| {
         !matches!(rustix::process::test_kill_process(process), Err(rustix::io::Errno::SRCH))
     })
 }
 
-/// Returns the run of the kernel and the namespaces in which numbers and start times of processes mean the
-/// same; none where the system does not tell, or tells of other processes than ours.
+/// Returns the boot of the kernel and the namespaces within which process numbers and start times are unique;
+/// `None` if the system does not tell, or if /proc belongs to another namespace.
 fn place() -> Option<String> {
     let own = std::fs::read_link("/proc/self").ok()?;
     (own.to_str()? == std::process::id().to_string()).then_some(())?;
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let namespace = |name| std::fs::read_link(Path::new("/proc/self/ns").join(name)).ok();
-    // Older kernels have one time for all.
+    // Older kernels have no time namespaces.
     let (processes, time) = (namespace("pid")?, namespace("time").unwrap_or_default());
     Some(format!("{} {} {}", boot.trim(), processes.display(), time.display()))
 }
 
-/// Returns when a process began, in ticks since the machine was started.
+/// Returns when a process started, in ticks since boot.
 fn started(process: u32) -> Option<u64> {
-    /// Where the time stands after the program's name, which may hold spaces and parentheses.
+    /// The position of the time after the program's name, which may contain spaces and parentheses.
     const FIELD: usize = 19;
     let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     stat.rsplit_once(')')?.1.split_whitespace().nth(FIELD)?.parse().ok()
 }
 
-/// Where the system keeps names of users, and how large that may be.
+/// Where the system keeps names of users, and the largest size that is read.
 const USERS: &str = "/etc/passwd";
 const USERS_BYTES_MAX: usize = 64 << 20;
 
-/// Returns a user's name as the system's file has it; the number if it is not there.
+/// Returns a user's name from the system's file, or else the number.
 fn user_name(number: u32) -> String {
     let users = disk::read_small(Path::new(USERS), USERS_BYTES_MAX, Source::File).unwrap_or_default();
     let users = String::from_utf8_lossy(&users);

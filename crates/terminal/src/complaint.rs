@@ -85,7 +85,7 @@ pub fn complain(message: impl Display) {
 }
 
 fn write(text: &str) {
-    // Where standard error is closed, nobody is left to tell.
+    // If standard error is closed, the message is lost.
     let _ = writeln!(io::stderr().lock(), "{}: {}", program(), sanitise::many_lines(text));
 }
 

@@ -95,12 +95,14 @@ pub fn backup(
     let id = save(target, &snapshot)?;
     let what = match unread {
         // They may be good, and more complete than this backup's update, so they stay.
-        Some(error) => Some(format!("what is known of earlier backups could not be read: {error}")),
+        Some(error) => Some(format!("the cache of earlier backups could not be read: {error}")),
         None => on_threads(environment.context.thread_count, || {
             changes.commit(&environment.disk, &tables, &environment.holder, environment.seed)
         })
         .map_err(|error| {
-            format!("what is known for the next backup could not be written, which will take longer: {error}")
+            format!(
+                "the cache of earlier backups could not be written, so the next backup takes longer: {error}"
+            )
         })
         .err(),
     };

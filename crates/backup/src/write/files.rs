@@ -149,7 +149,7 @@ fn store_expected<'a>(
         stored.files.sort_by(|a, b| a.name().cmp(b.name()));
         stored.problems.extend(gone.into_iter().map(|file| {
             let path = mail::join(place.here, &file.name);
-            Problem::new(path, "it went away, and is in no snapshot made now")
+            Problem::new(path, "it was removed during the backup and is not in the new snapshot")
         }));
     }
     stored.sum_up(before)

@@ -74,7 +74,7 @@ fn is_no_repository(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(Error::Repository(restic::Error::NoRepository { .. })))
 }
 
-/// Says what could not be listed, read or unpacked, and whether there was any such.
+/// Reports what could not be listed, read or unpacked. Returns whether there was any.
 pub(crate) fn complain(Imported { adopted, problems }: &Imported) -> bool {
     for problem in problems {
         output::complain(problem);

@@ -48,11 +48,11 @@ pub(crate) fn with_absent_if_named(view: View, session: &Session) -> Result<Opti
 }
 
 fn with_absent_of(repository: &Repository, view: View, session: &Session) -> Result<(View, Unread)> {
-    // Without a lock: only index files are read, and the answer is that of the moment.
+    // Without a lock: only index files are read, and the answer is as of now.
     Ok(Archive::new(session.host()?.settings(), repository, &Silent).with_absent(view)?)
 }
 
-/// Says what of the archive could not be read or found, so that an answer may lack it.
+/// Reports what of the archive could not be read or found, and so may be missing in an answer.
 pub(crate) fn complain(unread: Unread) -> Outcome {
     let mut problems = unread.problems;
     problems.extend(sentences(&unread.unindexed));
@@ -95,7 +95,7 @@ pub(crate) struct LazyArchive<'a> {
 }
 
 impl<'a> LazyArchive<'a> {
-    /// Names it; nothing is opened yet.
+    /// Stores its name; opens nothing yet.
     ///
     /// # Errors
     /// The configuration cannot be read.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use terminal::signals;
 
-/// The most that is read as an address.
+/// Most bytes that are read as an address.
 const ADDRESS_BYTES_MAX: usize = 64 << 10;
 
 /// The message if a repository is needed and none is named.
@@ -84,7 +84,7 @@ impl ReadLock {
         self.0
     }
 
-    /// Gives it up.
+    /// Releases it.
     ///
     /// # Errors
     /// An error of the storage.
@@ -269,10 +269,10 @@ fn lock_unless(
 }
 
 fn lock(repository: &Repository, kind: LockKind, patience: Duration) -> Result<HeldLock> {
-    signals::listen().map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    signals::listen().map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
     let told = RefCell::new(String::new());
     let lock = repository.lock(kind, patience, &|what, helps| {
-        // It is asked each second, and told whenever somebody else has the lock, or left it.
+        // It is called each second, and whenever the holder of the lock changes.
         if told.replace(what.to_owned()) != what {
             output::complain(remedy::repository_sentence(what, helps));
         }

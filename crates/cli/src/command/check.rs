@@ -151,7 +151,7 @@ fn repair(session: &Session) -> Result<Outcome> {
     })
 }
 
-/// Makes a sound index anew if it was made without a header of the configuration.
+/// Rebuilds an intact index if it lacks a header of the configuration.
 fn add_headers(session: &Session) -> Result<Outcome> {
     let view = session.host()?.open_view()?;
     let missing = view.mailbox().missing_headers(&session.configured()?.headers);

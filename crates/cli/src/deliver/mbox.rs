@@ -56,7 +56,7 @@ pub(crate) fn write(
     Ok(troubles.outcome())
 }
 
-/// Writes what is ready, and begins anew.
+/// Writes what is ready, and empties the buffer.
 fn flush(ready: &mut Vec<u8>, output: &mut Output) -> Result<()> {
     if output.terminal.is_terminal() {
         output.bytes(many_lines(&String::from_utf8_lossy(ready)).as_bytes())?;

@@ -30,7 +30,7 @@ pub(crate) struct Row<'a> {
     pub files: &'a [MessageFile],
     /// The time zone of dates.
     pub zone: &'a TimeZone,
-    /// Where it stands in its conversation, if conversations are listed.
+    /// Its place in its conversation, if conversations are listed.
     pub place: Option<&'a Position<String>>,
 }
 

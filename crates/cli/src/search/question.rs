@@ -78,7 +78,7 @@ fn sentence(hint: &FolderHint) -> String {
     }
 }
 
-/// Options that say which messages belong to an answer.
+/// Options that choose which messages are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct ListOptions {
     /// Show whole conversations, the newest first: all their messages, with replies below the message they

@@ -81,6 +81,6 @@ pub(super) fn from_standard_input() -> Result<Located> {
 /// Returns the message as the index knows it, if the index knows the file that was read. For a message that
 /// was not read from a file, returns no files.
 pub(super) fn known(located: &Located, session: &Session) -> Option<Message> {
-    // Without an index a file can be shown all the same.
+    // A file can be shown without an index.
     session.view_if_sound()?.known(located).ok()?
 }

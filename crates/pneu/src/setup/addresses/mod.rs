@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Most addresses that are returned.
 const ADDRESS_COUNT_MAX: usize = 32;
-/// Bytes of a configuration that are read; one that is longer is left out.
+/// Most bytes of a configuration that is read; a longer one is left out.
 const FILE_BYTES_MAX: usize = 1 << 20;
 
 /// Takes addresses out of the text of a configuration.
