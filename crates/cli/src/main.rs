@@ -63,6 +63,6 @@ fn complain_of_clock(result: &anyhow::Result<exit::Outcome>, session: &session::
     if let Err(error) = session.environment.credible_seconds()
         && !result.as_ref().is_err_and(is_clock)
     {
-        output::complain(error);
+        output::complain(remedy::sentence(&error, error.remedy()));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn words(remedy: Remedy) -> &'static str {
         Remedy::RepairFromCopy => ": run \"pneu check --repair\"",
         Remedy::RestoreUserData => "; put them back from a backup",
         Remedy::GiveMoreOfHandle => "; give more of it",
-        Remedy::SetClock => "; set it right",
+        Remedy::SetClock => "; set the clock",
         Remedy::UseNewerProgram => "; use a newer pneu",
         Remedy::UseNewerProgramOrRebuild => {
             "; use a newer pneu, or delete that directory and run \"pneu index\""

@@ -164,7 +164,7 @@ pub enum Error {
     Archive(Box<dyn std::error::Error + Send + Sync>),
     /// The clock is implausible.
     #[error(
-        "the clock says {}, which cannot be: dates may be wrong, and nothing is forgotten",
+        "the clock says {}, which cannot be right: dates may be wrong, and nothing is removed by age",
         moment(*now_seconds)
     )]
     Clock {

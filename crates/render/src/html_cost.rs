@@ -252,8 +252,11 @@ mod tests {
             ("end tags in comments close nothing", "<b><!-- </b> -->".repeat(3000)),
             ("end tags in attributes close nothing", "<b title='</b>'>".repeat(3000)),
             ("end tags in scripts close nothing", "<b><script></b></script>".repeat(3000)),
-            ("each paragraph begins all fonts again", fonts + &"<p></p>".repeat(1000)),
-            ("an attribute is copied", format!("<i title={}>{}", "x".repeat(20_000), "<p></p>".repeat(2000))),
+            ("each paragraph begins all fonts again", format!("<p>{fonts}{}", "</p><p>x".repeat(1000))),
+            (
+                "an attribute is copied",
+                format!("<p><i title={}>{}", "x".repeat(20_000), "</p><p>x".repeat(2000)),
+            ),
             ("comments", "<!---->".repeat(NODE_COUNT_MAX + 1)),
             ("attributes", format!("<p {}>", "a ".repeat(10)).repeat(NODE_COUNT_MAX)),
             ("errors", "\0".repeat(NODE_COUNT_MAX + 1)),

@@ -39,6 +39,7 @@ impl Drop for Pager {
     fn drop(&mut self) {
         // However it ended, it has read everything that it wanted.
         let _ = self.child.wait();
+        signals::end_if_asked();
         complaint::tell_kept_back();
     }
 }

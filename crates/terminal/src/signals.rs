@@ -134,14 +134,18 @@ impl Signals {
 
     fn end_when_asked(&self) {
         while self.ends_itself.load(Ordering::Relaxed) {
-            if self.is_asked() {
-                self.locks().iter().for_each(|lock| lock.give_up());
-                // Standard error may be a pipe that nobody reads: another signal then ends the process.
-                self.may_end.store(true, Ordering::SeqCst);
-                complaint::tell_kept_back();
-                low_level::exit(i32::from(self.code()));
-            }
+            self.end_if_asked();
             thread::sleep(LOOK);
+        }
+    }
+
+    fn end_if_asked(&self) {
+        if self.is_asked() {
+            self.locks().iter().for_each(|lock| lock.give_up());
+            // Standard error may be a pipe that nobody reads: another signal then ends the process.
+            self.may_end.store(true, Ordering::SeqCst);
+            complaint::tell_kept_back();
+            low_level::exit(i32::from(self.code()));
         }
     }
 
@@ -184,6 +188,14 @@ pub fn holds(lock: Box<dyn Lock>) {
 pub fn only_prints() {
     if let Some(signals) = HEARD.get() {
         signals.let_end();
+    }
+}
+
+/// Ends the process if a signal asked for that while its pager ran, as the thread would that looks for
+/// signals now and then.
+pub(crate) fn end_if_asked() {
+    if let Some(signals) = HEARD.get().filter(|signals| signals.ends_itself.load(Ordering::Relaxed)) {
+        signals.end_if_asked();
     }
 }
 

@@ -152,6 +152,6 @@ mod tests {
         assert!(read(directory.path()).unwrap_err().to_string().contains("is a directory"));
         let pipe = directory.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert!(read(&pipe).unwrap_err().to_string().contains("no regular file"));
+        assert!(read(&pipe).unwrap_err().to_string().contains("regular file"));
     }
 }
