@@ -394,6 +394,9 @@ impl Host {
         work: impl FnOnce(&Environment, &dyn index::Archive) -> Result<T>,
     ) -> Result<T> {
         let environment = &self.settings.environment;
+        if environment.context.cancel.is_cancelled() {
+            return Err(crate::Error::Cancelled);
+        }
         match archive {
             Some(repository) => {
                 let archive = MessageArchive { environment, repository };

@@ -9,9 +9,9 @@
 //!   backed up to.
 //! - [`setup`] reads the configuration and finds a user's mail and addresses.
 //!
-//! The library reads no environment and prints nothing. It works on as many threads as the [`Settings`] allow.
-//! Those of a writer end with its call. Those of views are started when a query first needs them, and end with
-//! the host; if there is one for each processor, they are those of rayon's global pool, which stay.
+//! The library reads no environment and prints nothing. It works on as many threads as the [`Settings`]
+//! allow. Those of a writer end with its call. Those of views are started when a query first needs them, and
+//! end with the host; if there is one for each processor, they are those of rayon's global pool, which stay.
 //! Errors are data: what happened, where, and a [`Remedy`] that a front end words.
 //!
 //! ```
@@ -23,9 +23,11 @@
 //! # let letter = "From: Ana <ana@example.org>\nSubject: The north line\n\nOpens in May.\n";
 //! # std::fs::write(maildir.join("cur/1.example:2,S"), letter).unwrap();
 //! # let data = directory.path().join("data");
-//! // Open and update the index. let host = Host::new(Settings::new(data)); let roots = [Root { name:
-//! "mail".into(), path: maildir }]; let summary = host.update(&roots, &UpdateOptions::default(),
-//! &pneu::Silent)?; assert_eq!(summary.added, 1);
+//! // Open, and update the index.
+//! let host = Host::new(Settings::new(data));
+//! let roots = [Root { name: "mail".into(), path: maildir }];
+//! let summary = host.update(&roots, &UpdateOptions::default(), &pneu::Silent)?;
+//! assert_eq!(summary.added, 1);
 //!
 //! // Find: the newest fifty messages that match.
 //! let view = host.view()?;

@@ -1,7 +1,7 @@
 //! Threads for parallel work. Input: how many may work, and the work. Output: its result.
 //!
-//! Libraries run parallel work on the current rayon pool. Outside of any pool that is rayon's global one, which
-//! has a thread for each processor. So whoever is given another count runs the work in here.
+//! Libraries run parallel work on the current rayon pool. Outside of any pool that is rayon's global one,
+//! which has a thread for each processor. So whoever is given another count runs the work in here.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;

@@ -1,8 +1,8 @@
 //! Conversations, one per line.
 //!
 //! Takes the summary of a conversation. Returns a line: date of the newest message, messages that match and
-//! all, how many are unread, authors, subject, tags. On a terminal columns are cut to its width. Does not know
-//! how conversations were found.
+//! all, how many are unread, authors, subject, tags. On a terminal columns are cut to its width. Does not
+//! know how conversations were found.
 
 use crate::format::fields::minute;
 use crate::format::paths::End;

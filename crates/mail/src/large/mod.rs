@@ -114,8 +114,8 @@ impl<'s> LargeMessage<'s> {
         }
     }
 
-    /// Returns the same message, whose reading ends with [`Error::Io`] or [`Error::Damaged`] once `is_stopped`
-    /// returns true. It is asked before each piece is read from the file.
+    /// Returns the same message, whose reading ends with [`Error::Io`] or [`Error::Damaged`] once
+    /// `is_stopped` returns true. It is asked before each piece is read from the file.
     #[must_use]
     pub fn stopped_by(mut self, is_stopped: Arc<dyn Fn() -> bool + Send + Sync>) -> LargeMessage<'s> {
         self.source.stop = Stop(Some(is_stopped));

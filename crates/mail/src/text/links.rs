@@ -264,10 +264,7 @@ mod tests {
             ("<area href=2>", " -> https://a.example/news/2"),
             // A browser may read these in another way.
             ("<a href='\\\\b.example'>x</a><a href='/\\b.example'>y</a><a href=1http:x>z</a>", ""),
-            (
-                "<a href=#top>x</a><a href=''>y</a><a href=//>z</a><a href=http://>z</a><a href=mailto:>m</a>",
-                "",
-            ),
+            ("<a href=#top>x</a><a href=''>y</a><a href=//>z</a><a href=http://>z</a><a href=mailto:>m", ""),
             // The first one counts.
             ("<base href=https://b.example/><a href=z>x</a>", "x -> https://a.example/news/z"),
         ] {

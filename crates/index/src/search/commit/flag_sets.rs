@@ -5,7 +5,7 @@
 //! files changed. Must not know queries.
 
 use crate::error::Result;
-use crate::search::commit::once;
+use crate::search::commit::once::once;
 use crate::set::NumberSet;
 use crate::tables::files;
 use mail::Flags;

@@ -7,6 +7,7 @@
 mod copy_groups;
 mod flag_sets;
 mod forest;
+mod once;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -20,6 +21,7 @@ pub(crate) use copy_groups::CopyGroups;
 pub(in crate::search) use flag_sets::FileFlag;
 use flag_sets::FlagSets;
 pub(crate) use forest::Forest;
+pub(crate) use once::once;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -260,13 +262,4 @@ fn present(snapshot: &Snapshot, bound: u32) -> Result<NumberSet> {
         part.live_values(numbers).for_each(|(_, number)| present.remove(*number));
     }
     Ok(present)
-}
-
-/// Returns the value of a cell; computes it if the cell is empty.
-pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
-    if let Some(made) = cell.get() {
-        return Ok(made);
-    }
-    let made = make()?;
-    Ok(cell.get_or_init(|| made))
 }

@@ -7,14 +7,26 @@
 use crate::error::Result;
 use crate::rows;
 use crate::search::commit::Forest;
-use crate::search::mailbox::{Hit, Mailbox};
+use crate::search::mailbox::{Duplicates, Hit, Mailbox};
 use crate::search::order::{Direction, is_small};
-use crate::search::threads::ThreadOrder;
 use crate::set::NumberSet;
 use crate::tables::messages;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use store::RowId;
+
+/// Which conversations to return, sorted by the date of their newest message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadOrder {
+    /// Which end comes first.
+    pub direction: Direction,
+    /// Which messages are shown once. Of several equal messages, one that was found is preferred.
+    pub duplicates: Duplicates,
+    /// How many conversations to skip at the beginning.
+    pub offset: usize,
+    /// How many conversations to return at most.
+    pub limit: Option<usize>,
+}
 
 /// A message with the values that place it in a conversation.
 #[derive(Clone, Copy, Debug)]

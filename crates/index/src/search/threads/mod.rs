@@ -10,10 +10,11 @@ mod tree;
 use crate::error::Result;
 use crate::rows::{self, RecordReader};
 use crate::search::commit::Forest;
-use crate::search::mailbox::{Duplicates, Hit, Mailbox};
-use crate::search::order::{Direction, is_small};
+use crate::search::mailbox::{Hit, Mailbox};
+use crate::search::order::is_small;
 use crate::set::NumberSet;
 use crate::tables::{message_id_hash, messages, threads};
+pub use members::ThreadOrder;
 use members::{Member, Slots, members, rank};
 use rayon::prelude::*;
 use store::{Table, Value};
@@ -54,19 +55,6 @@ pub struct Threads {
     pub total: u64,
     /// The requested conversations.
     pub list: Vec<Thread>,
-}
-
-/// Which conversations to return, sorted by the date of their newest message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ThreadOrder {
-    /// Which end comes first.
-    pub direction: Direction,
-    /// Which messages are shown once. Of several equal messages, one that was found is preferred.
-    pub duplicates: Duplicates,
-    /// How many conversations to skip at the beginning.
-    pub offset: usize,
-    /// How many conversations to return at most.
-    pub limit: Option<usize>,
 }
 
 impl Mailbox {
