@@ -106,7 +106,7 @@ fn a_row_that_lives_again_shows_another_state() {
     let older = fixture.snapshot();
     fixture.put_back();
     (0..3).for_each(|round| {
-        fixture.commit(3, (60 + 20 * round..80 + 20 * round).map(|number| item(number, 1)))
+        fixture.commit(3, (60 + 20 * round..80 + 20 * round).map(|number| item(number, 1)));
     });
     let newer = fixture.snapshot();
     assert!(newer.version().manifest > older.version().manifest);

@@ -18,7 +18,7 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
             '\'' => quoted(&mut rest, '\'', word.get_or_insert_default())?,
             '"' => quoted(&mut rest, '"', word.get_or_insert_default())?,
             '\\' => {
-                word.get_or_insert_default().push(rest.next().ok_or("the command ends with a backslash")?)
+                word.get_or_insert_default().push(rest.next().ok_or("the command ends with a backslash")?);
             }
             character if character.is_whitespace() => words.extend(word.take()),
             character => word.get_or_insert_default().push(character),
