@@ -221,8 +221,11 @@ impl<'a> MessageArchive<'a> {
             let snapshots: Vec<Snapshot> =
                 listed.snapshots.into_iter().map(|(_, snapshot)| snapshot).collect();
             let mut lists = read_lists(&RepositoryReader::new(repository), &snapshots)?;
-            // A snapshot that cannot be read may hold the only list that names a message.
-            lists.problems.extend(listed.unread.into_iter().map(|(_, error)| error.to_string()));
+            // A snapshot that cannot be read may hold the only list that names a message. One that another
+            // process has removed meanwhile holds none.
+            let unread = listed.unread.into_iter().map(|(_, error)| error);
+            let unread = unread.filter(|error| !matches!(error, restic::Error::Missing { .. }));
+            lists.problems.extend(unread.map(|error| error.to_string()));
             Ok(lists)
         };
         PieceLookup::new(tables.cache(), Box::new(read))
