@@ -46,7 +46,7 @@ pub struct Swept {
     pub dated: u64,
 }
 
-/// Returns the messages that [`sweep`] would remove now, longest absent first.
+/// Returns the messages that [`sweep`](crate::sweep()) would remove now, longest absent first.
 ///
 /// # Errors
 /// There is no index; damage; [`Error::Clock`].

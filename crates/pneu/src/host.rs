@@ -40,7 +40,8 @@ pub struct Host {
     user_writers: Queue,
     /// How many writers there were.
     writer_count: AtomicU64,
-    /// What views work on. Writers have threads of their own: they may wait for somebody who opens a state.
+    /// What views work on. With a count of threads other than the number of processors, writers have threads
+    /// of their own: they may wait for somebody who opens a state.
     threads: Arc<Workers>,
 }
 

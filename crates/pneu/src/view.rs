@@ -58,7 +58,11 @@ impl View {
     /// Does `work` on as many threads as the settings allow, unless the request was cancelled.
     fn run<T: Send>(&self, work: impl FnOnce(&Mailbox) -> index::Result<T> + Send) -> Result<T> {
         self.check()?;
-        Ok(self.threads.run(|| work(&self.mailbox))?)
+        self.threads.run(|| {
+            // It may have waited for a thread.
+            self.check()?;
+            Ok(work(&self.mailbox)?)
+        })
     }
 
     /// Reads everything now that is otherwise read on first use. From then on the view shows one state of
