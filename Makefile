@@ -1,7 +1,7 @@
 # make demo shows what pneu does, make test checks everything, make bench measures, make dist packs.
 # CARGO_TARGET_DIR is honoured.
 
-.PHONY: demo test bench docs fuzz dist test-dist deny
+.PHONY: demo test bench docs fuzz dist test-dist size deny
 
 # Builds the release program, makes 20,000 messages under .demo, indexes them and finds some. The chore is
 # built for release, too: it shares most libraries with the program, which are then built once.
@@ -37,6 +37,10 @@ dist:
 # Builds the packages, installs each in a clean place and tries it there. The .deb needs debootstrap and root.
 test-dist:
 	cargo xtask test-dist
+
+# Builds the programs as "cargo install" does, and checks their sizes.
+size:
+	cargo xtask size
 
 # Checks licences, sources and known flaws of the libraries that are shipped.
 deny:

@@ -48,7 +48,7 @@ pub enum Error {
         what: String,
     },
     /// A list of pieces cannot be read, so the repository may hold more messages.
-    #[error("cannot tell which large messages the archive holds: {what}")]
+    #[error("cannot tell which messages the archive holds: {what}")]
     PiecesUnknown {
         /// Why not.
         what: String,
@@ -66,6 +66,21 @@ pub enum Error {
     UnindexedPack {
         /// Why it cannot be read.
         what: String,
+    },
+    /// A snapshot is from the future, so a policy by age and number means nothing.
+    #[error(
+        "snapshot {} has the time {time}, but the clock says {}: one of them is wrong, so no policy removes \
+         anything",
+        id.short(),
+        index::moment(*now_seconds)
+    )]
+    FutureSnapshot {
+        /// The snapshot.
+        id: restic::Id,
+        /// Its time.
+        time: restic::Time,
+        /// The clock's time, in seconds since 1970.
+        now_seconds: i64,
     },
     /// The user asked to stop.
     #[error("interrupted")]
@@ -90,6 +105,8 @@ impl Error {
             Error::Index(error) => error.remedy().map(Remedy::Index),
             Error::Repository(error) => error.remedy().map(Remedy::Repository),
             Error::NoMail => Some(Remedy::Index(index::Remedy::MakeIndex)),
+            Error::FutureSnapshot { .. } => Some(Remedy::SetClockOrRemoveById),
+            Error::PiecesUnknown { .. } => Some(Remedy::Repository(restic::Remedy::Check)),
             Error::NoRoot { .. } => Some(Remedy::Index(index::Remedy::AcceptLossOfFolder)),
             _ => None,
         }

@@ -8,8 +8,8 @@
 //! # Cost
 //! All functions take `&self` or plain references and keep nothing between calls, so a server may call them
 //! again and again.
-//! - No repository access: [`choose_snapshots`], [`first_snapshot_seconds`], [`is_relevant`],
-//!   [`resolved_roots`].
+//! - No repository access: [`apply_policy`], [`choose_snapshots`], [`first_snapshot_seconds`],
+//!   [`is_relevant`], [`latest_snapshot`], [`resolved_roots`].
 //! - Lookups in the repository's index, and one blob per piece: [`ArchivedMessages::message`], and `holds` of
 //!   [`index::Archive`]. The first message that neither the local cache nor the repository's index knows
 //!   makes an [`ArchivedMessages`] read the lists of pieces, which lists all snapshots and reads the newest
@@ -27,6 +27,7 @@ mod cache;
 mod choose;
 mod error;
 mod excluded;
+mod forget;
 mod lost;
 mod names;
 mod paths;
@@ -44,6 +45,7 @@ pub use archive::{MessageArchive, UndeleteReport, Unreferenced};
 pub use choose::{ChosenSnapshot, SnapshotChoice, choose_snapshots, first_snapshot_seconds, is_relevant};
 pub use error::{CacheError, Error, Problem, Result};
 pub use excluded::{excluded_folders, noindex_directories};
+pub use forget::{PolicyOutcome, apply_policy, latest_snapshot};
 pub use lost::find::{LostMessage, LostReport};
 pub use lost::keep::keep_messages;
 pub use names::DELETED_TAG;

@@ -11,6 +11,8 @@ pub enum Remedy {
     Index(index::Remedy),
     /// What helps against a failure of the repository.
     Repository(restic::Remedy),
+    /// Set the clock, or remove the snapshot without a policy.
+    SetClockOrRemoveById,
     /// Say into which folder messages are put back.
     ChooseFolder,
     /// Show the message from the repository, which has it until the next prune.

@@ -52,11 +52,6 @@ impl Progress {
         self.line.begin(WORKING, what, None);
     }
 
-    /// Stops the pass as a signal does, because something else failed that it needs.
-    pub(crate) fn end(&self) {
-        self.signals.ask();
-    }
-
     /// Removes the line.
     pub(crate) fn finish(&self) {
         self.line.finish();

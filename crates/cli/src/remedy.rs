@@ -57,6 +57,7 @@ fn words_of_backup(remedy: backup::Remedy) -> &'static str {
         }
         backup::Remedy::Index(remedy) => words(remedy),
         backup::Remedy::Repository(remedy) => words_of_repository(remedy),
+        backup::Remedy::SetClockOrRemoveById => "; set the clock, or remove that snapshot by its ID",
         backup::Remedy::ChooseFolder => "; name a directory with --to DIR",
         backup::Remedy::ShowMessage => "; until the next prune, \"pneu view --format raw\" can print it",
         _ => "",

@@ -27,6 +27,9 @@ use work::{Progress, Stage, Workers, on_threads};
 /// The newest state of an index, shared by all threads of a program.
 ///
 /// Other processes may also write to the index: [`Host::refresh`] takes over their commits.
+///
+/// Call its methods from threads of your own, not from a worker of a rayon pool: a worker that waits for its
+/// turn to write does not do the work that the writer before it waits for.
 #[derive(Debug)]
 pub struct Host {
     settings: Arc<Settings>,
@@ -40,9 +43,11 @@ pub struct Host {
     user_writers: Queue,
     /// How many writers there were.
     writer_count: AtomicU64,
-    /// What views work on. With a count of threads other than the number of processors, writers have threads
-    /// of their own: they may wait for somebody who opens a state.
-    threads: Arc<Workers>,
+    /// The threads of views. With a count other than the number of processors, states are opened on threads
+    /// of their own, which no long search holds up, and so are writers served: they may wait for a state.
+    view_threads: Arc<Workers>,
+    /// The threads that open a state.
+    opening_threads: Workers,
 }
 
 /// The state that a view shows.
@@ -66,13 +71,15 @@ pub enum IndexState {
 impl Host {
     /// Creates a host. Opens nothing until a view is needed.
     pub fn new(settings: Settings) -> Host {
+        let thread_count = settings.environment.context.thread_count;
         Host {
             current: RwLock::default(),
             opening: Mutex::default(),
             index_writers: Queue::default(),
             user_writers: Queue::default(),
             writer_count: AtomicU64::default(),
-            threads: Arc::new(Workers::new(settings.environment.context.thread_count)),
+            view_threads: Arc::new(Workers::new(thread_count)),
+            opening_threads: Workers::new(thread_count),
             settings: Arc::new(settings),
         }
     }
@@ -108,7 +115,7 @@ impl Host {
     }
 
     fn view_of(&self, State { mailbox, queries }: State) -> View {
-        View::new(Arc::clone(&self.settings), mailbox, queries, Arc::clone(&self.threads))
+        View::new(Arc::clone(&self.settings), mailbox, queries, Arc::clone(&self.view_threads))
     }
 
     /// Returns whether there is an index, and its roots.
@@ -137,7 +144,7 @@ impl Host {
     pub fn refresh(&self) -> Result<bool> {
         // A panic of another holder leaves nothing half done: states are exchanged whole.
         let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        self.threads.run(|| self.take_over())
+        self.opening_threads.run(|| self.take_over())
     }
 
     /// Does what [`Host::refresh`] does. The caller holds the lock.
@@ -279,6 +286,28 @@ impl Host {
             Ok(((), adopted?))
         });
         Ok(imported?.1)
+    }
+
+    /// Brings the index in step with the mail in `roots`, and then adds what only a repository has, if there is
+    /// a source. Makes the index if there is none, and rebuilds one of an older version: then `options` do
+    /// not count. `state` is what [`Host::index_state`] returned.
+    ///
+    /// # Errors
+    /// As [`Host::update`] and [`Host::import`], or as [`Host::rebuild`].
+    pub fn bring_in_step(
+        &self,
+        state: &IndexState,
+        roots: &[Root],
+        source: Option<&ImportSource>,
+        options: &UpdateOptions,
+        progress: &dyn Progress,
+    ) -> Result<(Summary, Imported)> {
+        if matches!(state, IndexState::Outdated(_)) {
+            return self.rebuild(roots, source, &UpdateOptions::default(), progress);
+        }
+        let summary = self.update(roots, options, progress)?;
+        let imported = source.map(|source| self.import(source, options, progress)).transpose()?;
+        Ok((summary, imported.unwrap_or_default()))
     }
 
     /// Rebuilds the index from the mail, and from messages that only a repository has. The new index replaces

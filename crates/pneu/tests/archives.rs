@@ -1,11 +1,11 @@
 //! A repository answers for messages whose files are gone: they are searched, read, imported and put back.
 
 use crate::support::{Fixture, query, subjects};
-use backup::{BackupOptions, Target};
+use backup::BackupOptions;
 use pneu::archive::{Archive, ImportSource, LazyArchive, OpenRepository};
 use pneu::{Error, FileError, Order, Silent, Wanted};
 use restic::testing::{CLOCK_NS, MemoryStorage, surroundings};
-use restic::{Cost, LockKind, Password, Repository, SaveOptions};
+use restic::{Cost, HeldLock, LockKind, Password, Repository, SaveOptions};
 use std::cell::Cell;
 use std::fs;
 use std::sync::Arc;
@@ -18,22 +18,70 @@ fn password() -> Password {
     Password::new(b"secret".to_vec())
 }
 
-/// Makes a repository in memory with one snapshot of the mailbox.
-fn backed_up(fixture: &Fixture) -> (Repository, Arc<MemoryStorage>) {
-    let (storage, cost) = (MemoryStorage::new(), Cost { n: 2, r: 1, p: 1 });
-    let repository =
-        Repository::init(Arc::clone(&storage) as _, &password(), cost, None, surroundings()).unwrap();
-    let options = BackupOptions {
+fn options() -> BackupOptions {
+    BackupOptions {
         tags: Vec::new(),
         configuration: None,
         save: SaveOptions::default(),
         program_version: "test".to_owned(),
-    };
-    let lock = repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(())).unwrap();
-    let target = Target { repository: &repository, lock: &lock };
-    backup::backup(&fixture.host.settings().environment, &target, &options, &Silent).unwrap();
-    lock.release().unwrap();
+    }
+}
+
+fn empty_repository() -> (Repository, Arc<MemoryStorage>) {
+    let (storage, cost) = (MemoryStorage::new(), Cost { n: 2, r: 1, p: 1 });
+    let made = Repository::init(Arc::clone(&storage) as _, &password(), cost, None, surroundings());
+    (made.unwrap(), storage)
+}
+
+fn lock(repository: &Repository) -> Result<HeldLock, Error> {
+    Ok(repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(()))?)
+}
+
+/// Makes a repository in memory with one snapshot of the mailbox.
+fn backed_up(fixture: &Fixture) -> (Repository, Arc<MemoryStorage>) {
+    let (repository, storage) = empty_repository();
+    let open = || Ok::<_, Error>(repository.reread());
+    fixture.host.back_up(None, open, lock, &options(), &Silent).unwrap();
     (repository, storage)
+}
+
+#[test]
+fn a_backup_brings_the_index_in_step_and_names_what_it_leaves_out() {
+    let fixture = Fixture::new();
+    fixture.put("2", "second", "more words");
+    let root = &fixture.roots[0].path;
+    fs::create_dir_all(root.join("spam/cur")).unwrap();
+    fs::create_dir_all(root.join("spam/new")).unwrap();
+    fs::write(root.join("spam/.noindex"), "").unwrap();
+    fs::write(root.join("spam/cur/3:2,"), "Subject: spam\n\nspam\n").unwrap();
+    let (repository, storage) = empty_repository();
+    let open = || Ok::<_, Error>(repository.reread());
+    let done = fixture.host.back_up(Some(&fixture.roots), open, lock, &options(), &Silent).unwrap();
+    assert_eq!(done.updated.as_ref().unwrap().added, 1);
+    assert_eq!((done.report.counts.files_new, done.is_whole()), (2, true));
+    assert_eq!(subjects(&fixture.view(), "words"), ["first", "second"]);
+    assert!(storage.ids(restic::FileKind::Lock).is_empty(), "the lock is released");
+    let left_out = [root.join("spam")];
+    assert_eq!(fixture.host.excluded_folders(done.updated.as_ref()).unwrap(), left_out);
+    assert_eq!(fixture.host.excluded_folders(None).unwrap(), left_out);
+}
+
+#[test]
+fn a_backup_without_a_repository_writes_nothing_and_says_why() {
+    let fixture = Fixture::new();
+    for number in 2..10 {
+        fixture.put(&number.to_string(), "second", "more words");
+    }
+    let open = || Err::<Repository, _>(Error::Unindexed);
+    let unlocked = |_: &Repository| -> Result<HeldLock, Error> { panic!("there is nothing to lock") };
+    let error = fixture.host.back_up(Some(&fixture.roots), open, unlocked, &options(), &Silent).unwrap_err();
+    assert!(matches!(error, Error::Unindexed), "not that the pass was stopped: {error:?}");
+    let (repository, storage) = empty_repository();
+    let locked = |_: &Repository| Err::<HeldLock, _>(Error::Cancelled);
+    let open = || Ok(repository.reread());
+    let error = fixture.host.back_up(None, open, locked, &options(), &Silent).unwrap_err();
+    assert!(matches!(error, Error::Cancelled));
+    assert!(storage.ids(restic::FileKind::Snapshot).is_empty());
 }
 
 #[test]

@@ -22,8 +22,10 @@ pub(crate) const HTML_BYTES_MAX: usize = 16 << 20;
 const NODE_COUNT_MAX: usize = 300_000;
 /// Elements that are open at once. Some end tags take as many steps as the square of this.
 const DEPTH_MAX: usize = 2_000;
-/// Looks at open elements and at siblings, each some nanoseconds.
+/// Looks at open elements, each some nanoseconds, and at siblings.
 const STEP_COUNT_MAX: usize = 100_000_000;
+/// Siblings that are looked at in one step: they lie side by side in memory.
+const SIBLINGS_PER_STEP: usize = 4;
 
 /// Bytes that are parsed between two looks at the limits: a few tags.
 const PIECE_BYTES: usize = 16;
@@ -70,6 +72,8 @@ fn depth(parser: &Parser<Count>) -> usize {
 struct Element {
     name: QualName,
     is_mathml_annotation_xml_integration_point: bool,
+    /// How many children were added, or moved here.
+    children: Cell<usize>,
 }
 
 /// Counts what the parser builds, and keeps nothing.
@@ -78,6 +82,10 @@ struct Count {
     nodes: Cell<usize>,
     attribute_bytes: Cell<usize>,
     steps: Cell<usize>,
+    /// The most children that one element was given as their parent.
+    children_max: Cell<usize>,
+    /// Children that some element was given beside another child.
+    beside_children: Cell<usize>,
 }
 
 impl Default for Count {
@@ -87,12 +95,14 @@ impl Default for Count {
             nodes: Cell::default(),
             attribute_bytes: Cell::default(),
             steps: Cell::default(),
+            children_max: Cell::default(),
+            beside_children: Cell::default(),
         }
     }
 }
 
 fn element(name: QualName, is_mathml_annotation_xml_integration_point: bool) -> Rc<Element> {
-    Rc::new(Element { name, is_mathml_annotation_xml_integration_point })
+    Rc::new(Element { name, is_mathml_annotation_xml_integration_point, children: Cell::new(0) })
 }
 
 impl Count {
@@ -108,9 +118,29 @@ impl Count {
         add(&self.nodes, attributes.len());
     }
 
-    /// Counts a search among the children of one element.
+    fn add_children(&self, parent: &Element, more: usize) {
+        add(&parent.children, more);
+        self.children_max.set(self.children_max.get().max(parent.children.get()));
+    }
+
+    /// Counts a search among the children of one element, as if it were the one with most of them.
     fn search_siblings(&self) {
-        add(&self.steps, self.nodes.get());
+        let children = self.children_max.get().saturating_add(self.beside_children.get());
+        add(&self.steps, 1 + children / SIBLINGS_PER_STEP);
+    }
+
+    fn add_beside(&self, child: &NodeOrText<Rc<Element>>) {
+        add(&self.beside_children, count_with_text(child));
+        self.search_siblings();
+    }
+}
+
+/// Returns how many children an element has more with a new one. Texts that follow one another become one, so
+/// there is at most one for each other child, which is counted with that.
+fn count_with_text(child: &NodeOrText<Rc<Element>>) -> usize {
+    match child {
+        NodeOrText::AppendNode(_) => 2,
+        NodeOrText::AppendText(_) => 0,
     }
 }
 
@@ -160,16 +190,17 @@ impl TreeSink for Count {
         Rc::clone(&self.document)
     }
 
-    /// Texts are not counted: there are at most two for each other node.
-    fn append(&self, _parent: &Rc<Element>, _child: NodeOrText<Rc<Element>>) {}
+    fn append(&self, parent: &Rc<Element>, child: NodeOrText<Rc<Element>>) {
+        self.add_children(parent, count_with_text(&child));
+    }
 
     fn append_based_on_parent_node(
         &self,
         _element: &Rc<Element>,
         _previous: &Rc<Element>,
-        _child: NodeOrText<Rc<Element>>,
+        child: NodeOrText<Rc<Element>>,
     ) {
-        self.search_siblings();
+        self.add_beside(&child);
     }
 
     fn append_doctype_to_document(&self, _name: StrTendril, _public_id: StrTendril, _system_id: StrTendril) {
@@ -187,8 +218,8 @@ impl TreeSink for Count {
 
     fn set_quirks_mode(&self, _mode: QuirksMode) {}
 
-    fn append_before_sibling(&self, _sibling: &Rc<Element>, _child: NodeOrText<Rc<Element>>) {
-        self.search_siblings();
+    fn append_before_sibling(&self, _sibling: &Rc<Element>, child: NodeOrText<Rc<Element>>) {
+        self.add_beside(&child);
     }
 
     fn add_attrs_if_missing(&self, _target: &Rc<Element>, attributes: Vec<Attribute>) {
@@ -200,8 +231,10 @@ impl TreeSink for Count {
         self.search_siblings();
     }
 
-    fn reparent_children(&self, _node: &Rc<Element>, _new_parent: &Rc<Element>) {
-        self.search_siblings();
+    fn reparent_children(&self, node: &Rc<Element>, new_parent: &Rc<Element>) {
+        let moved = node.children.take();
+        self.add_children(new_parent, moved);
+        add(&self.steps, 1 + moved);
     }
 
     fn is_mathml_annotation_xml_integration_point(&self, target: &Rc<Element>) -> bool {
@@ -240,6 +273,8 @@ mod tests {
         let picture = format!("<img src='data:image/png;base64,{}'>", "A".repeat(4 << 20));
         assert!(is_bearable(&picture));
         assert!(is_bearable("<math><annotation-xml encoding=text/html><p>x</p></annotation-xml></math>"));
+        assert!(is_bearable(&"<b><p>x</b>".repeat(5000)), "badly nested");
+        assert!(is_bearable(&"<a><table><tr>y<td><a>z</table></a>".repeat(3000)), "text beside rows");
         assert!(is_bearable("<template><p>x</template><svg><style><b></style></svg>"));
     }
 

@@ -403,7 +403,9 @@ fn add_segment(directory: &Path, letters: &[(u64, &str)]) {
         let tuple = letter(*number, town);
         let mut row = Vec::new();
         let shape = &table.shape;
-        shape.take(&mut Reader::new(&tuple), &mut Vec::new(), |_, value| row.push(value.to_owned())).unwrap();
+        shape
+            .take_keys(&mut Reader::new(&tuple), &mut Vec::new(), |_, value| row.push(value.to_owned()))
+            .unwrap();
         row.push(store::OwnedValue::Bytes(tuple));
         let values: Vec<store::Value> = row.iter().map(store::OwnedValue::as_value).collect();
         rows.push(&values).unwrap();

@@ -189,7 +189,9 @@ fn load_slowly(bytes: &[u8], left_out: &[usize]) -> (BTreeMap<usize, Table>, u64
             let shape = &tables[table].shape;
             let mut values: Vec<OwnedValue> = Vec::new();
             shape
-                .take(&mut Reader::new(tuple), &mut buffer, |_, value: Value| values.push(value.to_owned()))
+                .take_keys(&mut Reader::new(tuple), &mut buffer, |_, value: Value| {
+                    values.push(value.to_owned())
+                })
                 .unwrap();
             let so_far = found.entry(table).or_default();
             if shape.arrival_column().is_some() {

@@ -228,11 +228,10 @@ fn index_names_that_the_store_does_not_take_are_replaced() {
 /// Reads a tuple and shows the values, and whether the walk reached the tuple's end.
 fn taken(table: &SpaceTable, words: &str) -> Result<Vec<String>, &'static str> {
     let mut bytes = tuple(words);
-    let length = bytes.len();
     bytes.extend_from_slice(b"behind");
     let mut reader = Reader::new(&bytes);
     let mut values = Vec::new();
-    let whole = table.shape.take(&mut reader, &mut Vec::new(), |column, value| {
+    let walked = table.shape.take_keys(&mut reader, &mut Vec::new(), |column, value| {
         assert_eq!(column, values.len());
         assert!(value.fits(table.schema.columns[column].kind));
         values.push(match value {
@@ -240,7 +239,7 @@ fn taken(table: &SpaceTable, words: &str) -> Result<Vec<String>, &'static str> {
             other => format!("{other:?}"),
         });
     });
-    assert_eq!(whole.map_err(|damage| damage.what)?, &bytes[..length]);
+    walked.map_err(|damage| damage.what)?;
     assert_eq!(reader.rest(), b"behind");
     Ok(values)
 }

@@ -79,11 +79,6 @@ impl Signals {
         Ok(does)
     }
 
-    /// Requests an end as a signal does.
-    pub fn ask(&self) {
-        self.is_asked.store(true, Ordering::Relaxed);
-    }
-
     /// Returns whether an end was requested.
     pub fn is_asked(&self) -> bool {
         self.is_asked.load(Ordering::Relaxed)

@@ -134,13 +134,16 @@ fn candidates() -> Vec<PathBuf> {
     directories.into_iter().map(|directory| directory.join(PROGRAM)).filter(|path| path.is_file()).collect()
 }
 
-/// Returns the newest of those `programs` that print a version.
+/// The oldest version that tests ask: the first that knows repositories of format 2.
+const OLDEST: [u32; 2] = [0, 14];
+
+/// Returns the newest of those `programs` that print a version, if it is not too old.
 fn newest(programs: Vec<PathBuf>) -> Option<PathBuf> {
     let versions = programs.into_iter().filter_map(|program| {
         let output = Command::new(&program).arg("version").output().ok()?;
         Some((version(&String::from_utf8_lossy(&output.stdout))?, program))
     });
-    versions.max().map(|(_, program)| program)
+    versions.max().filter(|(version, _)| version.as_slice() >= &OLDEST).map(|(_, program)| program)
 }
 
 /// Reads "restic 0.18.1 compiled with go1.25 on linux/amd64", "restic 0.18.1-dev (..) ..".
@@ -152,6 +155,7 @@ fn version(line: &str) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn versions_are_compared_as_numbers() {
@@ -159,6 +163,22 @@ mod tests {
         assert!(read("restic 0.19.1 compiled with go1.26") > read("restic 0.9.6 compiled with go1.13"));
         assert_eq!(read("restic 0.18.1-dev (compiled manually)"), [0, 18, 1]);
         assert_eq!((version("bash: restic: no such file"), version("restic new")), (None, None));
+    }
+
+    #[test]
+    fn the_newest_that_is_not_too_old_is_asked() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = |version: &str| {
+            let path = directory.path().join(version);
+            std::fs::write(&path, format!("#!/bin/sh\necho 'restic {version} compiled with go1.13'\n"))
+                .unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        let [old, usable, new] = ["0.9.6", "0.14.0", "0.19.1"].map(program);
+        assert_eq!(newest(vec![old.clone()]), None);
+        assert_eq!(newest(vec![usable.clone(), old.clone()]), Some(usable.clone()));
+        assert_eq!(newest(vec![usable, new.clone(), old]), Some(new));
     }
 
     #[test]

@@ -230,7 +230,7 @@ impl<'a> Shared<'a> {
         let stored = match store_files(self.context, self.inventory, &files, renamed, &before) {
             Ok(FilesOutcome::Unchanged(unchanged)) => return Ok(Finished::Unchanged(stat, unchanged)),
             Ok(FilesOutcome::Stored(stored)) => stored,
-            Err(Error::Io { source, .. }) => return Ok(skipped(place, &source.to_string())),
+            Err(Error::Io { path, source, .. }) => return Ok(skipped(path, &source.to_string())),
             Err(Error::Mail(error)) => return Ok(skipped(place, &error.to_string())),
             Err(error) => return Err(error),
         };

@@ -120,40 +120,48 @@ impl Run<Session> for Arguments {
             codec: codec(self),
             ..UpdateOptions::default()
         };
-        if matches!(state, IndexState::Outdated(_)) {
-            if !session.is_quiet {
-                output::complain("the index has an older version and is rebuilt");
-            }
-            return rebuild(session, &roots);
+        let is_rebuilt = matches!(state, IndexState::Outdated(_));
+        if is_rebuilt && !session.is_quiet {
+            output::complain("the index has an older version and is rebuilt");
         }
-        let import = import_of(self, &state, &roots, session)?;
+        let (import, interrupted) = match is_rebuilt {
+            true => (ArchiveImport::if_named(session, &roots), BEGUN_IN_VAIN),
+            false => (import_of(self, &state, &roots, session)?, KEPT),
+        };
         let host = session.host()?;
-        let outcome = work(session, KEPT, &import, |progress| {
-            let summary = host.update(&roots, &options, progress)?;
-            let imported =
-                import.source().map(|source| host.import(source, &options, progress)).transpose()?;
-            Ok((summary, imported.unwrap_or_default()))
+        let outcome = work(session, interrupted, &import, |progress| {
+            host.bring_in_step(&state, &roots, import.source(), &options, progress)
         })?;
+        if is_rebuilt {
+            return Ok(outcome);
+        }
         let occasion = if is_first { Occasion::First } else { Occasion::Later };
         restored::queries_and_tags(session, &roots, occasion);
         Ok(outcome)
     }
 }
 
-/// Updates the index like `pneu index` without options, for another command. Reports which files or
-/// directories could not be read.
+/// Updates the index like `pneu index` without options, for another command, and reports its problems.
 ///
 /// # Errors
 /// As [`Arguments::run`]; [`Error::Cancelled`].
 pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary> {
-    let host = session.host()?;
-    let roots = roots(session, &host.index_state()?)?;
-    let summary = host.update(&roots, &UpdateOptions::default(), progress)?;
+    let roots = known_roots(session)?;
+    let summary = session.host()?.update(&roots, &UpdateOptions::default(), progress)?;
     complain(&summary);
     Ok(summary)
 }
 
-fn complain(summary: &Summary) {
+/// Returns the roots that `pneu index` without options would index.
+///
+/// # Errors
+/// None is known; the index is damaged.
+pub(crate) fn known_roots(session: &Session) -> Result<Vec<Root>> {
+    roots(session, &session.host()?.index_state()?)
+}
+
+/// Reports which files or directories could not be read.
+pub(crate) fn complain(summary: &Summary) {
     for problem in &summary.problems {
         output::complain_of(problem.path.display(), &remedy::sentence(&problem.what, problem.remedy));
     }

@@ -11,7 +11,7 @@ use crate::setup::configuration_file::{refuse_another, write};
 use crate::words::quoted_path;
 use anyhow::{Result, anyhow, bail};
 use backup::CONFIGURATION_BYTES_MAX;
-use pneu::setup::configuration::{self as config, ArchiveConfiguration, Configuration};
+use pneu::setup::configuration::{self as config, ArchiveConfiguration, Configuration, ConfigurationError};
 use std::path::Path;
 
 /// Most names that are listed without a request.
@@ -20,8 +20,8 @@ const LISTED_COUNT_MAX: usize = 20;
 /// Returns all that a configuration names, a line each: commands and repositories first.
 ///
 /// # Errors
-/// A sentence: it is not a configuration.
-pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, String> {
+/// It is not a configuration.
+pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, ConfigurationError> {
     // Every key is named here, so that a new one cannot be forgotten. Settings for queries name nothing.
     let Configuration { roots, headers, archive, addresses, stemming: _, pager } = config::parse(text, home)?;
     let mut lines = Vec::new();

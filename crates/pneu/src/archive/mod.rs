@@ -4,10 +4,14 @@
 //! has, or that show the mail of an earlier time; messages; files that are back. The front end opens, locks
 //! and names the repository. What could not be read is data.
 
+mod back_up;
 mod lazy;
+mod lost;
 mod place;
 
+pub use back_up::BackedUp;
 pub use lazy::{LazyArchive, Lookup, OpenOnce, OpenRepository};
+pub use lost::About;
 pub use place::{PlaceOptions, RepositoryPlace};
 
 use crate::error::{Error, Result};

@@ -5,13 +5,14 @@
 //! Input: a path, the text of the file. Output: roots, names and addresses. Does not depend on what is done
 //! with them.
 
-use crate::setup::roots;
+use crate::setup::roots::{self, RootsError};
 use disk::Source;
 use index::Root;
 use query::stem::{Languages, StemScope};
 use query::{Stemming, fields};
 use serde::Deserialize;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Most bytes of a configuration.
@@ -50,6 +51,91 @@ pub struct ArchiveConfiguration {
     /// A program that prints its password.
     pub password_command: Option<String>,
 }
+
+/// Why a text is not a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigurationError {
+    /// It is not TOML, or has a key or a type that a configuration does not have.
+    #[error("{what}")]
+    Syntax {
+        /// Where in the text, in bytes, if that is known.
+        span: Option<Range<usize>>,
+        /// What is wrong, in a few lines that show the place.
+        what: String,
+    },
+    /// A list is too long.
+    #[error("{key}: {count} {items}, at most {max} are allowed")]
+    TooMany {
+        /// The key of the list: "headers", "user.addresses".
+        key: &'static str,
+        /// What it lists: "names".
+        items: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        max: usize,
+    },
+    /// A text in `user.addresses` is neither an address nor a domain. It would never match, and the user would
+    /// not notice.
+    #[error(
+        "user.addresses: \"{text}\" is neither an address, such as ana@example.org, nor a domain, such as \
+         @example.org"
+    )]
+    Address {
+        /// The text.
+        text: String,
+    },
+    /// A name in `headers` cannot be searched.
+    #[error("headers: \"{name}\" {fault}")]
+    Header {
+        /// The name.
+        name: String,
+        /// Why not.
+        fault: HeaderFault,
+    },
+    /// A language in `search.stem` has no stems.
+    #[error("search.stem: there are no stems of \"{name}\"; languages are {}", known.join(", "))]
+    Language {
+        /// The name.
+        name: String,
+        /// The languages that have stems.
+        known: Vec<&'static str>,
+    },
+    /// The path of a root is relative.
+    #[error("root \"{name}\": path \"{}\" must begin with / or ~/", path.display())]
+    RelativePath {
+        /// The root's name.
+        name: String,
+        /// The path.
+        path: PathBuf,
+    },
+    /// The roots cannot be used together.
+    #[error(transparent)]
+    Roots(#[from] RootsError),
+}
+
+/// Why queries cannot search a header field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderFault {
+    /// It is not the name of a field.
+    #[error("is not a valid name: use letters, digits, - and _, a letter first")]
+    Invalid,
+    /// Queries could not tell it from a saved query.
+    #[error("is reserved: it begins the names of saved queries")]
+    Reserved,
+    /// A field of queries searches it.
+    #[error("is always searched, as \"{field}:\"; leave it out")]
+    Known {
+        /// The field.
+        field: &'static str,
+    },
+    /// It is there twice.
+    #[error("is listed twice")]
+    Twice,
+}
+
+type Result<T> = std::result::Result<T, ConfigurationError>;
 
 /// The content of the file.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -101,11 +187,14 @@ pub fn read(path: &Path) -> io::Result<String> {
 /// Parses a configuration. `home` replaces `~`.
 ///
 /// # Errors
-/// A sentence, or a few lines that show the place.
-pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, String> {
-    let document: Document = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
-    let roots = document.root.into_iter().map(|table| root(table, home)).collect::<Result<Vec<_>, _>>()?;
-    roots::check(&roots).map_err(|error| error.to_string())?;
+/// [`ConfigurationError`]: the first one that is found.
+pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
+    let document: Document = toml::from_str(text).map_err(|error| ConfigurationError::Syntax {
+        span: error.span(),
+        what: error.to_string().trim_end().to_owned(),
+    })?;
+    let roots = document.root.into_iter().map(|table| root(table, home)).collect::<Result<Vec<_>>>()?;
+    roots::check(&roots)?;
     check_headers(&document.headers)?;
     check_addresses(&document.user.addresses)?;
     let archive = document.archive.map(|archive| ArchiveConfiguration {
@@ -121,22 +210,16 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, String> {
     Ok(Configuration { roots, headers, addresses, archive, stemming, pager })
 }
 
-/// Refuses a text that is neither an address nor a domain: it would never match, and the user would not
-/// notice.
-fn check_addresses(addresses: &[String]) -> Result<(), String> {
-    if addresses.len() > ADDRESS_COUNT_MAX {
-        return Err(format!(
-            "user.addresses: {} addresses, at most {ADDRESS_COUNT_MAX} are allowed",
-            addresses.len()
-        ));
-    }
+fn check_addresses(addresses: &[String]) -> Result<()> {
+    check_count(("user.addresses", "addresses"), addresses.len(), ADDRESS_COUNT_MAX)?;
     match addresses.iter().find(|address| !is_address(address) && !is_domain(address)) {
-        Some(address) => Err(format!(
-            "user.addresses: \"{address}\" is neither an address, such as ana@example.org, \
-             nor a domain, such as @example.org"
-        )),
+        Some(address) => Err(ConfigurationError::Address { text: address.clone() }),
         None => Ok(()),
     }
+}
+
+fn check_count((key, items): (&'static str, &'static str), count: usize, max: usize) -> Result<()> {
+    if count > max { Err(ConfigurationError::TooMany { key, items, count, max }) } else { Ok(()) }
 }
 
 /// Returns whether a text is an address, without a name.
@@ -155,50 +238,42 @@ fn is_domain(text: &str) -> bool {
     })
 }
 
-fn stemming(table: &SearchTable) -> Result<Stemming, String> {
+fn stemming(table: &SearchTable) -> Result<Stemming> {
     let scope = if table.stem_all { StemScope::Plain } else { StemScope::Marked };
     let Some(names) = &table.stem else { return Ok(Stemming { scope, ..Stemming::default() }) };
     let languages = Languages::named(names.iter().map(String::as_str)).map_err(|name| {
-        let known: Vec<&str> = Languages::known().collect();
-        format!("search.stem: there are no stems of \"{name}\"; languages are {}", known.join(", "))
+        ConfigurationError::Language { name: name.to_owned(), known: Languages::known().collect() }
     })?;
     Ok(Stemming { languages, scope })
 }
 
 /// Refuses names that queries could not distinguish from existing fields, or from text.
-fn check_headers(headers: &[String]) -> Result<(), String> {
-    if headers.len() > HEADER_COUNT_MAX {
-        return Err(format!("headers: {} names, at most {HEADER_COUNT_MAX} are allowed", headers.len()));
-    }
+fn check_headers(headers: &[String]) -> Result<()> {
+    check_count(("headers", "names"), headers.len(), HEADER_COUNT_MAX)?;
     for (index, name) in headers.iter().enumerate() {
-        if !fields::is_header_name(name) {
-            return Err(format!(
-                "headers: \"{name}\" is not a valid name: use letters, digits, - and _, a letter first"
-            ));
-        }
-        if name.eq_ignore_ascii_case(fields::SAVED) {
-            return Err(format!("headers: \"{name}\" is reserved: it begins the names of saved queries"));
-        }
-        if let Some(field) = fields::find(name) {
-            return Err(format!(
-                "headers: \"{name}\" is always searched, as \"{}:\"; leave it out",
-                field.name
-            ));
-        }
-        if headers.iter().take(index).any(|other| other.eq_ignore_ascii_case(name)) {
-            return Err(format!("headers: \"{name}\" is listed twice"));
-        }
+        let fault = if !fields::is_header_name(name) {
+            HeaderFault::Invalid
+        } else if name.eq_ignore_ascii_case(fields::SAVED) {
+            HeaderFault::Reserved
+        } else if let Some(field) = fields::find(name) {
+            HeaderFault::Known { field: field.name }
+        } else if headers.iter().take(index).any(|other| other.eq_ignore_ascii_case(name)) {
+            HeaderFault::Twice
+        } else {
+            continue;
+        };
+        return Err(ConfigurationError::Header { name: name.clone(), fault });
     }
     Ok(())
 }
 
-fn root(table: RootTable, home: Option<&Path>) -> Result<Root, String> {
+fn root(table: RootTable, home: Option<&Path>) -> Result<Root> {
     let RootTable { name, path } = table;
     let path = at_home(path, home);
     if path.is_absolute() {
         Ok(Root { name, path })
     } else {
-        Err(format!("root \"{name}\": path \"{}\" must begin with / or ~/", path.display()))
+        Err(ConfigurationError::RelativePath { name, path })
     }
 }
 
@@ -214,8 +289,8 @@ fn at_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Result<Configuration, String> {
-        parse(text, Some(Path::new("/home/ana")))
+    fn parsed(text: &str) -> std::result::Result<Configuration, String> {
+        parse(text, Some(Path::new("/home/ana"))).map_err(|error| error.to_string())
     }
 
     #[test]

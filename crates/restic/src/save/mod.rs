@@ -31,7 +31,7 @@ use crate::lock::HeldLock;
 use crate::repository::Repository;
 use packers::Packers;
 use pending::Pending;
-use sealing::{Form, Name, Scratch, Sealing};
+use sealing::{Form, Name, Scratch, SealedBlob, Sealing};
 use statistics::Counters;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use unindexed::Unindexed;
@@ -170,7 +170,11 @@ impl<'a> Saver<'a> {
         let sealed = scratch.seal(sealing, blob, plain)?;
         let packed_bytes = sealed.packed_bytes();
         self.counters.add_blob(blob.0, plain.len() as u64, packed_bytes);
-        if let Some(full) = self.packers.add(&sealed) {
+        let SealedBlob { kind, id, sealed, uncompressed_length } = sealed;
+        // Sealed bytes begin with a nonce, which is random and public.
+        let chance = sealed.first().copied().unwrap_or(0);
+        let add = |pack: &mut PackBuilder| pack.add(id, sealed, uncompressed_length);
+        if let Some(full) = self.packers.fill((kind, sealed.len()), chance, add) {
             self.store_pack(full)?;
         }
         Ok(Saved { id: blob.1, packed_bytes })

@@ -1,12 +1,12 @@
 //! The packs that are being filled: two of each kind.
 //!
-//! Input: sealed blobs. Output: packs that are full and, at the end, the rest.
+//! Input: the kinds and lengths of blobs. Output: a pack for each, packs that are full and, at the end, the rest.
+//! Does not see the blobs.
 //!
 //! Each blob goes into one of the two packs at random, as in restic. Otherwise somebody who sees the packs
 //! and knows a file could tell from the order and lengths of its blobs where the file was cut, and from that
 //! the polynomial (<https://github.com/restic/restic/pull/5295>).
 
-use super::sealing::SealedBlob;
 use crate::format::blob::BlobKind;
 use crate::format::pack::PackBuilder;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,17 +36,26 @@ impl Packers {
         }
     }
 
-    /// Adds a blob to a pack; returns that pack if it is full now.
-    pub(super) fn add(&self, blob: &SealedBlob<'_>) -> Option<PackBuilder> {
-        if blob.sealed.len() >= self.byte_count_min {
-            // A pack of its own, so that no pack grows far beyond its size.
-            let mut builder = PackBuilder::new(blob.kind);
-            builder.add(blob.id, blob.sealed, blob.uncompressed_length);
+    /// Calls `add` with the pack that the next blob of a kind goes into: one of the two, by `chance`, a random
+    /// number. Returns that pack if it is full afterwards. A blob of the size of a pack gets one of its own,
+    /// so that no pack grows far beyond its size.
+    pub(super) fn fill(
+        &self,
+        (kind, blob_bytes): (BlobKind, usize),
+        chance: u8,
+        add: impl FnOnce(&mut PackBuilder),
+    ) -> Option<PackBuilder> {
+        if blob_bytes >= self.byte_count_min {
+            let mut builder = PackBuilder::new(kind);
+            add(&mut builder);
             return Some(builder);
         }
-        let mut slot = self.slot(blob);
-        let builder = slot.get_or_insert_with(|| PackBuilder::in_buffer(blob.kind, self.buffer()));
-        builder.add(blob.id, blob.sealed, blob.uncompressed_length);
+        let slots = match kind {
+            BlobKind::Data => &self.data,
+            BlobKind::Tree => &self.trees,
+        };
+        let mut slot = locked(&slots[usize::from(chance) % OPEN_COUNT]);
+        add(slot.get_or_insert_with(|| PackBuilder::in_buffer(kind, self.buffer())));
         slot.take_if(|builder| builder.is_full() || builder.size() >= self.byte_count_min)
     }
 
@@ -76,16 +85,6 @@ impl Packers {
             rest.extend(packs);
         }
         rest
-    }
-
-    fn slot(&self, blob: &SealedBlob<'_>) -> MutexGuard<'_, Option<PackBuilder>> {
-        let slots = match blob.kind {
-            BlobKind::Data => &self.data,
-            BlobKind::Tree => &self.trees,
-        };
-        // Sealed bytes begin with a nonce, which is random and public.
-        let chance = blob.sealed.first().map_or(0, |&byte| usize::from(byte));
-        locked(&slots[chance % OPEN_COUNT])
     }
 }
 

@@ -45,11 +45,14 @@ impl<'t> ColumnBuilder<'t> {
     #[inline]
     pub(crate) fn take(&mut self, reader: &mut Reader) -> Result<(), Damage> {
         let ColumnBuilder { table, columns, buffer, .. } = self;
-        let tuple = table.shape.take(reader, buffer, |column, value| {
+        let (whole, begin) = (reader.rest(), reader.offset());
+        table.shape.take_keys(reader, buffer, |column, value| {
             if let Some(values) = columns.get_mut(column) {
                 push(values, value);
             }
         })?;
+        let length = reader.offset().saturating_sub(begin);
+        let tuple = whole.get(..length).unwrap_or_default();
         if let Some(values) = columns.get_mut(table.shape.tuple_column()) {
             push(values, Value::Bytes(tuple));
         }

@@ -208,26 +208,23 @@ impl TupleShape {
         u16::try_from(column).expect("there are at most COLUMNS_MAX columns")
     }
 
-    /// Walks once over the tuple at the reader's position. Passes the values of the key columns to `take` in
-    /// order, and returns the tuple's bytes. `buffer` saves an allocation per tuple.
+    /// Walks once over the tuple at the reader's position, and passes the values of the key columns to `take`
+    /// in order. `buffer` saves an allocation per tuple.
     ///
     /// # Errors
     /// If it is not a tuple, or lacks a key. Some values may have been passed already.
     #[inline]
-    pub fn take<'a>(
+    pub fn take_keys(
         &self,
-        reader: &mut Reader<'a>,
+        reader: &mut Reader,
         buffer: &mut Vec<u8>,
         mut take: impl FnMut(usize, Value<'_>),
-    ) -> Result<&'a [u8]> {
-        let (whole, begin) = (reader.rest(), reader.offset());
+    ) -> Result<()> {
         let count = reader.array_len()?;
         match &self.plain {
-            Some(steps) => take_plain(steps, count, reader, take)?,
-            None => self.take_any(count, reader, buffer, &mut take)?,
+            Some(steps) => take_plain(steps, count, reader, take),
+            None => self.take_any(count, reader, buffer, &mut take),
         }
-        let length = reader.offset().saturating_sub(begin);
-        Ok(whole.get(..length).unwrap_or_default())
     }
 
     fn take_any(

@@ -59,7 +59,7 @@ impl Batches {
         }
         let number = self.batches.len() - 1;
         let Batch { columns, row_count } = &mut self.batches[number];
-        let taken = table.shape.take(&mut Reader::new(tuple), &mut self.buffer, |column, value| {
+        let taken = table.shape.take_keys(&mut Reader::new(tuple), &mut self.buffer, |column, value| {
             put(&mut columns[column], value);
         });
         if let Err(damage) = taken {

@@ -171,7 +171,7 @@ fn unreadable_lists_stop_a_caller_that_deletes() {
     let strict = held(IfUnreadable::Fail);
     assert_eq!(strict.holds(&ids[..1]).unwrap(), [true]);
     let error = strict.holds(&ids).unwrap_err().to_string();
-    assert!(error.contains("cannot tell which large messages the archive holds"), "{error}");
+    assert!(error.contains("cannot tell which messages the archive holds"), "{error}");
 }
 
 #[test]

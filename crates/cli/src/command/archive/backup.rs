@@ -10,10 +10,12 @@ use crate::remedy;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
-use backup::{BackupOptions, BackupReport, Target};
+use backup::{BackupOptions, BackupReport};
 use clap::{Args, ValueEnum};
+use pneu::Error;
+use pneu::archive::BackedUp;
 use pneu::setup::configuration as config;
-use restic::{Compression, LockKind, SaveOptions};
+use restic::{Compression, LockKind, Repository, SaveOptions};
 use std::path::PathBuf;
 use terminal::command_line::Run;
 
@@ -74,21 +76,9 @@ impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
         let place = ConfiguredRepository::new(&self.repository, session)?;
         let password = place.asked()?;
+        let roots = if self.no_index { None } else { Some(index::known_roots(session)?) };
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
             .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
-        // Deriving the key takes time, and so does the pass; neither needs the other. If there is no key, the
-        // pass is stopped.
-        let (opened, passed) = std::thread::scope(|scope| {
-            let opening = scope.spawn(|| place.unlock(&password).inspect_err(|_| progress.end()));
-            let passed = (!self.no_index).then(|| index::in_step(session, &progress)).transpose();
-            (opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), passed)
-        });
-        let repository = opened?;
-        let passed = passed?;
-        let mut is_whole = passed.as_ref().is_none_or(|summary| summary.problems.is_empty());
-        // Not before: a pass may take long, and nothing of the repository is needed for it.
-        let lock = place.lock(&repository, LockKind::Shared)?;
-        progress.name("backing up");
         let compression = match self.compression {
             Level::Auto => Compression::Auto,
             Level::Off => Compression::Off,
@@ -104,12 +94,18 @@ impl Run<Session> for Arguments {
             save: SaveOptions { compression, ..SaveOptions::default() },
             program_version: concat!("pneu ", env!("CARGO_PKG_VERSION")).to_owned(),
         };
-        let target = Target { repository: &repository, lock: &lock };
-        let roots = session.roots()?;
-        let result = backup::backup(&session.environment, &target, &options, &progress);
+        let lock = |repository: &Repository| {
+            session.roots()?;
+            let lock = place.lock(repository, LockKind::Shared)?;
+            progress.name("backing up");
+            Ok(lock)
+        };
+        let open = || place.unlock(&password);
+        let host = session.host()?;
+        let result = host.back_up::<anyhow::Error>(roots.as_deref(), open, lock, &options, &progress);
         progress.finish();
-        let report = match result {
-            Err(backup::Error::Interrupted) => {
+        let backed_up = match result {
+            Err(error) if matches!(error.downcast_ref(), Some(Error::Cancelled)) => {
                 output::complain(
                     "interrupted; there is no new snapshot; the next backup reuses what was saved so far",
                 );
@@ -117,22 +113,21 @@ impl Run<Session> for Arguments {
             }
             other => other?,
         };
-        lock.release()?;
+        let BackedUp { updated, report } = &backed_up;
+        updated.iter().for_each(index::complain);
         for problem in &report.problems {
             output::complain_of(problem.path.display(), &remedy::backup_problem(problem));
         }
-        is_whole &= report.problems.is_empty();
         if !session.is_quiet {
-            let excluded =
-                passed.map_or_else(|| backup::noindex_directories(&roots), |summary| summary.excluded);
-            left_out(&backup::excluded_folders(&excluded)).into_iter().for_each(output::complain);
+            let excluded = host.excluded_folders(updated.as_ref())?;
+            left_out(&excluded).into_iter().for_each(output::complain);
         }
         let mut output = session.output();
         if !session.is_quiet {
-            output.line(&line(&report))?;
+            output.line(&line(report))?;
         }
         output.finish()?;
-        Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
+        Ok(if backed_up.is_whole() { Outcome::Done } else { Outcome::Partly })
     }
 }
 

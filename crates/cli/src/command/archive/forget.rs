@@ -13,10 +13,10 @@ use crate::progress::Progress;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use backup::Unreferenced;
+use backup::{PolicyOutcome, Unreferenced};
 use clap::{ArgGroup, Args};
-use restic::forget::{GroupBy, Present, plan};
-use restic::select::{Candidate, Filter, by_prefix};
+use restic::forget::{GroupBy, Present};
+use restic::select::{Filter, by_prefix};
 use restic::{Id, LockKind, PrunePlan, Repository, Snapshot, Time};
 use terminal::command_line::Run;
 
@@ -193,44 +193,6 @@ fn named(arguments: &Arguments, snapshots: &[(Id, Snapshot)]) -> Result<Vec<usiz
     Ok(places)
 }
 
-/// No snapshot is older than this, in seconds since 1970. Clocks that lost their time start at 1970; this is
-/// a year later.
-const DATED_SECONDS_MIN: i64 = 365 * 86_400;
-/// How far the clocks of hosts that share a repository may differ.
-const AHEAD_SECONDS_MAX: i64 = 86_400;
-
-/// Returns the snapshots that a policy may remove. Those of 1970 stay, which is reported: their clock was
-/// wrong, and by their age they would be removed first. If one is in the future, nothing may be removed: it
-/// would count as the last one until then, and each new one would be removed at once.
-///
-/// # Errors
-/// A snapshot is in the future, or the clock is behind.
-fn dated<'a>(
-    meant: Vec<(usize, Candidate<'a>)>,
-    snapshots: &[(Id, Snapshot)],
-    clock_seconds: i64,
-) -> Result<Vec<(usize, Candidate<'a>)>> {
-    let (undated, dated): (Vec<_>, Vec<_>) =
-        meant.into_iter().partition(|(_, candidate)| candidate.time.seconds() < DATED_SECONDS_MIN);
-    for (place, candidate) in undated {
-        let (id, time) = (snapshots[place].0.short(), candidate.time);
-        output::complain(format!(
-            "snapshot {id} stays: its time {time} is from a clock that was wrong; remove it by its ID"
-        ));
-    }
-    let newest = dated.iter().max_by_key(|(_, candidate)| candidate.time);
-    if let Some((place, Candidate { time, .. })) = newest
-        && time.seconds() > clock_seconds.saturating_add(AHEAD_SECONDS_MAX)
-    {
-        let (id, clock) = (snapshots[*place].0.short(), index::moment(clock_seconds));
-        bail!(
-            "snapshot {id} has the time {time}, but the clock says {clock}: one of them is wrong, \
-             so no policy removes anything; set the clock, or remove that snapshot by its ID"
-        );
-    }
-    Ok(dated)
-}
-
 /// Returns the places of the snapshots that the policy does not keep.
 fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)], session: &Session) -> Result<Vec<usize>> {
     let policy = arguments.rules.policy();
@@ -238,22 +200,19 @@ fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)], session: &Sess
         bail!("no policy is given: use an option such as --keep-daily 7, or name the snapshots to remove");
     }
     let filter = Filter { hosts: arguments.host.clone(), tags: lists(&arguments.tag), paths: Vec::new() };
-    let all: Vec<Candidate<'_>> = snapshots.iter().map(|(_, snapshot)| Candidate::from(snapshot)).collect();
-    // Messages that only this snapshot has are removed only if the user names its tag.
-    let is_kept = |candidate: &Candidate<'_>| candidate.tags.iter().any(|tag| tag == backup::DELETED_TAG);
-    let wants_kept = arguments.tag.iter().any(|list| list.split(',').any(|tag| tag == backup::DELETED_TAG));
-    let is_meant =
-        |candidate: &Candidate<'_>| filter.matches(candidate) && (wants_kept || !is_kept(candidate));
-    let meant = all.into_iter().enumerate().filter(|(_, candidate)| is_meant(candidate)).collect();
-    let (places, candidates): (Vec<usize>, Vec<Candidate<'_>>) =
-        dated(meant, snapshots, session.environment.credible_seconds()?)?.into_iter().unzip();
+    session.environment.credible_seconds()?;
     let now = environment::now();
     let offset = now.offset().seconds();
     let present =
         Present { now: Time::from_ns(environment::clock_ns(), offset), zone: now.time_zone().clone() };
-    let groups = plan(&candidates, arguments.group_by, &policy, &present)?;
-    let mut going: Vec<usize> =
-        groups.into_iter().flat_map(|group| group.remove).map(|place| places[place]).collect();
-    going.sort_unstable();
-    Ok(going)
+    let PolicyOutcome { remove, undated } =
+        backup::apply_policy(snapshots, &filter, (&policy, arguments.group_by), &present)?;
+    for (id, snapshot) in undated.into_iter().filter_map(|place| snapshots.get(place)) {
+        output::complain(format!(
+            "snapshot {} stays: its time {} is from a clock that was wrong; remove it by its ID",
+            id.short(),
+            snapshot.time
+        ));
+    }
+    Ok(remove)
 }

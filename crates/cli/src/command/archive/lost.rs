@@ -8,7 +8,6 @@ use super::dry_run::DryRun;
 use super::shown::local_time;
 use crate::amount::{count, people};
 use crate::command::index::in_step;
-use crate::environment;
 use crate::exit::Outcome;
 use crate::output::{self, Output};
 use crate::progress::Progress;
@@ -16,15 +15,16 @@ use crate::remedy;
 use crate::sanitise::{one_line, one_line_of_bytes};
 use crate::session::Session;
 use anyhow::{Result, anyhow};
-use backup::{ArchivedMessages, BackupOptions, LostMessage, MessageArchive, Target, Unreferenced};
+use backup::{BackupOptions, LostMessage, Target, Unreferenced};
 use clap::Args;
-use mail::FileContent;
 use pneu::View;
+use pneu::archive::{About, Archive};
 use restic::{HeldLock, Repository, SaveOptions, Snapshot, Time};
 use terminal::screen::{cut, padding};
 use work::Silent;
 
-/// Columns of the sender and the subject in a list.
+/// Columns of the date, the sender and the subject in a list.
+const DATE_COLUMNS: usize = 16;
 const PERSON_COLUMNS: usize = 24;
 const SUBJECT_COLUMNS: usize = 40;
 
@@ -73,10 +73,9 @@ pub(super) fn before(
     let mut is_whole = true;
     let view = view(keeping, (session, progress), &mut is_whole)?;
     progress.name("looking for messages that nothing else has");
-    let archive = MessageArchive { environment: &session.environment, repository: losing.repository };
+    let archive = Archive::new(session.host()?.settings(), losing.repository, &Silent);
     let snapshots = (losing.going, losing.staying);
-    let report =
-        archive.lost_messages(view.as_ref().map(View::mailbox), snapshots, losing.forgotten, progress)?;
+    let report = archive.lost_messages(view.as_ref(), snapshots, losing.forgotten, progress)?;
     progress.finish();
     for problem in &report.problems {
         is_whole = false;
@@ -90,10 +89,9 @@ pub(super) fn before(
         output.line(&sentence(list, seen, losing.dry_run))?;
     }
     if is_dry {
-        let held = archive.messages(&[], &Silent);
-        let known = MessageSources { view: view.as_ref(), held: &held };
         for lost in list {
-            output.line(&known.line(lost, output.terminal.is_terminal()))?;
+            let about = archive.about(view.as_ref(), lost).unwrap_or_default();
+            output.line(&line(lost, &about, output.terminal.is_terminal()))?;
         }
     }
     if let (Some(lock), true, false) = (losing.lock, keeping.keep_messages && !is_dry, list.is_empty()) {
@@ -178,51 +176,18 @@ fn sentence(list: &[LostMessage], seen: Seen, dry_run: Option<DryRun>) -> String
     format!("{amount}, {bytes}, {verb} {places}{is_known}")
 }
 
-/// Where sender and subject of messages can be read.
-struct MessageSources<'a> {
-    view: Option<&'a View>,
-    held: &'a ArchivedMessages<'a>,
-}
-
-impl MessageSources<'_> {
-    /// Returns a line for one message: date, sender, subject, size, path.
-    fn line(&self, lost: &LostMessage, is_cut: bool) -> String {
-        let (date, from, subject) = self.about(lost).unwrap_or_default();
-        let column = |text: &str, columns| {
-            let text = one_line(text);
-            let text = if is_cut { cut(&text, columns) } else { text };
-            format!("{text}{}", padding(&text, columns))
-        };
-        let (from, subject) = (column(&from, PERSON_COLUMNS), column(&subject, SUBJECT_COLUMNS));
-        let path = one_line_of_bytes(&lost.path);
-        format!("lost    {} {from} {subject} {:>9} {path}", column(&date, 16), lost.size_bytes)
-    }
-
-    /// Returns the index's data of a message, or else reads the message itself.
-    fn about(&self, lost: &LostMessage) -> Option<(String, String, String)> {
-        let sha256 = lost.sha256?;
-        let when = |seconds: i64| {
-            let time = local_time(&Time::new(seconds, 0, 0));
-            time.rsplit_once(':').map_or(String::new(), |(minutes, _)| minutes.to_owned())
-        };
-        let hit = self.view.and_then(|view| Some((view, view.by_sha256(&sha256).ok()??)));
-        if let Some((view, hit)) = hit {
-            let line = view.lines(&[hit]).ok()?.pop()?;
-            return Some((line.date.map(when).unwrap_or_default(), line.from, line.subject));
-        }
-        let mut content = FileContent::default();
-        content.bytes = self.held.message(&sha256).ok()??;
-        let now_seconds = environment::clock_ns().div_euclid(1_000_000_000);
-        let message = mail::parse(&content.bytes, &mail::Context::new(index::present_for_dates(now_seconds)));
-        let from = message
-            .from
-            .first()
-            .map_or("", |from| if from.name.is_empty() { &from.address } else { &from.name });
-        let date = message
-            .date_seconds()
-            .or_else(|| lost.path.rsplit(|byte| *byte == b'/').next().and_then(mail::name_seconds));
-        Some((date.map(when).unwrap_or_default(), from.to_owned(), message.subject.clone()))
-    }
+/// Returns a line for one message: date, sender, subject, size, path.
+fn line(lost: &LostMessage, About { date_seconds, from, subject }: &About, is_cut: bool) -> String {
+    let column = |text: &str, columns| {
+        let text = one_line(text);
+        let text = if is_cut { cut(&text, columns) } else { text };
+        format!("{text}{}", padding(&text, columns))
+    };
+    let date = date_seconds.map(|seconds| local_time(&Time::new(seconds, 0, 0)));
+    let date = date.as_deref().and_then(|time| time.rsplit_once(':')).map_or("", |(minutes, _)| minutes);
+    let (date, from, subject) =
+        (column(date, DATE_COLUMNS), column(from, PERSON_COLUMNS), column(subject, SUBJECT_COLUMNS));
+    format!("lost    {date} {from} {subject} {:>9} {}", lost.size_bytes, one_line_of_bytes(&lost.path))
 }
 
 #[cfg(test)]

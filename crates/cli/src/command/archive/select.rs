@@ -56,7 +56,7 @@ impl Selection {
                 "latest" => {
                     let is_meant =
                         |(_, snapshot): &&(Id, Snapshot)| filter.matches(&Candidate::from(snapshot));
-                    let newest = latest(listed.snapshots.iter().filter(is_meant));
+                    let newest = backup::latest_snapshot(listed.snapshots.iter().filter(is_meant));
                     newest
                         .ok_or_else(|| {
                             NotFound("no snapshot matches the given hosts, tags and paths".to_owned())
@@ -90,7 +90,7 @@ pub(super) fn all(repository: &Repository) -> Result<Selected> {
 /// None is, or several are.
 pub(super) fn named<'a>(snapshots: &'a [(Id, Snapshot)], name: &str) -> Result<&'a (Id, Snapshot)> {
     if name == "latest" {
-        return latest(snapshots.iter())
+        return backup::latest_snapshot(snapshots.iter())
             .ok_or_else(|| NotFound("there is no snapshot yet".to_owned()).into());
     }
     let id = restic::select::by_prefix(snapshots.iter().map(|(id, _)| *id), name);
@@ -100,15 +100,6 @@ pub(super) fn named<'a>(snapshots: &'a [(Id, Snapshot)], name: &str) -> Result<&
     })?;
     let found = snapshots.iter().find(|(other, _)| *other == id);
     Ok(found.expect("the id is one of theirs"))
-}
-
-/// Returns the newest of snapshots that are sorted oldest first. A snapshot that only keeps deleted messages
-/// counts only if there is no other.
-fn latest<'a>(
-    snapshots: impl DoubleEndedIterator<Item = &'a (Id, Snapshot)> + Clone,
-) -> Option<&'a (Id, Snapshot)> {
-    let is_kept = |snapshot: &Snapshot| snapshot.tags.iter().any(|tag| tag == backup::DELETED_TAG);
-    snapshots.clone().rfind(|(_, snapshot)| !is_kept(snapshot)).or_else(|| snapshots.last())
 }
 
 /// Returns the one snapshot that `text` names, and the path after it.

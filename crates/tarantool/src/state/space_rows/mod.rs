@@ -261,7 +261,7 @@ impl SpaceRows {
     pub(super) fn has_key(&self, tuple: &[u8], key: &[OwnedValue]) -> bool {
         let primary = &self.table.schema.primary;
         let mut is_same = true;
-        let taken = self.table.shape.take(&mut Reader::new(tuple), &mut Vec::new(), |column, value| {
+        let taken = self.table.shape.take_keys(&mut Reader::new(tuple), &mut Vec::new(), |column, value| {
             let place = primary.iter().position(|&number| usize::from(number) == column);
             is_same &= place.is_none_or(|place| key[place].as_value() == value);
         });
@@ -276,7 +276,7 @@ impl SpaceRows {
         let mut values = Vec::new();
         self.table
             .shape
-            .take(&mut Reader::new(tuple), &mut Vec::new(), |_, value| values.push(value.to_owned()))?;
+            .take_keys(&mut Reader::new(tuple), &mut Vec::new(), |_, value| values.push(value.to_owned()))?;
         Ok(self.table.schema.primary.iter().map(|&column| values[usize::from(column)].clone()).collect())
     }
 

@@ -1,0 +1,114 @@
+//! Backs up all mail in one snapshot.
+//!
+//! Input: closures that open and lock the repository, which are the front end's: it knows the address and the
+//! password. Output: what the snapshot has, and what was left out. First brings the index in step, if that is
+//! wanted.
+
+use crate::error::{Error, Result};
+use crate::host::Host;
+use backup::{BackupOptions, BackupReport, Target};
+use index::{Root, Summary, UpdateOptions};
+use restic::{HeldLock, Repository};
+use std::path::PathBuf;
+use std::result;
+use std::sync::atomic::{AtomicBool, Ordering};
+use work::{Progress, Stage};
+
+/// The result of a backup.
+#[derive(Debug)]
+pub struct BackedUp {
+    /// What bringing the index in step did, if that was wanted.
+    pub updated: Option<Summary>,
+    /// What the snapshot has.
+    pub report: BackupReport,
+}
+
+impl BackedUp {
+    /// Returns whether nothing was left out that the user did not exclude.
+    pub fn is_whole(&self) -> bool {
+        let updated = self.updated.as_ref();
+        self.report.problems.is_empty() && updated.is_none_or(|summary| summary.problems.is_empty())
+    }
+}
+
+impl Host {
+    /// Backs up all mail of the index in one snapshot. `update` names the roots that are indexed first; with
+    /// `None`, what the index has is backed up.
+    ///
+    /// `open` is called on a thread of its own while the index is brought in step: a repository's key takes
+    /// time. `lock` is called after that, since a pass may take long and the lock is not needed for it. The
+    /// lock is released at the end.
+    ///
+    /// # Errors
+    /// What `open` and `lock` return; as [`Host::update`]; the repository cannot be read or written;
+    /// [`Error::Cancelled`]. There is no new snapshot then.
+    pub fn back_up<E: From<Error> + Send>(
+        &self,
+        update: Option<&[Root]>,
+        open: impl FnOnce() -> result::Result<Repository, E> + Send,
+        lock: impl FnOnce(&Repository) -> result::Result<HeldLock, E>,
+        options: &BackupOptions,
+        progress: &dyn Progress,
+    ) -> result::Result<BackedUp, E> {
+        let stoppable = Stoppable { progress, is_stopped: AtomicBool::new(false) };
+        let (opened, updated) = std::thread::scope(|scope| {
+            let opening = scope.spawn(|| {
+                // Without a key, the pass would be in vain.
+                open().inspect_err(|_| stoppable.is_stopped.store(true, Ordering::Relaxed))
+            });
+            let updated =
+                update.map(|roots| self.update(roots, &UpdateOptions::default(), &stoppable)).transpose();
+            (opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), updated)
+        });
+        let (repository, updated) = (opened?, updated?);
+        let lock = lock(&repository)?;
+        let target = Target { repository: &repository, lock: &lock };
+        let report = backup::backup(&self.settings().environment, &target, options, progress);
+        let report = report.map_err(Error::from)?;
+        lock.release().map_err(Error::from)?;
+        Ok(BackedUp { updated, report })
+    }
+
+    /// Returns the folders with mail that a backup leaves out because a file `.noindex` excludes them.
+    /// `updated` is what bringing the index in step did; without it, the directories of all roots are walked.
+    ///
+    /// # Errors
+    /// There is no index.
+    pub fn excluded_folders(&self, updated: Option<&Summary>) -> Result<Vec<PathBuf>> {
+        Ok(match updated {
+            Some(summary) => backup::excluded_folders(&summary.excluded),
+            None => {
+                let roots = index::roots(&self.settings().environment)?;
+                backup::excluded_folders(&backup::noindex_directories(&roots))
+            }
+        })
+    }
+}
+
+/// Progress of a pass that is also stopped when the repository cannot be opened.
+struct Stoppable<'a> {
+    progress: &'a dyn Progress,
+    is_stopped: AtomicBool,
+}
+
+impl Progress for Stoppable<'_> {
+    fn stage(&self, stage: Stage) {
+        self.progress.stage(stage);
+    }
+
+    fn expect(&self, items: u64, bytes: u64) {
+        self.progress.expect(items, bytes);
+    }
+
+    fn add(&self, items: u64, bytes: u64) {
+        self.progress.add(items, bytes);
+    }
+
+    fn waiting(&self, holder: &str) {
+        self.progress.waiting(holder);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed) || self.progress.is_cancelled()
+    }
+}
