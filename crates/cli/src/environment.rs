@@ -75,7 +75,8 @@ pub(crate) fn without_secrets(command: &mut Command) -> &mut Command {
 }
 
 fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> RepositoryVariables {
-    let text = |name| variable(name).and_then(|value| value.into_string().ok());
+    // What is no text is not left out: then another repository might be used.
+    let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());
     let directory = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     RepositoryVariables {
         repository: text("RESTIC_REPOSITORY"),
@@ -126,7 +127,8 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
     let directory = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = directory("HOME");
     let below_home = |path| home.as_ref().map(|home| home.join(path));
-    let text = |name| variable(name).and_then(|value| value.into_string().ok());
+    // What is no text is not left out: then another repository might be used.
+    let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());
     let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
     Surroundings {
         data_home: directory("XDG_DATA_HOME").or_else(|| below_home(".local/share")),

@@ -2,7 +2,8 @@
 //! back.
 
 use crate::support::{Home, Run, letter, run};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -260,6 +261,21 @@ pub(crate) fn exclusive_lock(repository: &str, password: &str) -> restic::HeldLo
     };
     let repository = restic::Repository::open(Arc::new(storage), &password, None, surroundings).unwrap();
     repository.lock(restic::LockKind::Exclusive, Duration::ZERO, &|_, _| Ok(())).unwrap()
+}
+
+#[test]
+fn a_directory_that_cannot_be_listed_costs_no_mail_below_it() {
+    let home = archived();
+    home.run(&["archive", "init"]);
+    let repository = home.home.path().join("repository");
+    let script =
+        format!("export RESTIC_REPOSITORY={} RESTIC_PASSWORD={}", repository.display(), home.password);
+    fs::set_permissions(home.home.mail(), Permissions::from_mode(0o311)).unwrap();
+    let partly = home.home.without_rights_after(&script, &["archive", "backup", "--no-index"]);
+    fs::set_permissions(home.home.mail(), Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(partly.code, Some(3), "{partly:?}");
+    assert!(partly.err.contains("Permission denied; the files in it were left out"), "{}", partly.err);
+    assert!(partly.out.contains(": 4 files, "), "{}", partly.out);
 }
 
 #[test]

@@ -288,16 +288,15 @@ impl Host {
         Ok(imported?.1)
     }
 
-    /// Brings the index in step with the mail in `roots`, and then adds what only a repository has, if there is
-    /// a source. Makes the index if there is none, and rebuilds one of an older version: then `options` do
-    /// not count. `state` is what [`Host::index_state`] returned.
+    /// Brings the index in step with the mail in `roots`, and then adds what only a repository has, if there
+    /// is a source. Makes the index if there is none, and rebuilds one of an older version: then `options`
+    /// do not count. `state` is what [`Host::index_state`] returned.
     ///
     /// # Errors
     /// As [`Host::update`] and [`Host::import`], or as [`Host::rebuild`].
     pub fn bring_in_step(
         &self,
-        state: &IndexState,
-        roots: &[Root],
+        (state, roots): (&IndexState, &[Root]),
         source: Option<&ImportSource>,
         options: &UpdateOptions,
         progress: &dyn Progress,

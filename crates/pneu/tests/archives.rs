@@ -41,7 +41,7 @@ fn lock(repository: &Repository) -> Result<HeldLock, Error> {
 fn backed_up(fixture: &Fixture) -> (Repository, Arc<MemoryStorage>) {
     let (repository, storage) = empty_repository();
     let open = || Ok::<_, Error>(repository.reread());
-    fixture.host.back_up(None, open, lock, &options(), &Silent).unwrap();
+    fixture.host.back_up(None, (open, lock), &options(), &Silent).unwrap();
     (repository, storage)
 }
 
@@ -56,7 +56,7 @@ fn a_backup_brings_the_index_in_step_and_names_what_it_leaves_out() {
     fs::write(root.join("spam/cur/3:2,"), "Subject: spam\n\nspam\n").unwrap();
     let (repository, storage) = empty_repository();
     let open = || Ok::<_, Error>(repository.reread());
-    let done = fixture.host.back_up(Some(&fixture.roots), open, lock, &options(), &Silent).unwrap();
+    let done = fixture.host.back_up(Some(&fixture.roots), (open, lock), &options(), &Silent).unwrap();
     assert_eq!(done.updated.as_ref().unwrap().added, 1);
     assert_eq!((done.report.counts.files_new, done.is_whole()), (2, true));
     assert_eq!(subjects(&fixture.view(), "words"), ["first", "second"]);
@@ -74,12 +74,13 @@ fn a_backup_without_a_repository_writes_nothing_and_says_why() {
     }
     let open = || Err::<Repository, _>(Error::Unindexed);
     let unlocked = |_: &Repository| -> Result<HeldLock, Error> { panic!("there is nothing to lock") };
-    let error = fixture.host.back_up(Some(&fixture.roots), open, unlocked, &options(), &Silent).unwrap_err();
+    let error =
+        fixture.host.back_up(Some(&fixture.roots), (open, unlocked), &options(), &Silent).unwrap_err();
     assert!(matches!(error, Error::Unindexed), "not that the pass was stopped: {error:?}");
     let (repository, storage) = empty_repository();
     let locked = |_: &Repository| Err::<HeldLock, _>(Error::Cancelled);
     let open = || Ok(repository.reread());
-    let error = fixture.host.back_up(None, open, locked, &options(), &Silent).unwrap_err();
+    let error = fixture.host.back_up(None, (open, locked), &options(), &Silent).unwrap_err();
     assert!(matches!(error, Error::Cancelled));
     assert!(storage.ids(restic::FileKind::Snapshot).is_empty());
 }

@@ -190,7 +190,7 @@ fn load_slowly(bytes: &[u8], left_out: &[usize]) -> (BTreeMap<usize, Table>, u64
             let mut values: Vec<OwnedValue> = Vec::new();
             shape
                 .take_keys(&mut Reader::new(tuple), &mut buffer, |_, value: Value| {
-                    values.push(value.to_owned())
+                    values.push(value.to_owned());
                 })
                 .unwrap();
             let so_far = found.entry(table).or_default();

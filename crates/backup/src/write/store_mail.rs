@@ -93,6 +93,8 @@ pub(crate) fn store_mail(
     }
     let done = work.messages()?;
     let mut top = None;
+    // Files that were renamed from `new` into the folder's `cur`, which comes later, by folder.
+    let mut renamed: HashMap<usize, Vec<Expected<'_>>> = HashMap::new();
     // The path of an entry is longer than that of its directory, so entries come first in this order.
     for (path, directory) in layout.iter().rev().filter(|(path, _)| !done.contains(*path)) {
         context.progress.check()?;
@@ -101,7 +103,12 @@ pub(crate) fn store_mail(
             work.store_pneu_files(pneu_files)?;
         }
         let entries = work.children.remove(path).unwrap_or_default();
-        let finished = shared.store_directory(path, directory, entries, Vec::new())?;
+        let number = directory.messages.map(|(number, _)| number);
+        let expected = number.and_then(|number| renamed.remove(&number)).unwrap_or_default();
+        let finished = shared.store_directory(path, directory, entries, expected)?;
+        if let (Finished::Stored(stored), Some(number)) = (&finished, number) {
+            renamed.insert(number, stored.stored.moved.clone());
+        }
         top = work.take(path, finished)?.or(top);
     }
     let Work { mut changes, counts, mut problems, .. } = work;
@@ -230,8 +237,18 @@ impl<'a> Shared<'a> {
         let stored = match store_files(self.context, self.inventory, &files, renamed, &before) {
             Ok(FilesOutcome::Unchanged(unchanged)) => return Ok(Finished::Unchanged(stat, unchanged)),
             Ok(FilesOutcome::Stored(stored)) => stored,
-            Err(Error::Io { path, source, .. }) => return Ok(skipped(path, &source.to_string())),
-            Err(Error::Mail(error)) => return Ok(skipped(place, &error.to_string())),
+            Err(error @ (Error::Io { .. } | Error::Mail(_))) => {
+                let what = match error {
+                    Error::Io { source, .. } => source.to_string(),
+                    other => other.to_string(),
+                };
+                if entries.is_empty() {
+                    return Ok(skipped(place, &what));
+                }
+                // The directories in it could be read.
+                let problem = Problem::new(place.clone(), format!("{what}; the files in it were left out"));
+                StoredFiles { problems: vec![problem], ..StoredFiles::default() }
+            }
             Err(error) => return Err(error),
         };
         self.tree_of(stat, entries, &before, stored)
@@ -414,8 +431,12 @@ impl Work<'_> {
             if known != Some(*content) {
                 self.changes.compressed(*message, *content)?;
             }
-            let pieces = self.new_pieces.0.remove(content).unwrap_or_else(|| vec![Id(*content)]);
+            let pieces = self.new_pieces.0.get(content).cloned().unwrap_or_else(|| vec![Id(*content)]);
             self.new_pieces.0.insert(*message, pieces);
+        }
+        // Only now: several files may have the same compressed content.
+        for (_, content) in &stored.compressed {
+            self.new_pieces.0.remove(content);
         }
         Ok(())
     }

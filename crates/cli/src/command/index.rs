@@ -130,7 +130,7 @@ impl Run<Session> for Arguments {
         };
         let host = session.host()?;
         let outcome = work(session, interrupted, &import, |progress| {
-            host.bring_in_step(&state, &roots, import.source(), &options, progress)
+            host.bring_in_step((&state, &roots), import.source(), &options, progress)
         })?;
         if is_rebuilt {
             return Ok(outcome);

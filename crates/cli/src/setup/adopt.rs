@@ -37,6 +37,15 @@ pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, Conf
     Ok(lines.iter().map(|line| one_line(line).into_owned()).collect())
 }
 
+/// Returns why a text is not a configuration. Only a mistake of syntax has several lines, each with a mark
+/// before what the file says: values of the file cannot look like other messages.
+pub(crate) fn fault(error: &ConfigurationError) -> String {
+    match error {
+        ConfigurationError::Syntax { what, .. } => what.clone(),
+        other => one_line(&other.to_string()).into_owned(),
+    }
+}
+
 /// Returns names as lines, up to a limit.
 pub(crate) fn listed(named: &[String]) -> String {
     let shown = named.iter().take(LISTED_COUNT_MAX).map(|name| format!("  {name}"));
@@ -53,8 +62,8 @@ pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<O
     let place = session.configuration.as_deref();
     let place = place.ok_or_else(|| anyhow!("HOME is not set, so there is no place for a configuration"))?;
     let text = read(path)?;
-    let named =
-        named(&text, session.home.as_deref()).map_err(|what| anyhow!("{}: {what}", path.display()))?;
+    let named = named(&text, session.home.as_deref())
+        .map_err(|error| anyhow!("{}: {}", path.display(), fault(&error)))?;
     refuse_another(place, &text)?;
     let mut output = session.output();
     output.bytes(text.as_bytes())?;
@@ -63,7 +72,8 @@ pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<O
     }
     output.line("")?;
     output.line(if named.is_empty() { "It contains nothing." } else { "It contains" })?;
-    for name in &named {
+    // Commands and repositories last, right above the question.
+    for name in named.iter().rev() {
         output.line(&format!("  {name}"))?;
     }
     output.finish()?;
@@ -123,6 +133,10 @@ mod tests {
         assert_eq!(named(text, Some(Path::new("/home/ana"))).unwrap(), expected);
         assert_eq!(named("", None).unwrap(), Vec::<String>::new());
         assert!(named("x = 1", None).is_err());
+        for forged in ["[[root]]\nname = \"x\\npneu: \"\npath = \"r\"\n", "headers = [\"\\npneu: \"]\n"] {
+            let said = fault(&named(forged, None).unwrap_err());
+            assert!(!said.contains('\n'), "{said:?}");
+        }
     }
 
     #[test]

@@ -41,7 +41,7 @@ fn shown(path: &Path, text: &str, home: Option<&Path>) -> String {
     let what = match adopt::named(text, home) {
         Ok(named) if named.is_empty() => "; it contains nothing".to_owned(),
         Ok(named) => format!("; it contains\n{}", adopt::listed(&named)),
-        Err(what) => format!(", nor can it be: {what}"),
+        Err(error) => format!(", nor can it be: {}", adopt::fault(&error)),
     };
     format!(
         "{}: found a configuration next to the mail; it is not used{what}\n\

@@ -31,6 +31,14 @@ pub struct Stamp {
     pub ctime_ns: i64,
 }
 
+impl Stamp {
+    /// Returns the same directory without times. Such a stamp matches no directory as it is now.
+    #[must_use]
+    pub fn without_times(self) -> Stamp {
+        Stamp { mtime_ns: 0, ctime_ns: 0, ..self }
+    }
+}
+
 /// A file's identity, size and last change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FileStat {

@@ -45,8 +45,10 @@ impl Host {
     pub fn back_up<E: From<Error> + Send>(
         &self,
         update: Option<&[Root]>,
-        open: impl FnOnce() -> result::Result<Repository, E> + Send,
-        lock: impl FnOnce(&Repository) -> result::Result<HeldLock, E>,
+        (open, lock): (
+            impl FnOnce() -> result::Result<Repository, E> + Send,
+            impl FnOnce(&Repository) -> result::Result<HeldLock, E>,
+        ),
         options: &BackupOptions,
         progress: &dyn Progress,
     ) -> result::Result<BackedUp, E> {

@@ -39,8 +39,8 @@ impl Archive<'_> {
         Ok(self.archive.lost_messages(view.map(View::mailbox), snapshots, forgotten, progress)?)
     }
 
-    /// Returns what a message is about: from the index if it knows it, else from the message itself. `None` if
-    /// neither can be read.
+    /// Returns what a message is about: from the index if it knows it, else from the message itself. `None`
+    /// if neither can be read.
     pub fn about(&self, view: Option<&View>, lost: &LostMessage) -> Option<About> {
         let sha256 = lost.sha256?;
         if let Some(view) = view

@@ -76,8 +76,8 @@ pub enum ConfigurationError {
         /// How many there may be.
         max: usize,
     },
-    /// A text in `user.addresses` is neither an address nor a domain. It would never match, and the user would
-    /// not notice.
+    /// A text in `user.addresses` is neither an address nor a domain. It would never match, and the user
+    /// would not notice.
     #[error(
         "user.addresses: \"{text}\" is neither an address, such as ana@example.org, nor a domain, such as \
          @example.org"
@@ -199,9 +199,12 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
     check_addresses(&document.user.addresses)?;
     let archive = document.archive.map(|archive| ArchiveConfiguration {
         password_file: archive.password_file.map(|path| at_home(path, home)),
-        repository: match archive.repository.strip_prefix("~/").zip(home) {
-            Some((rest, home)) => home.join(rest).to_string_lossy().into_owned(),
-            None => archive.repository,
+        repository: match archive.repository.starts_with("~/") {
+            true => at_home(PathBuf::from(&archive.repository), home)
+                .into_os_string()
+                .into_string()
+                .unwrap_or(archive.repository),
+            false => archive.repository,
         },
         ..archive
     });
@@ -334,6 +337,11 @@ mod tests {
         };
         let text = "[archive]\nrepository = \"~/repo\"\npassword_file = \"~/.secret\"\n";
         assert_eq!(archive(text), Ok(Some(expected)));
+        let repository = |address: &str| {
+            archive(&format!("[archive]\nrepository = \"{address}\"\n")).unwrap().unwrap().repository
+        };
+        assert_eq!(repository("~//repo"), "/home/ana/repo");
+        assert_eq!(repository("s3:https://host/~/b"), "s3:https://host/~/b");
         assert!(archive("[archive]\n").unwrap_err().contains("repository"));
         assert!(
             archive("[archive]\nrepository = \"s3:x\"\npassword = \"x\"\n").unwrap_err().contains("password")

@@ -1,7 +1,7 @@
 //! The packs that are being filled: two of each kind.
 //!
-//! Input: the kinds and lengths of blobs. Output: a pack for each, packs that are full and, at the end, the rest.
-//! Does not see the blobs.
+//! Input: the kinds and lengths of blobs. Output: a pack for each, packs that are full and, at the end, the
+//! rest. Does not see the blobs.
 //!
 //! Each blob goes into one of the two packs at random, as in restic. Otherwise somebody who sees the packs
 //! and knows a file could tell from the order and lengths of its blobs where the file was cut, and from that
@@ -36,9 +36,9 @@ impl Packers {
         }
     }
 
-    /// Calls `add` with the pack that the next blob of a kind goes into: one of the two, by `chance`, a random
-    /// number. Returns that pack if it is full afterwards. A blob of the size of a pack gets one of its own,
-    /// so that no pack grows far beyond its size.
+    /// Calls `add` with the pack that the next blob of a kind goes into: one of the two, by `chance`, a
+    /// random number. Returns that pack if it is full afterwards. A blob of the size of a pack gets one of
+    /// its own, so that no pack grows far beyond its size.
     pub(super) fn fill(
         &self,
         (kind, blob_bytes): (BlobKind, usize),

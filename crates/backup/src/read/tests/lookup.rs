@@ -44,6 +44,8 @@ fn cut_and_compressed_messages_are_found_by_the_archive_alone() {
     fixture.put("inbox", "cur", "50.x:2,", large().as_bytes());
     fixture.put("inbox", "cur", "80.x:2,Z", &packed(message(80).as_bytes()));
     fixture.put("lists", "cur", "51.x:2,Z", &packed(compressed_large.as_bytes()));
+    // It was delivered twice.
+    fixture.put("lists", "cur", "52.x:2,Z", &packed(compressed_large.as_bytes()));
     fixture.index();
     let (tree, ..) = fixture.backup();
     let messages = [large(), message(80), compressed_large];

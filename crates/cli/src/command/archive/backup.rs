@@ -102,7 +102,7 @@ impl Run<Session> for Arguments {
         };
         let open = || place.unlock(&password);
         let host = session.host()?;
-        let result = host.back_up::<anyhow::Error>(roots.as_deref(), open, lock, &options, &progress);
+        let result = host.back_up::<anyhow::Error>(roots.as_deref(), (open, lock), &options, &progress);
         progress.finish();
         let backed_up = match result {
             Err(error) if matches!(error.downcast_ref(), Some(Error::Cancelled)) => {

@@ -276,13 +276,8 @@ fn finish_folders(
         let is_whole = is_complete && !has_rest && batch.is_trusted();
         let known = folder.row.directories.map(|directory| Some(directory.stamp).filter(|_| has_rest));
         let stamps = [0, 1].map(|place| folder.stamps[place].or(known[place]));
-        let stamps = if is_whole { stamps } else { stamps.map(|stamp| stamp.map(without_times)) };
+        let stamps = if is_whole { stamps } else { stamps.map(|stamp| stamp.map(Stamp::without_times)) };
         batch.finish_folder(index, stamps, is_complete && folder.is_gone)?;
     }
     Ok(())
-}
-
-/// Returns a stamp with device and inode but without times: work is left in the directory.
-fn without_times(stamp: Stamp) -> Stamp {
-    Stamp { mtime_ns: 0, ctime_ns: 0, ..stamp }
 }

@@ -14,6 +14,7 @@ pub(in crate::pass) use folder::PlannedFolder;
 use folder::decide_stamps;
 use mail::FileStat;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
 /// The work of a pass.
@@ -158,18 +159,24 @@ struct Matched {
 /// Finds files that were moved, renamed or reflagged: pairs of a row without a file and a file without a row.
 /// Uses each row and each file at most once.
 fn match_moves(gone: Vec<FileRow>, added: Vec<Found>, places: &Places<'_>) -> Matched {
-    let mut by_inode: HashMap<u64, Vec<usize>> = HashMap::with_capacity(gone.len());
+    // Some file systems give all files one inode, so the unique part of the name belongs to the key.
+    let hasher = RandomState::new();
+    let key = |inode: u64, name: &[u8]| hasher.hash_one((inode, mail::parse_name(name).unique));
+    let mut by_key: HashMap<u64, Vec<usize>> = HashMap::with_capacity(gone.len());
     for (index, row) in gone.iter().enumerate() {
-        by_inode.entry(row.inode).or_default().push(index);
+        by_key.entry(key(row.inode, &row.name)).or_default().push(index);
     }
     let mut rows: Vec<Option<FileRow>> = gone.into_iter().map(Some).collect();
     let mut matched = Matched::default();
     for found in added {
-        let candidates = by_inode.get(&found.inode).map_or(&[][..], Vec::as_slice);
-        let fits = |index: &&usize| {
-            rows.get(**index).and_then(Option::as_ref).is_some_and(|row| places.is_same_file(row, &found))
+        let fits = |index: &usize| {
+            rows.get(*index).and_then(Option::as_ref).is_some_and(|row| places.is_same_file(row, &found))
         };
-        match candidates.iter().find(fits).and_then(|index| rows.get_mut(*index)).and_then(Option::take) {
+        let taken = by_key.get_mut(&key(found.inode, &found.name)).and_then(|candidates| {
+            let position = candidates.iter().position(fits)?;
+            Some(candidates.remove(position))
+        });
+        match taken.and_then(|index| rows.get_mut(index)).and_then(Option::take) {
             Some(old) => matched.moved.push(Move { old, new: found }),
             None => matched.added.push(found),
         }

@@ -7,9 +7,11 @@
 use crate::error::Result;
 use crate::pass::scan::compare::StoredRows;
 use crate::pass::scan::file_rows::FileRows;
+use crate::pass::scan::reader::root_of;
 use crate::pass::scan::scanned::{Outcome, Scan, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
 use crate::rows::{FileRow, Subdirectory};
+use mail::RootBoundary;
 use std::collections::HashSet;
 use std::path::Path;
 use work::Progress;
@@ -80,8 +82,16 @@ fn is_there(folder: &ScannedFolder, directory: &Path, name: &[u8]) -> mail::Resu
     if !folder.is_there {
         return Ok(false);
     }
-    match mail::stat_file(&mail::join(directory, name)) {
-        Ok(stat) => Ok(stat.is_file()),
+    let path = mail::join(directory, name);
+    let is_own = || match path.symlink_metadata() {
+        // As in a pass: only links to mail are followed.
+        Ok(metadata) if metadata.is_symlink() => {
+            RootBoundary::new(root_of(folder)).leads_to_message(&path).unwrap_or(true)
+        }
+        _ => true,
+    };
+    match mail::stat_file(&path) {
+        Ok(stat) => Ok(stat.is_file() && is_own()),
         Err(error) if error.is_not_found() || error.is_link_loop() => Ok(false),
         Err(error) => Err(error),
     }

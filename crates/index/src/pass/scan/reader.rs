@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
             && let Some((opened, file_count)) = self.glance((&path, &root), &stored, closer)
         {
             let mut directory = Directory { state: stored, file_count, ..Directory::default() };
-            self.look_at_unchanged(folder, at, &opened, &mut directory)?;
+            problems = self.look_at_unchanged(folder, at, &opened, &mut directory)?;
             return Ok((Outcome::Read(Box::new(directory)), problems));
         }
         let has_rows = || Ok::<bool, crate::Error>(self.known.count(folder.row.number, subdirectory)? > 0);
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         };
         match &opened {
             Some(opened) if !folder.is_new && stored.fingerprint == directory.state.fingerprint => {
-                self.look_at_unchanged(folder, at, opened, &mut directory)?;
+                problems.extend(self.look_at_unchanged(folder, at, opened, &mut directory)?);
             }
             _ if folder.is_new => {
                 look_closer(&folder.path, compare(&self.listing, at, closer, &NoRows)?, &mut directory);
@@ -92,18 +92,28 @@ impl<'a> Reader<'a> {
     /// Checks the files of a directory whose names and inodes equal those of its rows: all of them, or only
     /// drafts. If the directory's times changed since it was read, checks all: a name may have been removed
     /// and added again with another file that got the same inode. If no times were stored because they were
-    /// too recent, this is not done; otherwise every second pass would check every file.
+    /// too recent, this is not done; otherwise every second pass would check every file. Returns the files
+    /// that cannot be checked; the directory is then not trusted.
     fn look_at_unchanged(
         &self,
         folder: &ScannedFolder,
         at: (usize, Subdirectory),
         opened: &mail::Directory,
         directory: &mut Directory,
-    ) -> Result<()> {
+    ) -> Result<Vec<Problem>> {
         let number = folder.row.number;
         let (index, subdirectory) = at;
-        // A file that disappeared meanwhile is left to the next pass.
-        let look = |name: &[u8]| opened.stat_file(name).ok();
+        let mut unchecked = Vec::new();
+        let look = |name: &[u8]| match opened.stat_file(name) {
+            Ok(stat) => Some(stat),
+            // It disappeared meanwhile, and is left to the next pass.
+            Err(error) if error.is_not_found() => None,
+            Err(error) => {
+                let what = format!("{}; it was not checked for changes", error.reason());
+                unchecked.push(Problem::new(error.path().to_owned(), what));
+                None
+            }
+        };
         let outdated = match self.closer(folder) {
             Closer::All => {
                 self.known.directory(number, subdirectory)?.outdated(Telling::SizeAndTimes, look)?
@@ -119,7 +129,10 @@ impl<'a> Reader<'a> {
             let found = Found { folder: index, subdirectory, name: row.name.clone(), inode: row.inode };
             (row, found)
         }));
-        Ok(())
+        if !unchecked.is_empty() {
+            directory.state.stamp = directory.state.stamp.without_times();
+        }
+        Ok(unchecked)
     }
 
     fn closer(&self, folder: &ScannedFolder) -> Closer {
@@ -204,7 +217,7 @@ impl<'a> Reader<'a> {
         &self,
         folder: u32,
         subdirectory: Subdirectory,
-        look: impl Fn(&[u8]) -> Option<FileStat>,
+        mut look: impl FnMut(&[u8]) -> Option<FileStat>,
     ) -> Result<Vec<FileRow>> {
         let mut outdated = Vec::new();
         for name in self.listing.names() {
@@ -257,7 +270,7 @@ pub(in crate::pass) fn changed_in_place(
 }
 
 /// Returns the root of a folder.
-fn root_of(folder: &ScannedFolder) -> &Path {
+pub(super) fn root_of(folder: &ScannedFolder) -> &Path {
     let names = folder.row.path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
     folder.path.ancestors().nth(names).unwrap_or(&folder.path)
 }

@@ -12,7 +12,8 @@ use crate::remedy::Remedy;
 use crate::rows::FolderRow;
 use crate::state::Root;
 use mail::{Folder, FolderProblem, FolderProblemKind, Folders};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Finds the folders of all roots.
@@ -24,7 +25,7 @@ pub(in crate::pass) fn find(input: &Input<'_>) -> Scan {
         if index < input.named_count {
             list_root(&mut scan, input, index, known);
         } else {
-            missing_folders(&mut scan, input, index, (known, &[]));
+            missing_folders(&mut scan, input, index, (known, &HashSet::new()));
         }
     }
     scan
@@ -131,12 +132,12 @@ fn missing_folders(
     scan: &mut Scan,
     input: &Input<'_>,
     index: usize,
-    (known, hidden): (KnownFolders<'_>, &[PathBuf]),
+    (known, hidden): (KnownFolders<'_>, &HashSet<PathBuf>),
 ) {
     let root = &input.roots[index];
     for row in known.into_values() {
         let path = mail::join(&root.path, &row.path);
-        let is_hidden = hidden.iter().any(|hidden| path.starts_with(hidden));
+        let is_hidden = path.ancestors().any(|part| hidden.contains(part));
         if !input.has(&path) {
             scan.left_alone.extend((!is_hidden).then_some((index, row.number)));
             continue;
@@ -186,8 +187,8 @@ fn hidden_paths(
     (input, root): (&Input<'_>, &Root),
     problems: Vec<FolderProblem>,
     known: &KnownFolders<'_>,
-) -> Vec<PathBuf> {
-    let mut hidden = Vec::new();
+) -> HashSet<PathBuf> {
+    let mut hidden = HashSet::new();
     for problem in problems {
         let is_told = input.has_below(&problem.path);
         if matches!(problem.kind, FolderProblemKind::OutsideRoot) {
@@ -199,15 +200,23 @@ fn hidden_paths(
         if !problem.hides_folders() {
             continue;
         }
-        let hides_known = known.keys().any(|path| mail::join(&root.path, path).starts_with(&problem.path));
+        let hides_known = problem.path.strip_prefix(&root.path).is_ok_and(|path| has_any_below(known, path));
         // A dangling link is reported only if it hides known folders, as programs also use such links as
         // locks.
         if is_told && (hides_known || !matches!(problem.kind, FolderProblemKind::Dangling)) {
             scan.problems.push(Problem::new(problem.path.clone(), format!("{problem}{STAYS}")));
         }
-        hidden.push(problem.path);
+        hidden.insert(problem.path);
     }
     hidden
+}
+
+/// Returns whether a known folder is at or below a path.
+fn has_any_below(known: &KnownFolders<'_>, path: &Path) -> bool {
+    let path = path.as_os_str().as_bytes();
+    let below = if path.is_empty() { Vec::new() } else { [path, b"/"].concat() };
+    let next = known.range(below.as_slice()..).next();
+    known.contains_key(path) || next.is_some_and(|(folder, _)| folder.starts_with(&below))
 }
 
 /// Returns whether no folder is on its former device. If all folders of a root are gone, compares the device
