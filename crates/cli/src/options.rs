@@ -2,6 +2,7 @@
 
 use clap::Args;
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use terminal::command_line::CommonOptions;
 use terminal::screen::ColorChoice;
@@ -24,6 +25,14 @@ pub(crate) struct Common {
     /// When to use colours [default: auto]
     #[arg(long, value_name = "WHEN", value_enum)]
     pub color: Option<ColorChoice>,
+}
+
+/// Reads the number of an option that limits how much is listed.
+///
+/// # Errors
+/// A sentence that says what can be written.
+pub(crate) fn limit(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "write a number: 1 or more".to_owned())
 }
 
 /// Whether long output goes through a pager on a terminal.

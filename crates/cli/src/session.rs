@@ -204,6 +204,7 @@ impl Session {
         let options = PagerOptions {
             command: command.as_deref(),
             has_less_options: screen.has_less_options,
+            has_less_charset: screen.has_less_charset,
             has_lv_options: screen.has_lv_options,
         };
         match pager::start(options, &environment::SECRETS) {

@@ -274,7 +274,11 @@ fn a_directory_that_cannot_be_listed_costs_no_mail_below_it() {
     let partly = home.home.without_rights_after(&script, &["archive", "backup", "--no-index"]);
     fs::set_permissions(home.home.mail(), Permissions::from_mode(0o755)).unwrap();
     assert_eq!(partly.code, Some(3), "{partly:?}");
-    assert!(partly.err.contains("Permission denied; the files in it were left out"), "{}", partly.err);
+    assert!(
+        partly.err.contains("Permission denied (os error 13); the files in it were left out"),
+        "{}",
+        partly.err
+    );
     assert!(partly.out.contains(": 4 files, "), "{}", partly.out);
 }
 

@@ -100,9 +100,10 @@ fn a_configuration_is_adopted_by_whoever_has_read_it() {
     let adopt = ["init", "--adopt", "Mail/.pneu/config.toml"];
     let shown = home.pneu(&adopt);
     assert_eq!(shown.code, Some(2), "{shown:?}");
-    let named = "\nIt contains\n  command sh -c";
+    let named = "\nIt contains\n  mail gone in /nowhere/at/all\n";
     assert!(shown.out.starts_with(&text) && shown.out.contains(named), "{shown:?}");
-    assert!(shown.out.contains("\n  mail gone in /nowhere/at/all\n"), "{shown:?}");
+    let last = shown.out.lines().last().unwrap();
+    assert!(last.starts_with("  command sh -c"), "right above the question: {last}");
     assert!(shown.err.contains("pneu init --adopt Mail/.pneu/config.toml --yes"), "{shown:?}");
     assert!(!place.exists());
     let no = home.answering(&adopt, "\n");

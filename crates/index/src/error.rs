@@ -192,7 +192,9 @@ impl Error {
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Error::NoIndex { .. } => Some(Remedy::MakeIndex),
-            Error::Damaged { .. } => Some(Remedy::RebuildIndex),
+            Error::Damaged { .. } | Error::Store(TableError(store::Error::Corrupt { .. })) => {
+                Some(Remedy::RebuildIndex)
+            }
             Error::Version { found, newest, .. } if found < newest => Some(Remedy::UpgradeIndex),
             Error::Version { .. } => Some(Remedy::UseNewerProgramOrRebuild),
             Error::UserVersion { .. } => Some(Remedy::UseNewerProgram),

@@ -138,7 +138,7 @@ fn tags_follow_a_message_whose_headers_change() {
     assert_eq!(tagged(&fixture), ["one work"]);
     assert_eq!(fixture.find("tag:work"), ["one"]);
     // Later changes apply to both contents, because they are copies.
-    assert_eq!(tag(&fixture, "-work", "subject:one"), TagSummary { messages: 1, changed: 2 });
+    assert_eq!(tag(&fixture, "-work", "subject:one"), TagSummary { messages: 1, changed: 1 });
     assert_eq!(tagged(&fixture), [""; 0]);
     assert!(fixture.find("tag:work").is_empty());
     tag(&fixture, "+other", "subject:one");
@@ -156,11 +156,11 @@ fn copies_share_their_tags() {
     let content = message("m0", "one", "some words");
     fixture.put("list", "cur", "5.l:2,", &format!("Received: by list\n{content}"));
     fixture.update();
-    assert_eq!(tag(&fixture, "+work", "maildir:/list"), TagSummary { messages: 1, changed: 2 });
+    assert_eq!(tag(&fixture, "+work", "maildir:/list"), TagSummary { messages: 1, changed: 1 });
     assert_eq!(tagged(&fixture), ["one work"]);
     assert_eq!(
         tag(&fixture, "-work", "subject:one and maildir:/inbox"),
-        TagSummary { messages: 1, changed: 2 }
+        TagSummary { messages: 1, changed: 1 }
     );
     assert_eq!(tagged(&fixture), [""; 0]);
 }

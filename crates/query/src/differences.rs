@@ -132,7 +132,7 @@ pub const DIFFERENCES: &[Difference] = &[
         "a and not b",
         "`a` and `b`",
         "`a` without `b`",
-        "`a` without `b`; at the start of a query too",
+        "`a` without `b`; at the start of a query too, in a shell after `--`: `pneu find -- -b`",
     ),
     row("*oob*", "*oob*", "the word `oob`", "—", "words that hold `oob`"),
     row(

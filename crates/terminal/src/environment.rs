@@ -30,6 +30,8 @@ pub struct Surroundings {
     pub pager: Option<String>,
     /// Whether the user has options for less (`LESS`).
     pub has_less_options: bool,
+    /// Whether the user says which characters less shows (`LESSCHARSET`).
+    pub has_less_charset: bool,
     /// Whether the user has options for lv (`LV`).
     pub has_lv_options: bool,
 }
@@ -58,6 +60,7 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
         own_pager: text("PNEU_PAGER"),
         pager: text("PAGER"),
         has_less_options: variable("LESS").is_some(),
+        has_less_charset: variable("LESSCHARSET").is_some(),
         has_lv_options: variable("LV").is_some(),
         no_color: is_set("NO_COLOR") || variable("TERM").is_some_and(|term| term == "dumb"),
         ..Surroundings::default()

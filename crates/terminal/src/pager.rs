@@ -24,6 +24,8 @@ pub struct PagerOptions<'a> {
     pub command: Option<&'a str>,
     /// Whether the user has options for less (`LESS`).
     pub has_less_options: bool,
+    /// Whether the user says which characters less shows (`LESSCHARSET`).
+    pub has_less_charset: bool,
     /// Whether the user has options for lv (`LV`).
     pub has_lv_options: bool,
 }
@@ -64,6 +66,10 @@ pub fn start(options: PagerOptions<'_>, secrets: &[&str]) -> Option<(Pager, Chil
     }
     if !options.has_less_options {
         process.env("LESS", LESS);
+    }
+    if !options.has_less_charset {
+        // The output is UTF-8, whatever the locale is.
+        process.env("LESSCHARSET", "utf-8");
     }
     if !options.has_lv_options {
         process.env("LV", LV);

@@ -33,14 +33,12 @@ pub(crate) enum PointInTime {
 /// # Errors
 /// A sentence that says what can be written.
 pub(crate) fn parse(text: &str) -> Result<PointInTime, String> {
-    let mistake = |error: &dyn std::fmt::Display| {
-        format!("{error}; write a day, 2025-06-01, or a time of your time zone, 2025-06-01T14:00")
-    };
+    let mistake = |_| "write a day, 2025-06-01, or a time of your time zone, 2025-06-01T14:00".to_owned();
     // The reader of days ignores a time after them, and the reader of times takes a day as its first second.
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
-        text.parse().map(PointInTime::Day).map_err(|error: jiff::Error| mistake(&error))
+        text.parse().map(PointInTime::Day).map_err(mistake)
     } else {
-        text.parse().map(PointInTime::Second).map_err(|error: jiff::Error| mistake(&error))
+        text.parse().map(PointInTime::Second).map_err(mistake)
     }
 }
 

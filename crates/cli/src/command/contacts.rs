@@ -1,6 +1,7 @@
 //! `pneu contacts`: lists people who wrote or received messages.
 
 use crate::exit::Outcome;
+use crate::options::limit;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, bail};
@@ -16,7 +17,7 @@ use terminal::command_line::Run;
 /// case and accents. People with the most messages come first. Your own addresses, as listed in the
 /// configuration, are left out. Useful for address completion.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(aliases = ["address", "cfind"], after_help = "\
 Examples:
   pneu contacts ana
   pneu contacts -n 20
@@ -31,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long, short = 'p')]
     personal: bool,
     /// List at most COUNT people
-    #[arg(long, short = 'n', alias = "maxnum", value_name = "COUNT")]
+    #[arg(long, short = 'n', aliases = ["maxnum", "limit"], value_name = "COUNT", value_parser = limit)]
     max: Option<NonZeroUsize>,
     /// Output format
     #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]

@@ -12,7 +12,7 @@ use crate::format::paths::{End, Paths};
 use crate::format::plain::Plain;
 use crate::format::threads;
 use crate::format::{self, FileChoice};
-use crate::options::Paging;
+use crate::options::{Paging, limit};
 use crate::remedy;
 use crate::sanitise::one_line;
 use crate::search::question::{Found, ListOptions, ThreadForm, TypedQuery};
@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     #[arg(long, short = 'z')]
     reverse: bool,
     /// List at most COUNT messages
-    #[arg(long, short = 'n', alias = "maxnum", value_name = "COUNT")]
+    #[arg(long, short = 'n', aliases = ["maxnum", "limit"], value_name = "COUNT", value_parser = limit)]
     max: Option<NonZeroUsize>,
     /// Skip the first COUNT messages
     #[arg(long, value_name = "COUNT", default_value_t = 0)]

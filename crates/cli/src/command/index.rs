@@ -40,7 +40,9 @@ use terminal::command_line::Run;
 /// If a directory cannot be read, or lost most of its messages (is it mounted?), the index keeps what it has
 /// of that directory, and the exit code is 3.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    alias = "new",
+    after_help = "\
 Examples:
   pneu index                                         find the mail and index it; later, update
   pneu index --maildir ~/Maildir                     first index of mail in this directory
@@ -59,7 +61,8 @@ Optional configuration: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pne
   path = \"/srv/mail\"
   [[root]]
   name = \"home\"
-  path = \"~/Maildir\"")]
+  path = \"~/Maildir\""
+)]
 pub(crate) struct Arguments {
     /// Also compare size and times of every file, to find files that were changed in place
     #[arg(long)]

@@ -122,10 +122,10 @@ fn list(session: &Session) -> Result<Outcome> {
 /// messages, the query must say so.
 fn split(words: &[String]) -> Result<(TagChange, &[String])> {
     let mut change = TagChange::default();
-    let mut rest = words;
+    let (mut rest, mut is_separated) = (words, false);
     while let [word, others @ ..] = rest {
         if word == "--" {
-            rest = others;
+            (rest, is_separated) = (others, true);
             break;
         }
         if word.starts_with("--") {
@@ -140,6 +140,10 @@ fn split(words: &[String]) -> Result<(TagChange, &[String])> {
     }
     if change.add.is_empty() && change.remove.is_empty() {
         bail!("no tag is given: +TAG adds a tag, -TAG removes one: pneu tag +work -- from:ana");
+    }
+    // An option here would be a word of the query, and other messages would be tagged than were meant.
+    if let Some(option) = rest.iter().find(|word| word.starts_with("--") && !is_separated) {
+        bail!("{option} must come before the tags; a word of the query that begins so goes after --");
     }
     if rest.is_empty() {
         bail!("no query is given: put it after the tags: pneu tag +work -- from:ana; '*' means all");
@@ -173,5 +177,7 @@ mod tests {
         assert!(shown("-- from:x").starts_with("no tag is given"));
         assert!(shown("+a --").starts_with("no query is given"));
         assert!(shown("+a --quiet -- x").starts_with("--quiet must come before"));
+        assert!(shown("+a from:x --max 1").starts_with("--max must come before"));
+        assert_eq!(shown("+a -- --x"), r#"{"a"} {} ["--x"]"#);
     }
 }

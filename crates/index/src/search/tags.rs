@@ -98,12 +98,15 @@ impl Mailbox {
     }
 
     /// Returns the messages of a set and all their copies, with the fields by which tags are stored.
-    pub(crate) fn tagged_messages(&self, found: &NumberSet) -> Result<Vec<TaggedMessage>> {
+    pub(crate) fn tagged_messages(&self, found: &NumberSet) -> Result<Vec<(u32, TaggedMessage)>> {
         let mut numbers = found.clone();
         self.add_copies(&mut numbers)?;
         let mut reader = RecordReader::new();
-        let messages = numbers.iter().map(|number| self.tagged_message(number, &mut reader));
-        messages.filter_map(Result::transpose).collect()
+        let mut messages = Vec::new();
+        for number in numbers.iter() {
+            messages.extend(self.tagged_message(number, &mut reader)?.map(|message| (number, message)));
+        }
+        Ok(messages)
     }
 
     /// Returns the message with this content, with the fields by which tags are stored, if it has a file in

@@ -26,7 +26,7 @@ pub struct TagChange {
 pub struct TagSummary {
     /// Messages that were selected; copies count once.
     pub messages: u64,
-    /// Messages whose tags changed; each copy counts.
+    /// Messages whose tags changed; copies count once.
     pub changed: u64,
 }
 
@@ -55,7 +55,8 @@ pub fn change_tags(
     let snapshot = writer.snapshot()?;
     let mut changes = Changes::new(&snapshot)?;
     let now = Tags::new(&snapshot)?;
-    for message in &messages {
+    let mut changed = NumberSet::new(found.bound());
+    for (number, message) in &messages {
         let own = now.own(&message.sha256)?;
         let before = match &own {
             Some(own) => own.clone(),
@@ -64,11 +65,12 @@ pub fn change_tags(
         let mut after: BTreeSet<String> = before.difference(&change.remove).cloned().collect();
         after.extend(change.add.iter().cloned());
         if after != before {
-            summary.changed += 1;
+            changed.insert(*number);
             changes.write(message, own, &after)?;
         }
     }
-    if summary.changed > 0 {
+    if !changed.is_empty() {
+        summary.changed = mailbox.distinct(&changed, Duplicates::Copies, None)?.count();
         writer.commit(changes.transaction(&snapshot))?;
         drop(writer);
         merge(environment)?;

@@ -60,14 +60,23 @@ pub fn from_arguments(arguments: &[OsString], current: &Path) -> Result<Vec<Root
     Ok(roots)
 }
 
-/// Returns the known roots with those given now, which replace roots of the same names.
+/// Returns the known roots with those given now, which replace roots of the same names. A directory without a
+/// name is the known root of that path, if there is one.
 ///
 /// # Errors
 /// As [`check`].
 pub fn joined(known: &[Root], given: Vec<Root>) -> Result<Vec<Root>, RootsError> {
-    let kept = known.iter().filter(|root| given.iter().all(|new| new.name != root.name));
-    let mut all: Vec<Root> = kept.cloned().collect();
-    all.extend(given);
+    let named = |root: Root| match known.iter().find(|known| known.path == root.path) {
+        Some(known) if root.name == NAME_DEFAULT => known.clone(),
+        _ => root,
+    };
+    let mut all = known.to_vec();
+    for root in given.into_iter().map(named) {
+        match all.iter_mut().find(|known| known.name == root.name) {
+            Some(known) => *known = root,
+            None => all.push(root),
+        }
+    }
     check(&all)?;
     Ok(all)
 }
@@ -158,5 +167,8 @@ mod tests {
         let all = joined(&known, vec![root("b", "/3"), root("c", "/4")]);
         assert_eq!(all, Ok(vec![root("a", "/1"), root("b", "/3"), root("c", "/4")]));
         assert!(joined(&known, vec![root("c", "/1/x")]).is_err());
+        let found = [root("maildir", "/1"), root("mail", "/2")];
+        assert_eq!(joined(&found, vec![root("mail", "/1")]).as_deref(), Ok(&found[..]), "known by its path");
+        assert!(joined(&found, vec![root("other", "/1")]).is_err());
     }
 }
