@@ -28,7 +28,7 @@ pub use header::mailbox::Address;
 pub use large::{Extent, Identity, LargeMessage};
 pub use maildir::compression::{Compression, Unpacked, unpack};
 pub use maildir::file_name::{
-    Name, SizeHints, is_draft, name_seconds, parse_name, size_hints, with_flags, without_field,
+    Name, SizeHints, is_draft, name_seconds, name_uid, parse_name, size_hints, with_flags, without_field,
 };
 pub use maildir::find::{find_folders, find_folders_within, folders_left_out};
 pub use maildir::flags::Flags;

@@ -90,6 +90,16 @@ pub fn name_seconds(name: &[u8]) -> Option<i64> {
     PLAUSIBLE.contains(&seconds).then_some(seconds)
 }
 
+/// Returns the number of the message on its server, which mbsync and offlineimap write into the name (`U=`).
+/// Within a folder, a higher number is a newer message.
+pub fn name_uid(name: &[u8]) -> Option<u64> {
+    let fields = match info_separator(name, b"12") {
+        Some(start) => name.get(..start).unwrap_or_default(),
+        None => name,
+    };
+    fields.split(|byte| *byte == b',').skip(1).find_map(|field| number(field.strip_prefix(b"U=")?))
+}
+
 /// Returns `name` with exactly the flags `flags`, as a mail program would rename the file.
 ///
 /// Keywords, unknown letters, fields and extensions are kept. Letters are sorted in ASCII order, as the
@@ -367,6 +377,22 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(name_seconds(name.as_bytes()), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_number_on_the_server_is_a_field_before_the_flags() {
+        for (name, expected) in [
+            ("1700000000_3.1.host,U=10:2,S", Some(10)),
+            ("1700000000_3.1.host,S=5,U=7,FMD5=ab:2,", Some(7)),
+            ("1700000000.host,U=18446744073709551615", Some(u64::MAX)),
+            ("1700000000.host,U=18446744073709551616", None),
+            ("1700000000.host,U=:2,S", None),
+            ("1700000000.host,U=-1:2,S", None),
+            ("1700000000.host:2,S,U=4", None),
+            ("U=4", None),
+        ] {
+            assert_eq!(name_uid(name.as_bytes()), expected, "{name}");
         }
     }
 }

@@ -110,6 +110,11 @@ impl<'a> Batch<'a> {
         &self.snapshot
     }
 
+    /// Returns whether other roots will be remembered than so far.
+    pub(in crate::pass) fn changes_roots(&self) -> bool {
+        self.roots_changed
+    }
+
     /// Returns whether no other process has written since the plan was made.
     pub(in crate::pass) fn is_trusted(&self) -> bool {
         self.is_trusted

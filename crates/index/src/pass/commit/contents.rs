@@ -6,41 +6,14 @@
 use crate::archive::ArchivedFile;
 use crate::pass::plan::Candidate;
 use mail::{Compression, FileContent, FileStat, Identity, LargeMessage, Unpacked};
-use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// Files that are read before any is parsed.
-pub(super) const CHUNK_FILE_COUNT: usize = 512;
 /// Largest file that is read together with others, in bytes. Only this much is read of a larger one.
 pub(super) const SMALL_BYTES: usize = 256 << 10;
 
 /// How often a file is read again because it changed while being read.
 const REREAD_COUNT_MAX: usize = 3;
-
-/// Files that go through a batch together.
-pub(super) struct Chunk {
-    /// The files and why each is read.
-    pub candidates: Vec<Candidate>,
-    /// Their paths.
-    pub paths: Vec<PathBuf>,
-    /// Their contents, once read; of large ones only the beginning.
-    pub contents: Vec<mail::Result<Read>>,
-}
-
-impl Chunk {
-    /// Returns a chunk of unread files. `folders` returns the path of the folder with an index in the plan.
-    pub(super) fn new<'a>(candidates: Vec<Candidate>, folders: impl Fn(usize) -> &'a Path) -> Chunk {
-        let path = |candidate: &Candidate| path_of(folders(candidate.found.folder), candidate);
-        let paths = candidates.iter().map(path).collect();
-        Chunk { candidates, paths, contents: Vec::new() }
-    }
-
-    /// Reads the files on all idle cores.
-    pub(super) fn read(&mut self) {
-        self.contents = self.paths.par_iter().map(|path| read(path, SMALL_BYTES)).collect();
-    }
-}
 
 /// The content of a file, and its id.
 pub(super) struct Read {
@@ -64,6 +37,11 @@ pub(super) struct Manner<'a> {
     pub headers: &'a [String],
     /// Returns whether the message with an id is known, and need not be parsed.
     pub is_known: &'a (dyn Fn(&[u8; 32]) -> bool + Sync),
+}
+
+/// Reads a file, or the beginning of a larger one.
+pub(super) fn read_small(path: &Path) -> mail::Result<Read> {
+    read(path, SMALL_BYTES)
 }
 
 fn read(path: &Path, limit_bytes: usize) -> mail::Result<Read> {

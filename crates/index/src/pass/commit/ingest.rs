@@ -6,10 +6,11 @@
 use crate::archive::ArchivedFile;
 use crate::environment::{Environment, present_for_dates};
 use crate::error::{Error, Result};
-use crate::pass::commit::contents::{Chunk, Manner, Read, SMALL_BYTES, read_archived, read_large};
+use crate::pass::commit::contents::{Manner, Read, read_archived, read_large};
 use crate::pass::commit::dates::NamedDates;
 use crate::pass::commit::link::{Ids, Linker, Links};
 use crate::pass::commit::people::{Mention, People, Role};
+use crate::pass::commit::pipeline::Task;
 use crate::pass::options::UpdateOptions;
 use crate::record::{self, Contact, LineRecord, Rest};
 use crate::rows;
@@ -18,7 +19,8 @@ use crate::tables::{NO_DATE, contacts, copies, message_id_hash, messages, thread
 use crate::text::{self, Document, Documents, TextField, ValueField};
 use mail::FileStat;
 use rayon::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use store::{Rows, Snapshot, Value};
 
@@ -46,8 +48,10 @@ pub(in crate::pass) enum Outcome {
 /// A batch of files being converted.
 pub(in crate::pass) struct Ingest {
     writers: Vec<Box<dyn Documents>>,
-    /// Parsed messages that are not linked yet, ordered by number.
-    parsed: Vec<Parsed>,
+    /// Parsed messages whose turn to be linked has not come, by number.
+    waiting: BTreeMap<u32, Parsed>,
+    /// The number of the message that is linked next.
+    next_linked: u32,
     /// Linked messages that names of files may still date.
     undated: Vec<(Parsed, Links)>,
     /// Dates in the names of archived messages.
@@ -95,7 +99,8 @@ impl Ingest {
         let count = environment.context.thread_count.max(1);
         Ok(Ingest {
             writers: text::writers(&environment.disk, &environment.text_directory(), count),
-            parsed: Vec::new(),
+            waiting: BTreeMap::new(),
+            next_linked: next.message,
             undated: Vec::new(),
             named: NamedDates::default(),
             rows: rows::empty(snapshot, messages::TABLE)?,
@@ -115,56 +120,69 @@ impl Ingest {
         (self.next_message - self.first_message) as usize
     }
 
-    /// Parses files that were read, and returns the outcome of each, in order. [`Ingest::link`] must follow.
-    /// `snapshot` is the newest commit.
-    ///
-    /// # Errors
-    /// A full disk, damage in the store. A file that cannot be read is an outcome, not an error.
-    pub(super) fn parse(&mut self, snapshot: &Snapshot, chunk: &mut Chunk) -> Result<Vec<Outcome>> {
-        let mut outcomes = Vec::with_capacity(chunk.paths.len());
-        let mut fresh = Vec::new();
-        for (mut content, path) in std::mem::take(&mut chunk.contents).into_iter().zip(&chunk.paths) {
-            if matches!(&content, Ok(read) if read.content.truncated) {
-                // Small files go first, so that only one large file is in memory at a time.
-                self.parse_all(std::mem::take(&mut fresh))?;
-                let numbers = &self.numbers;
-                let is_known =
-                    |sha256: &[u8; 32]| known(numbers, snapshot, sha256).is_ok_and(|known| known.is_some());
-                content = read_large(path, &self.manner(&is_known));
-            }
-            match content {
-                Ok(read) => {
-                    let stat = read.content.stat;
-                    let (number, is_new) = self.number(snapshot, read.sha256)?;
-                    outcomes.push(Outcome::Message { number, stat });
-                    if is_new {
-                        let is_large = read.message.is_some() || read.content.bytes.len() > SMALL_BYTES;
-                        fresh.push((number, read));
-                        if is_large {
-                            self.parse_all(std::mem::take(&mut fresh))?;
-                        }
-                    }
-                }
-                Err(error) if error.is_not_found() => outcomes.push(Outcome::Vanished),
-                Err(error) => outcomes.push(Outcome::Unreadable(error)),
-            }
-        }
-        self.parse_all(fresh)?;
-        Ok(outcomes)
+    /// Lends the writers of the text index, one for each thread.
+    pub(super) fn lend_writers(&mut self) -> Vec<Box<dyn Documents>> {
+        std::mem::take(&mut self.writers)
     }
 
-    /// Links parsed messages to each other and to known ones, ordered by number. Runs on one core.
+    /// Takes them back.
+    pub(super) fn take_writers(&mut self, writers: Vec<Box<dyn Documents>>) {
+        self.writers = writers;
+    }
+
+    /// Numbers a file that was read, and adds its message to `task` if it is new. `read_large` reads the rest
+    /// of a large file. Numbers must be given in the order of the files. `snapshot` is the newest commit.
+    ///
+    /// # Errors
+    /// Damage in the store. A file that cannot be read is an outcome, not an error.
+    pub(super) fn take_file(
+        &mut self,
+        snapshot: &Snapshot,
+        content: mail::Result<Read>,
+        task: &mut Task,
+    ) -> Result<Outcome> {
+        match content {
+            Ok(read) => {
+                let stat = read.content.stat;
+                let (number, is_new) = self.number(snapshot, read.sha256)?;
+                if is_new {
+                    task.push((number, read));
+                }
+                Ok(Outcome::Message { number, stat })
+            }
+            Err(error) if error.is_not_found() => Ok(Outcome::Vanished),
+            Err(error) => Ok(Outcome::Unreadable(error)),
+        }
+    }
+
+    /// Reads a file that is larger than what is read ahead.
+    pub(super) fn read_large(&self, snapshot: &Snapshot, path: &Path) -> mail::Result<Read> {
+        let numbers = &self.numbers;
+        let is_known =
+            |sha256: &[u8; 32]| known(numbers, snapshot, sha256).is_ok_and(|known| known.is_some());
+        read_large(path, &self.manner(&is_known))
+    }
+
+    /// Takes messages that were parsed, in any order, and links those whose turn it is.
     ///
     /// # Errors
     /// Damage in the store.
-    pub(in crate::pass) fn link(&mut self) -> Result<()> {
-        for message in std::mem::take(&mut self.parsed) {
-            self.people.note(message.date_seconds, &message.mentions);
-            let links = self.linker.link(message.number, &message.ids)?;
-            match message.date_seconds {
-                Some(date) => self.push(&message, &links, date)?,
-                None => self.undated.push((message, links)),
-            }
+    pub(super) fn accept(&mut self, parsed: Vec<Parsed>) -> Result<()> {
+        self.waiting.extend(parsed.into_iter().map(|message| (message.number, message)));
+        while let Some(message) = self.waiting.remove(&self.next_linked) {
+            self.next_linked += 1;
+            self.link_one(message)?;
+        }
+        Ok(())
+    }
+
+    /// Links a message to others of the batch and to known ones.
+    fn link_one(&mut self, message: Parsed) -> Result<()> {
+        self.people.note(message.date_seconds, &message.mentions);
+        let links = self.linker.link(message.number, &message.ids)?;
+        match message.date_seconds {
+            Some(date) => self.push(&message, &links, date)?,
+            None => self.undated.push((message, links)),
         }
         Ok(())
     }
@@ -201,7 +219,6 @@ impl Ingest {
                 fresh_bytes = 0;
             }
         }
-        self.link()?;
         Ok(damaged)
     }
 
@@ -249,24 +266,22 @@ impl Ingest {
         Manner { limit_bytes, now_seconds, headers: &self.headers, is_known }
     }
 
-    /// Parses new messages and writes their text, on all cores.
-    fn parse_all(&mut self, fresh: Vec<(u32, Read)>) -> Result<()> {
-        let (now_seconds, headers) = (self.now_seconds, &self.headers);
+    /// Parses new messages, writes their text, on all cores, and links them.
+    fn parse_all(&mut self, fresh: Task) -> Result<()> {
+        let parsing = Parsing { now_seconds: self.now_seconds, headers: &self.headers };
         let next = AtomicUsize::new(0);
         let count = (fresh.len() / DOCUMENTS_PER_WRITER_MIN + 1).min(self.writers.len());
         let work = |writer: &mut Box<dyn Documents>| -> Result<Vec<Parsed>> {
             let mut parsed = Vec::new();
             while let Some((number, read)) = fresh.get(next.fetch_add(1, Ordering::Relaxed)) {
-                parsed.push(parse(*number, read, (now_seconds, headers), writer.as_mut())?);
+                parsed.push(parsing.parse(*number, read, writer.as_mut())?);
             }
             Ok(parsed)
         };
         let results: Vec<_> = self.writers[..count].par_iter_mut().map(work).collect();
-        let begin = self.parsed.len();
         for result in results {
-            self.parsed.extend(result?);
+            self.accept(result?)?;
         }
-        self.parsed[begin..].sort_unstable_by_key(|message| message.number);
         Ok(())
     }
 
@@ -302,7 +317,7 @@ fn known(numbers: &HashMap<[u8; 32], u32>, snapshot: &Snapshot, sha256: &[u8; 32
 }
 
 /// A message's row, without its links to others.
-struct Parsed {
+pub(super) struct Parsed {
     number: u32,
     sha256: [u8; 32],
     ids: Ids,
@@ -314,7 +329,25 @@ struct Parsed {
     rest: Vec<u8>,
 }
 
-/// Adds a message's document to `documents`, and returns the values for its row.
+/// What parsing needs to know.
+#[derive(Clone, Copy)]
+pub(super) struct Parsing<'a> {
+    /// The present time, to judge dates by.
+    pub now_seconds: i64,
+    /// Names of header fields that are indexed in addition to the standard ones.
+    pub headers: &'a [String],
+}
+
+impl Parsing<'_> {
+    /// Adds a message's document to `documents`, and returns the values for its row.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub(super) fn parse(&self, number: u32, read: &Read, documents: &mut dyn Documents) -> Result<Parsed> {
+        parse(number, read, (self.now_seconds, self.headers), documents)
+    }
+}
+
 fn parse(
     number: u32,
     read: &Read,

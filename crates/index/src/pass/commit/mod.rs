@@ -10,26 +10,64 @@ mod dates;
 mod ingest;
 mod link;
 mod people;
+mod pipeline;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, present_for_dates};
 use crate::error::Result;
 use crate::open;
 use crate::pass::options::UpdateOptions;
 use crate::pass::orphans;
-use crate::pass::plan::{Candidate, Plan, PlannedFolder};
+use crate::pass::plan::{Candidate, Move, Plan, PlannedFolder, newest_first};
+use crate::pass::scan::Found;
 use crate::pass::summary::{Problem, Summary};
+use crate::rows::FileRow;
 use batch::Batch;
 pub(in crate::pass) use batch::RootChange;
-use contents::{CHUNK_FILE_COUNT, Chunk, path_of};
+use contents::{Read, path_of};
 pub(in crate::pass) use dates::NamedDates;
-use ingest::Outcome;
 pub(in crate::pass) use ingest::{Ingest, Next};
-use mail::{FileStat, Stamp};
+use ingest::{Outcome, Parsing};
+use mail::{Compression, FileStat, Stamp};
+use pipeline::{FileRead, Pipeline, Step, Task};
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use store::{Version, Writer};
 use work::{Progress, Stage};
+
+/// For how long the first batch of a pass is read. Each next one is read for twice as long.
+const BATCH_TIME_FIRST: Duration = Duration::from_millis(800);
+
+/// Fewer files are read in the order of their folders.
+const ORDERED_COUNT_MIN: usize = 64;
+
+/// What is done without reading a file: rows that move, rows that get other times, and drafts that only moved.
+type Unread = (Vec<Move>, Vec<(FileRow, Found, FileStat)>, Vec<Candidate>);
+
+/// The files of a plan.
+struct Work<'a> {
+    files: &'a [Candidate],
+    folders: &'a [PlannedFolder],
+    gone: &'a [FileRow],
+}
+
+/// How far the files are read, over all batches.
+#[derive(Default)]
+struct Reading {
+    taken_count: usize,
+    /// Files that were read and not taken yet.
+    group: VecDeque<FileRead>,
+    /// New messages that were not handed over yet.
+    task: Task,
+    /// Folders with files that could not be read.
+    unreadable: HashSet<usize>,
+}
+
+impl Reading {
+    fn is_done(&self, work: &Work<'_>) -> bool {
+        self.taken_count == work.files.len()
+    }
+}
 
 /// A pass that writes.
 pub(in crate::pass) struct Session<'a> {
@@ -64,76 +102,121 @@ impl<'a> Session<'a> {
             self.observer.stage(Stage::Read);
             self.observer.expect(read.len() as u64, 0);
         }
-        let mut queue: VecDeque<Candidate> = read.into();
-        let mut first = Some((moved, restated));
-        let mut unreadable = HashSet::new();
+        let (whole, mut read): (Vec<Candidate>, Vec<Candidate>) =
+            read.into_iter().partition(|candidate| is_moved_only(&folders, candidate));
+        if read.len() > ORDERED_COUNT_MIN {
+            let seconds =
+                |file: &Candidate| Some(stat_of(&folders, file)?.mtime_ns.div_euclid(1_000_000_000));
+            newest_first(&mut read, seconds);
+        }
+        let now_seconds = present_for_dates(self.environment.now_seconds());
+        let parsing = Parsing { now_seconds, headers: &self.options.headers };
+        let thread_count = self.environment.context.thread_count;
+        let pipeline = Pipeline::new((&read, &folders), parsing, thread_count);
+        let work = Work { files: &read, folders: &folders, gone: &gone };
+        pipeline.run(|| self.run_batches(&work, &pipeline, (moved, restated, whole), summary))
+    }
+
+    /// Publishes batch after batch until every file is read.
+    fn run_batches(
+        &mut self,
+        work: &Work<'_>,
+        pipeline: &Pipeline<'_>,
+        unread: Unread,
+        summary: &mut Summary,
+    ) -> Result<()> {
+        let mut first = Some(unread);
+        let mut reading = Reading::default();
+        let mut batch_time = BATCH_TIME_FIRST.min(self.options.batch_time);
         loop {
             let writer = open::writer(self.environment, self.observer)?;
             orphans::remove(self.environment, &writer)?;
-            let mut batch = Batch::begin(&writer, self.environment, self.roots, &folders, self.trusted)?;
-            if let Some((moved, restated)) = first.take() {
+            let mut batch = Batch::begin(&writer, self.environment, self.roots, work.folders, self.trusted)?;
+            if let Some((moved, restated, whole)) = first.take() {
                 for entry in &moved {
                     summary.moved += u64::from(batch.change(&entry.old, &entry.new, None)?);
                 }
                 for (row, found, stat) in &restated {
                     summary.changed += u64::from(batch.change(row, found, Some(stat))?);
                 }
-                let whole;
-                (whole, queue) = queue.into_iter().partition(|candidate| is_moved_only(&folders, candidate));
-                summary.moved += move_unread(&mut batch, &folders, whole)?;
+                summary.moved += move_unread(&mut batch, work.folders, whole)?;
             }
-            let ingest = self.ingest(&mut batch, &folders, &mut queue, (summary, &mut unreadable))?;
-            let is_last = queue.is_empty() || self.observer.is_cancelled();
+            // Where the mail is, is remembered at once, whatever happens while it is read.
+            let is_quick = batch.changes_roots() && !reading.is_done(work);
+            let time = if is_quick { Duration::ZERO } else { batch_time };
+            let ingest = self.ingest((&mut batch, time), (work, pipeline), &mut reading, summary)?;
+            let is_last = reading.is_done(work) || self.observer.is_cancelled();
             if is_last {
                 // An interrupted pass has not seen all new files, so a file that seems gone may only have
                 // moved.
-                for row in gone.iter().filter(|_| queue.is_empty()) {
+                for row in work.gone.iter().filter(|_| reading.is_done(work)) {
                     summary.gone += u64::from(batch.remove(row)?);
                 }
-                finish_folders(&mut batch, &folders, &unreadable, queue.is_empty())?;
+                finish_folders(&mut batch, work.folders, &reading.unreadable, reading.is_done(work))?;
             }
             self.publish(writer, batch, ingest, summary)?;
             if is_last {
                 return Ok(());
             }
+            if !is_quick {
+                // The newest mail can be searched soon, and yet there are few batches.
+                batch_time = batch_time.saturating_mul(2).min(self.options.batch_time);
+            }
         }
     }
 
-    /// Reads files until the batch is full, no files are left, or the pass is cancelled.
+    /// Takes files until the batch is full, no files are left, or the pass is cancelled.
     fn ingest(
         &mut self,
-        batch: &mut Batch<'_>,
-        folders: &[PlannedFolder],
-        queue: &mut VecDeque<Candidate>,
-        (summary, unreadable): (&mut Summary, &mut HashSet<usize>),
+        (batch, time): (&mut Batch<'_>, Duration),
+        (work, pipeline): (&Work<'_>, &Pipeline<'_>),
+        reading: &mut Reading,
+        summary: &mut Summary,
     ) -> Result<Ingest> {
-        let environment = self.environment;
         let snapshot = batch.snapshot().clone();
-        let mut ingest = Ingest::new(&snapshot, batch.next(), environment, self.options)?;
+        let mut ingest = Ingest::new(&snapshot, batch.next(), self.environment, self.options)?;
+        pipeline.begin_batch(ingest.lend_writers());
         let started = Instant::now();
-        let mut next_chunk = |new_count: usize| {
-            let room = self.options.batch_message_count.saturating_sub(new_count);
-            let count = CHUNK_FILE_COUNT.min(queue.len()).min(room);
-            let goes_on = started.elapsed() < self.options.batch_time && !self.observer.is_cancelled();
-            (count > 0 && goes_on)
-                .then(|| Chunk::new(queue.drain(..count).collect(), |index| directory_of(folders, index)))
-        };
-        let mut next = next_chunk(0);
-        next.iter_mut().for_each(Chunk::read);
-        while let Some(mut chunk) = next {
-            let outcomes = ingest.parse(&snapshot, &mut chunk)?;
-            next = next_chunk(ingest.new_message_count());
-            // One core links messages to each other and to their files, while the others keep reading.
-            let count = chunk.candidates.len() as u64;
-            rayon::in_place_scope(|scope| -> Result<()> {
-                if let Some(next) = &mut next {
-                    scope.spawn(|_| next.read());
+        loop {
+            let is_open = started.elapsed() < time
+                && ingest.new_message_count() < self.options.batch_message_count
+                && !self.observer.is_cancelled();
+            if is_open && let Some((file, content)) = reading.group.pop_front() {
+                let outcome = match content {
+                    Ok(read) if read.content.truncated => {
+                        let bytes_max = self.options.message_bytes_max as u64;
+                        let bytes = large_bytes(&read, bytes_max);
+                        drop(read);
+                        pipeline.wait_for_room(bytes, bytes_max);
+                        let (content, mut task) =
+                            (ingest.read_large(&snapshot, &pipeline.path(file)), Task::new());
+                        let outcome = ingest.take_file(&snapshot, content, &mut task)?;
+                        pipeline.parse_large(task, bytes);
+                        outcome
+                    }
+                    content => ingest.take_file(&snapshot, content, &mut reading.task)?,
+                };
+                if let Some(candidate) = work.files.get(file) {
+                    note_outcome(
+                        batch,
+                        work.folders,
+                        (candidate, outcome),
+                        (summary, &mut reading.unreadable),
+                    )?;
                 }
-                ingest.link()?;
-                note_all(batch, folders, chunk.candidates.iter().zip(outcomes), (summary, unreadable))
-            })?;
-            self.observer.add(count, 0);
+                reading.taken_count += 1;
+                self.observer.add(1, 0);
+                continue;
+            }
+            // The group is numbered, or the batch is full.
+            pipeline.parse(std::mem::take(&mut reading.task));
+            match pipeline.step(is_open)? {
+                Step::Link(parsed) => ingest.accept(parsed)?,
+                Step::Number(group) => reading.group = group.into(),
+                Step::Idle => break,
+            }
         }
+        ingest.take_writers(pipeline.end_batch());
         Ok(ingest)
     }
 
@@ -199,6 +282,15 @@ fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Option<FileStat>
     mail::stat_file(&mail::join(&place, &found.name)).ok()
 }
 
+/// Returns what a large message counts for while it is in memory, in bytes. What a compressed one unpacks to is
+/// not known.
+fn large_bytes(beginning: &Read, bytes_max: u64) -> u64 {
+    match beginning.content.compression {
+        Compression::Plain => beginning.content.stat.size_bytes.min(bytes_max),
+        _ => bytes_max,
+    }
+}
+
 /// Returns the folders that are incomplete while a file is not read: its folder, and the folder of the row
 /// that it replaces.
 fn folders_of(candidate: &Candidate, folders: &[PlannedFolder]) -> impl Iterator<Item = usize> {
@@ -209,22 +301,20 @@ fn folders_of(candidate: &Candidate, folders: &[PlannedFolder]) -> impl Iterator
     std::iter::once(candidate.found.folder).chain(old)
 }
 
-/// Records the outcomes of files, in order.
-fn note_all<'a>(
+/// Records the outcome of a file.
+fn note_outcome(
     batch: &mut Batch<'_>,
     folders: &[PlannedFolder],
-    outcomes: impl Iterator<Item = (&'a Candidate, Outcome)>,
+    (candidate, outcome): (&Candidate, Outcome),
     (summary, unreadable): (&mut Summary, &mut HashSet<usize>),
 ) -> Result<()> {
-    for (candidate, outcome) in outcomes {
-        match outcome {
-            Outcome::Message { number, stat } => note(batch, candidate, (number, &stat), summary)?,
-            Outcome::Vanished => unreadable.extend(folders_of(candidate, folders)),
-            Outcome::Unreadable(error) => {
-                unreadable.extend(folders_of(candidate, folders));
-                let path = path_of(directory_of(folders, candidate.found.folder), candidate);
-                summary.problems.push(Problem::new(path, error.reason()));
-            }
+    match outcome {
+        Outcome::Message { number, stat } => note(batch, candidate, (number, &stat), summary)?,
+        Outcome::Vanished => unreadable.extend(folders_of(candidate, folders)),
+        Outcome::Unreadable(error) => {
+            unreadable.extend(folders_of(candidate, folders));
+            let path = path_of(directory_of(folders, candidate.found.folder), candidate);
+            summary.problems.push(Problem::new(path, error.reason()));
         }
     }
     Ok(())

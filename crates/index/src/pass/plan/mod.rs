@@ -4,6 +4,7 @@
 //! Input: a scan. Output: a plan. Pure. `folder` decides what is stored about folders.
 
 mod folder;
+mod order;
 
 use crate::pass::options::Loss;
 use crate::pass::scan::{Found, LookedUp, Outcome, Scan, is_drafts_folder};
@@ -13,6 +14,7 @@ use crate::rows::FileRow;
 pub(in crate::pass) use folder::PlannedFolder;
 use folder::decide_stamps;
 use mail::FileStat;
+pub(in crate::pass) use order::newest_first;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
