@@ -13,6 +13,7 @@ mod damage;
 mod dates;
 mod fields;
 mod filter;
+mod first_index;
 mod folder_names;
 mod forged;
 mod forms;

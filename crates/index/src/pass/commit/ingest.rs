@@ -10,7 +10,6 @@ use crate::pass::commit::contents::{Manner, Read, read_archived, read_large};
 use crate::pass::commit::dates::NamedDates;
 use crate::pass::commit::link::{Ids, Linker, Links};
 use crate::pass::commit::people::{Mention, People, Role};
-use crate::pass::commit::pipeline::Task;
 use crate::pass::options::UpdateOptions;
 use crate::record::{self, Contact, LineRecord, Rest};
 use crate::rows;
@@ -28,6 +27,9 @@ use store::{Rows, Snapshot, Value};
 const UNPACKED_BYTES_MAX: usize = 32 << 20;
 /// Fewest documents per thread. Fewer documents go into one segment of the text index.
 const DOCUMENTS_PER_WRITER_MIN: usize = 64;
+
+/// New messages with their numbers, to be parsed together.
+pub(super) type Task = Vec<(u32, Read)>;
 
 /// The outcome of one file.
 #[derive(Debug)]

@@ -26,9 +26,9 @@ pub(in crate::pass) use batch::RootChange;
 use contents::{Read, path_of};
 pub(in crate::pass) use dates::NamedDates;
 pub(in crate::pass) use ingest::{Ingest, Next};
-use ingest::{Outcome, Parsing};
+use ingest::{Outcome, Parsing, Task};
 use mail::{Compression, FileStat, Stamp};
-use pipeline::{FileRead, Pipeline, Step, Task};
+use pipeline::{FileRead, Pipeline, Step};
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ const BATCH_TIME_FIRST: Duration = Duration::from_millis(800);
 /// Fewer files are read in the order of their folders.
 const ORDERED_COUNT_MIN: usize = 64;
 
-/// What is done without reading a file: rows that move, rows that get other times, and drafts that only moved.
+/// What is done without reading a file: rows that move, rows that get other times, drafts that only moved.
 type Unread = (Vec<Move>, Vec<(FileRow, Found, FileStat)>, Vec<Candidate>);
 
 /// The files of a plan.
@@ -282,8 +282,8 @@ fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Option<FileStat>
     mail::stat_file(&mail::join(&place, &found.name)).ok()
 }
 
-/// Returns what a large message counts for while it is in memory, in bytes. What a compressed one unpacks to is
-/// not known.
+/// Returns what a large message counts for while it is in memory, in bytes. What a compressed one unpacks to
+/// is not known.
 fn large_bytes(beginning: &Read, bytes_max: u64) -> u64 {
     match beginning.content.compression {
         Compression::Plain => beginning.content.stat.size_bytes.min(bytes_max),

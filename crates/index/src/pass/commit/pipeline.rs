@@ -17,7 +17,7 @@
 
 use crate::error::Result;
 use crate::pass::commit::contents::{Read, path_of, read_small};
-use crate::pass::commit::ingest::{Parsed, Parsing};
+use crate::pass::commit::ingest::{Parsed, Parsing, Task};
 use crate::pass::plan::{Candidate, PlannedFolder};
 use crate::text::Documents;
 use std::collections::{BTreeMap, VecDeque};
@@ -39,9 +39,6 @@ const WAITING_PER_THREAD: usize = 8;
 
 /// A file that was read: its place among the files, and its content. Of a large one only the beginning.
 pub(super) type FileRead = (usize, mail::Result<Read>);
-
-/// New messages with their numbers.
-pub(super) type Task = Vec<(u32, Read)>;
 
 /// A task in the queue.
 struct Queued {
