@@ -3,10 +3,9 @@
 //! Input: files that were read, and the known contents. Output: rows of `messages`, documents of the text
 //! index, and the message of each file. Only one large file is in memory at a time. Commits nothing.
 
-use crate::archive::ArchivedFile;
 use crate::environment::{Environment, present_for_dates};
 use crate::error::{Error, Result};
-use crate::pass::commit::contents::{Manner, Read, read_archived, read_large};
+use crate::pass::commit::contents::{Manner, Read, read_large};
 use crate::pass::commit::dates::NamedDates;
 use crate::pass::commit::link::{Ids, Linker, Links};
 use crate::pass::commit::people::{Mention, People, Role};
@@ -20,13 +19,7 @@ use mail::FileStat;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use store::{Rows, Snapshot, Value};
-
-/// Bytes of unpacked archived contents that are parsed together.
-const UNPACKED_BYTES_MAX: usize = 32 << 20;
-/// Fewest documents per thread. Fewer documents go into one segment of the text index.
-const DOCUMENTS_PER_WRITER_MIN: usize = 64;
 
 /// New messages with their numbers, to be parsed together.
 pub(super) type Task = Vec<(u32, Read)>;
@@ -49,7 +42,7 @@ pub(in crate::pass) enum Outcome {
 
 /// A batch of files being converted.
 pub(in crate::pass) struct Ingest {
-    writers: Vec<Box<dyn Documents>>,
+    pub(super) writers: Vec<Box<dyn Documents>>,
     /// Parsed messages whose turn to be linked has not come, by number.
     waiting: BTreeMap<u32, Parsed>,
     /// The number of the message that is linked next.
@@ -57,16 +50,16 @@ pub(in crate::pass) struct Ingest {
     /// Linked messages that names of files may still date.
     undated: Vec<(Parsed, Links)>,
     /// Dates in the names of archived messages.
-    named: NamedDates,
+    pub(super) named: NamedDates,
     rows: Rows,
     linker: Linker,
     people: People,
     numbers: HashMap<[u8; 32], u32>,
     next_message: u32,
     first_message: u32,
-    now_seconds: i64,
+    pub(super) now_seconds: i64,
     message_bytes_max: usize,
-    headers: Vec<String>,
+    pub(super) headers: Vec<String>,
 }
 
 /// The result of a batch, to be committed.
@@ -189,41 +182,6 @@ impl Ingest {
         Ok(())
     }
 
-    /// Adds archived contents, and returns how many of them could not be unpacked. Known contents are
-    /// skipped.
-    ///
-    /// # Errors
-    /// A full disk, damage in the store.
-    pub(in crate::pass) fn take(&mut self, snapshot: &Snapshot, kept: Vec<ArchivedFile>) -> Result<u64> {
-        let (mut fresh, mut fresh_bytes, mut damaged) = (Vec::new(), 0, 0);
-        let mut kept = kept.into_iter().peekable();
-        // A small compressed content may unpack to a large one, so only as many are unpacked at once as there
-        // are cores.
-        while kept.peek().is_some() {
-            let some: Vec<ArchivedFile> = kept.by_ref().take(rayon::current_num_threads()).collect();
-            let manner = self.manner(&|_| false);
-            let read = |kept: ArchivedFile| (kept.named_seconds, read_archived(kept, &manner));
-            let reads: Vec<(Option<i64>, Option<Read>)> = some.into_par_iter().map(read).collect();
-            for (named_seconds, read) in reads {
-                let Some(read) = read else {
-                    damaged += 1;
-                    continue;
-                };
-                let (number, is_new) = self.number(snapshot, read.sha256)?;
-                self.named.note_seconds(number, named_seconds);
-                if is_new {
-                    fresh_bytes += read.content.bytes.len();
-                    fresh.push((number, read));
-                }
-            }
-            if fresh_bytes >= UNPACKED_BYTES_MAX || kept.peek().is_none() {
-                self.parse_all(std::mem::take(&mut fresh))?;
-                fresh_bytes = 0;
-            }
-        }
-        Ok(damaged)
-    }
-
     /// Finishes the batch. `named` has dates from file names, for messages without a date of their own.
     ///
     /// # Errors
@@ -251,7 +209,7 @@ impl Ingest {
     }
 
     /// Returns the number of a content, and whether it is new.
-    fn number(&mut self, snapshot: &Snapshot, sha256: [u8; 32]) -> Result<(u32, bool)> {
+    pub(super) fn number(&mut self, snapshot: &Snapshot, sha256: [u8; 32]) -> Result<(u32, bool)> {
         let known = known(&self.numbers, snapshot, &sha256)?;
         let number = known.unwrap_or(self.next_message);
         if known.is_none() {
@@ -263,28 +221,9 @@ impl Ingest {
         Ok((number, known.is_none()))
     }
 
-    fn manner<'a>(&'a self, is_known: &'a (dyn Fn(&[u8; 32]) -> bool + Sync)) -> Manner<'a> {
+    pub(super) fn manner<'a>(&'a self, is_known: &'a (dyn Fn(&[u8; 32]) -> bool + Sync)) -> Manner<'a> {
         let (limit_bytes, now_seconds) = (self.message_bytes_max, self.now_seconds);
         Manner { limit_bytes, now_seconds, headers: &self.headers, is_known }
-    }
-
-    /// Parses new messages, writes their text, on all cores, and links them.
-    fn parse_all(&mut self, fresh: Task) -> Result<()> {
-        let parsing = Parsing { now_seconds: self.now_seconds, headers: &self.headers };
-        let next = AtomicUsize::new(0);
-        let count = (fresh.len() / DOCUMENTS_PER_WRITER_MIN + 1).min(self.writers.len());
-        let work = |writer: &mut Box<dyn Documents>| -> Result<Vec<Parsed>> {
-            let mut parsed = Vec::new();
-            while let Some((number, read)) = fresh.get(next.fetch_add(1, Ordering::Relaxed)) {
-                parsed.push(parsing.parse(*number, read, writer.as_mut())?);
-            }
-            Ok(parsed)
-        };
-        let results: Vec<_> = self.writers[..count].par_iter_mut().map(work).collect();
-        for result in results {
-            self.accept(result?)?;
-        }
-        Ok(())
     }
 
     fn push(&mut self, message: &Parsed, links: &Links, date: i64) -> Result<()> {

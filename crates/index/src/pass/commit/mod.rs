@@ -4,6 +4,7 @@
 //! the newest commit. Rows that another writer changed meanwhile are left alone for the next pass. New
 //! numbers are assigned only there.
 
+mod archived;
 mod batch;
 mod contents;
 mod dates;
