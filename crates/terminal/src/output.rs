@@ -77,6 +77,15 @@ impl Output {
         self.writer.flush().map_err(|error| Unwritable(error).into())
     }
 
+    /// Returns what writes the parts of a long output. On a terminal the first part is shown at once.
+    pub fn first_at_once(&mut self) -> impl FnMut(&[u8]) -> anyhow::Result<()> {
+        let mut is_first = true;
+        move |bytes| {
+            self.bytes(bytes)?;
+            if std::mem::take(&mut is_first) && self.terminal.is_terminal() { self.flush() } else { Ok(()) }
+        }
+    }
+
     /// Writes the gathered bytes. If there is a pager, waits until the user closes it.
     ///
     /// # Errors

@@ -7,11 +7,11 @@ use crate::deliver::links::{Earlier, Links};
 use crate::deliver::{self, exec, mbox};
 use crate::environment;
 use crate::exit::{NotFound, Outcome};
+use crate::format::FileChoice;
 use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
 use crate::format::paths::{End, Paths};
 use crate::format::plain::Plain;
 use crate::format::threads;
-use crate::format::{self, FileChoice};
 use crate::options::{Paging, limit};
 use crate::remedy;
 use crate::sanitise::one_line;
@@ -203,7 +203,8 @@ impl Arguments {
             return mbox::write((view, &hits.list), archive, session.paged_output(self.paging));
         };
         let mut output = session.paged_output(self.paging);
-        format::print(view, &found, &*printer, &mut output)?;
+        let list = (found.hits.list.as_slice(), found.positions.as_slice());
+        render::print_messages(view.mailbox(), list, &*printer, &mut output.first_at_once())?;
         output.finish()?;
         if self.archived && self.format == Format::Paths {
             return deliver::tell_without_files(view, &hits.list);
@@ -227,7 +228,7 @@ impl Arguments {
             _ => &|thread, out| threads::plain(thread, (&zone, end, terminal), out),
         };
         let mut output = session.paged_output(self.paging);
-        format::print_threads(view, &threads, show, &mut output)?;
+        render::print_threads(view.mailbox(), &threads.list, show, &mut output.first_at_once())?;
         output.finish()?;
         Ok(Outcome::Done)
     }

@@ -6,10 +6,7 @@ pub(crate) mod analysis;
 pub(crate) mod fields;
 pub(crate) mod paths;
 pub(crate) mod plain;
-mod stream;
 pub(crate) mod threads;
-
-pub(crate) use stream::{print, print_threads};
 
 /// Which of a message's files are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,16 +39,15 @@ pub(super) struct Manner<'a> {
     pub is_known: &'a (dyn Fn(&[u8; 32]) -> bool + Sync),
 }
 
-/// Reads a file, or the beginning of a larger one.
-pub(super) fn read_small(path: &Path) -> mail::Result<Read> {
-    read(path, SMALL_BYTES)
-}
-
 fn read(path: &Path, limit_bytes: usize) -> mail::Result<Read> {
     let content = mail::read_message(path, limit_bytes)?;
-    let sha256 = Sha256::digest(&content.bytes).into();
-    let size_bytes = content.bytes.len() as u64;
+    let (sha256, size_bytes) = identity(&content.bytes);
     Ok(Read { content, sha256, size_bytes, message: None })
+}
+
+/// Returns the id and the size of a content.
+pub(super) fn identity(bytes: &[u8]) -> ([u8; 32], u64) {
+    (Sha256::digest(bytes).into(), bytes.len() as u64)
 }
 
 /// Reads a file that is not small.
@@ -91,8 +90,7 @@ pub(super) fn read_archived(kept: ArchivedFile, manner: &Manner<'_>) -> Option<R
     if content.compression == Compression::Plain {
         content.bytes = kept.bytes;
     }
-    let sha256 = Sha256::digest(&content.bytes).into();
-    let size_bytes = content.bytes.len() as u64;
+    let (sha256, size_bytes) = identity(&content.bytes);
     Some(Read { content, sha256, size_bytes, message: None })
 }
 

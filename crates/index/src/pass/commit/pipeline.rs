@@ -16,7 +16,7 @@
 //! group for each thread; large messages together at most as much as one may have.
 
 use crate::error::Result;
-use crate::pass::commit::contents::{Read, path_of, read_small};
+use crate::pass::commit::contents::{Read, SMALL_BYTES, identity, path_of};
 use crate::pass::commit::ingest::{Parsed, Parsing, Task};
 use crate::pass::plan::{Candidate, PlannedFolder};
 use crate::text::Documents;
@@ -244,7 +244,7 @@ impl<'a> Pipeline<'a> {
         drop(state);
         let end = self.files.len().min((group + 1) * GROUP_COUNT);
         let reads: Vec<mail::Result<Read>> =
-            (group * GROUP_COUNT..end).map(|file| read_small(&self.path(file))).collect();
+            (group * GROUP_COUNT..end).map(|file| read_beginning(&self.path(file))).collect();
         let mut state = self.locked();
         state.read_bytes += bytes_of(&reads);
         state.read.insert(group, reads);
@@ -302,6 +302,13 @@ impl<'a> Pipeline<'a> {
     fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Reads a file, or the beginning of a large one.
+fn read_beginning(path: &Path) -> mail::Result<Read> {
+    let content = mail::read_message(path, SMALL_BYTES)?;
+    let (sha256, size_bytes) = identity(&content.bytes);
+    Ok(Read { content, sha256, size_bytes, message: None })
 }
 
 fn wait<'s>(until: &Condvar, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
