@@ -2,8 +2,6 @@
 //!
 //! Input: a slice and an index. Output: none; it only saves time. Does not depend on what is looked up.
 
-#![expect(unsafe_code, reason = "the instruction is only reachable through an intrinsic marked unsafe")]
-
 /// Starts loading the cache line of `slice[index]`. A hint: never reads, never faults, any `index` is
 /// allowed.
 ///
@@ -11,6 +9,7 @@
 #[inline]
 pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "the instruction is only reachable through an intrinsic marked unsafe")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let address = slice.as_ptr().wrapping_add(index).cast::<i8>();

@@ -108,13 +108,18 @@ impl From<rustix::fs::Stat> for Stat {
             gid: stat.st_gid,
             device: stat.st_dev,
             inode: stat.st_ino,
-            link_count: stat.st_nlink,
+            link_count: widened(stat.st_nlink),
             // A size is never negative.
             size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
             mtime_ns: nanoseconds(stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
             ctime_ns: nanoseconds(stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)),
         }
     }
+}
+
+/// Returns a number in 64 bits. The count of links has 64 on some processors and 32 on others.
+fn widened(number: impl Into<u64>) -> u64 {
+    number.into()
 }
 
 /// Returns the metadata of a file or directory. Follows links.
