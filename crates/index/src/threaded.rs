@@ -1,7 +1,7 @@
 //! The long operations, on as many threads as the environment allows.
 //!
 //! Everything in this crate and in the store runs parallel work on the current rayon pool. Here that pool is
-//! chosen, once per operation.
+//! chosen, once per operation. A pass parses files on threads of its own, as many as the pool has.
 
 use crate::archive::{Archive, ReadableArchive};
 use crate::check::{self, Damage, Depth};

@@ -46,7 +46,7 @@ pub struct UpdateOptions {
     pub cleanup: Cleanup,
     /// Publish after this many new messages.
     pub batch_message_count: usize,
-    /// Publish after this time.
+    /// Publish after this time. The first batches of a pass are published sooner.
     pub batch_time: Duration,
     /// Largest message that is held in memory, in bytes. A larger one is read in pieces.
     pub message_bytes_max: usize,

@@ -259,7 +259,7 @@ fn known(numbers: &HashMap<[u8; 32], u32>, snapshot: &Snapshot, sha256: &[u8; 32
 
 /// A message's row, without its links to others.
 pub(super) struct Parsed {
-    number: u32,
+    pub(super) number: u32,
     sha256: [u8; 32],
     ids: Ids,
     mentions: Vec<Mention>,

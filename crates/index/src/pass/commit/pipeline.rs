@@ -81,6 +81,8 @@ struct State {
     writers: Vec<Box<dyn Documents>>,
     /// The first error of a worker.
     failure: Option<crate::Error>,
+    /// Whether a thread panicked: what it had taken is missing.
+    has_panicked: bool,
     is_stopped: bool,
 }
 
@@ -171,7 +173,7 @@ impl<'a> Pipeline<'a> {
     /// Waits until large messages have room for one more that counts for `bytes`, of `bytes_max` in all.
     pub(super) fn wait_for_room(&self, bytes: u64, bytes_max: u64) {
         let mut state = self.locked();
-        while state.large_bytes > 0 && state.large_bytes + bytes > bytes_max {
+        while state.large_bytes > 0 && state.large_bytes + bytes > bytes_max && !state.has_panicked {
             state = self.help_or_wait(state);
         }
     }
@@ -181,12 +183,17 @@ impl<'a> Pipeline<'a> {
     ///
     /// # Errors
     /// A worker failed: a full disk.
+    ///
+    /// # Panics
+    /// If another thread panicked.
     pub(super) fn step(&self, takes: bool) -> Result<Step> {
         let mut state = self.locked();
         loop {
             if let Some(error) = state.failure.take() {
                 return Err(error);
             }
+            // What is missing must not be published, nor waited for.
+            assert!(!state.has_panicked, "a thread that reads or parses files panicked");
             if !state.parsed.is_empty() {
                 return Ok(Step::Link(std::mem::take(&mut state.parsed)));
             }
@@ -242,6 +249,7 @@ impl<'a> Pipeline<'a> {
         let group = state.next_group;
         state.next_group += 1;
         drop(state);
+        let _panicking = OnPanic(self);
         let end = self.files.len().min((group + 1) * GROUP_COUNT);
         let reads: Vec<mail::Result<Read>> =
             (group * GROUP_COUNT..end).map(|file| read_beginning(&self.path(file))).collect();
@@ -298,7 +306,7 @@ impl<'a> Pipeline<'a> {
         self.files.len().div_ceil(GROUP_COUNT)
     }
 
-    /// A panic of a thread ends the pass, when its scope ends.
+    /// Nothing panics with the state locked but what found that another thread had.
     fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -330,7 +338,19 @@ impl Drop for Stop<'_, '_> {
     }
 }
 
-/// A task that is being parsed. If parsing panics, nobody waits for it.
+/// Tells the coordinator if a thread panics.
+struct OnPanic<'p, 'a>(&'p Pipeline<'a>);
+
+impl Drop for OnPanic<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.locked().has_panicked = true;
+            self.0.has_result.notify_one();
+        }
+    }
+}
+
+/// A task that is being parsed.
 struct Running<'p, 'a> {
     pipeline: &'p Pipeline<'a>,
     large_bytes: u64,
@@ -340,7 +360,112 @@ impl Drop for Running<'_, '_> {
     fn drop(&mut self) {
         let mut state = self.pipeline.locked();
         state.running -= 1;
+        state.has_panicked |= std::thread::panicking();
         state.large_bytes -= self.large_bytes;
         self.pipeline.has_result.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pass::scan::Found;
+    use crate::rows::{FolderRow, Subdirectory};
+    use crate::state::TextSegment;
+    use crate::text::Document;
+
+    /// Takes documents, and may break.
+    struct Writer(fn() -> Result<()>);
+
+    impl Documents for Writer {
+        fn add(&mut self, _document: &Document<'_>) -> Result<()> {
+            (self.0)()
+        }
+
+        fn finish(self: Box<Self>) -> Result<Vec<TextSegment>> {
+            Ok(Vec::new())
+        }
+    }
+
+    /// Reads and parses a folder of files with these threads and writers. Returns the subjects in the order
+    /// in which files are taken, and the numbers of parsed messages.
+    fn run(
+        file_count: usize,
+        thread_count: usize,
+        write: fn() -> Result<()>,
+    ) -> Result<(Vec<String>, Vec<u32>)> {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(place.path().join("cur")).unwrap();
+        let file = |number: usize| {
+            let name = format!("{number}.x:2,S");
+            let text = format!("Subject: s{number}\n\n{}\n", "word ".repeat(number));
+            std::fs::write(place.path().join("cur").join(&name), text).unwrap();
+            let found =
+                Found { folder: 0, subdirectory: Subdirectory::Cur, name: name.into_bytes(), inode: 1 };
+            Candidate { found, replaces: None }
+        };
+        let files: Vec<Candidate> = (0..file_count).map(file).collect();
+        let folders = [PlannedFolder {
+            path: place.path().to_owned(),
+            row: FolderRow::default(),
+            is_new: true,
+            is_gone: false,
+            read: [None; 2],
+            stamps: [None; 2],
+            device_now: [0; 2],
+            is_changed: true,
+        }];
+        let parsing = Parsing { now_seconds: 1_700_000_000, headers: &[] };
+        let pipeline = Pipeline::new((&files, &folders), parsing, thread_count);
+        pipeline.run(|| {
+            pipeline.begin_batch((0..thread_count).map(|_| Box::new(Writer(write)) as _).collect());
+            let (mut taken, mut parsed, mut next) = (Vec::new(), Vec::new(), 0);
+            loop {
+                match pipeline.step(true)? {
+                    Step::Number(group) => {
+                        let mut task = Task::new();
+                        for (_, read) in group {
+                            let read = read.unwrap();
+                            let text = String::from_utf8_lossy(&read.content.bytes).into_owned();
+                            taken.push(text.lines().next().unwrap().to_owned());
+                            task.push((next, read));
+                            next += 1;
+                        }
+                        pipeline.parse(task);
+                    }
+                    Step::Link(messages) => parsed.extend(messages.iter().map(|message| message.number)),
+                    Step::Idle => break,
+                }
+            }
+            assert_eq!(pipeline.end_batch().len(), thread_count, "every writer is back");
+            parsed.sort_unstable();
+            Ok((taken, parsed))
+        })
+    }
+
+    #[test]
+    fn files_are_taken_in_order_and_parsed_once_by_any_number_of_threads() {
+        for (file_count, thread_count) in [(0, 2), (1, 2), (16, 1), (17, 1), (300, 1), (300, 2), (1000, 5)] {
+            let (taken, parsed) = run(file_count, thread_count, || Ok(())).unwrap();
+            let expected: Vec<String> = (0..file_count).map(|number| format!("Subject: s{number}")).collect();
+            assert_eq!(taken, expected, "{file_count} files, {thread_count} threads");
+            assert!(parsed.into_iter().map(|number| number as usize).eq(0..file_count));
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_writer_ends_the_pass() {
+        let full = || Err(crate::Error::Interrupted);
+        for thread_count in [1, 3] {
+            assert!(matches!(run(300, thread_count, full), Err(crate::Error::Interrupted)));
+        }
+    }
+
+    #[test]
+    fn a_panic_of_any_thread_ends_the_pass() {
+        for thread_count in [1, 3] {
+            let run = move || run(300, thread_count, || panic!("a writer breaks"));
+            assert!(std::panic::catch_unwind(run).is_err());
+        }
     }
 }
