@@ -127,8 +127,7 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
     let directory = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = directory("HOME");
     let below_home = |path| home.as_ref().map(|home| home.join(path));
-    // What is no text is not left out: then another repository might be used.
-    let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());
+    let text = |name| variable(name).and_then(|value| value.into_string().ok());
     let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
     Surroundings {
         data_home: directory("XDG_DATA_HOME").or_else(|| below_home(".local/share")),

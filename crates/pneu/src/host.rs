@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use work::{Progress, Stage, Workers, on_threads};
+use work::{Progress, Relay, Stage, Workers, on_threads};
 
 /// The newest state of an index, shared by all threads of a program.
 ///
@@ -43,10 +43,10 @@ pub struct Host {
     user_writers: Queue,
     /// How many writers there were.
     writer_count: AtomicU64,
-    /// The threads of views. With a count other than the number of processors, states are opened on threads
-    /// of their own, which no long search holds up, and so are writers served: they may wait for a state.
+    /// The threads of views.
     view_threads: Arc<Workers>,
-    /// The threads that open a state.
+    /// The threads that open a state. They are not those of views, so that no long search delays an opening,
+    /// nor those of writers, which wait for one. With a thread for each processor, all are the global pool's.
     opening_threads: Workers,
 }
 
@@ -201,13 +201,21 @@ impl Host {
         self.write(&self.user_writers, &self.settings.environment.context.cancel, write)
     }
 
-    /// Writes the index, and takes over what was committed before its merges begin.
+    /// Writes the index, and takes over what was committed before its merges begin. A merge alone changes no
+    /// row and costs almost nothing to take over. Changes and merges together would have to be separated row
+    /// by row.
     fn write_index<T: Send, E: Into<crate::Error> + Send>(
         &self,
         progress: &dyn Progress,
         write: impl FnOnce(&Environment, &dyn Progress) -> std::result::Result<T, E> + Send,
     ) -> Result<T> {
-        let following = FollowBeforeMerge { host: self, progress };
+        let follow = |stage| {
+            if stage == Stage::Merge {
+                // If it fails, so does the one at the end, which reports it.
+                let _ = self.follow();
+            }
+        };
+        let following = Relay { progress, at_stage: &follow, is_stopped: &|| false };
         self.write(&self.index_writers, progress, |environment| write(environment, &following))
     }
 
@@ -433,38 +441,5 @@ impl Host {
             }
             None => work(environment, &NoArchive),
         }
-    }
-}
-
-/// Takes over what a pass changed before its merges begin. A merge alone changes no row and costs almost
-/// nothing to take over. Changes and merges together would have to be separated row by row.
-struct FollowBeforeMerge<'a> {
-    host: &'a Host,
-    progress: &'a dyn Progress,
-}
-
-impl Progress for FollowBeforeMerge<'_> {
-    fn stage(&self, stage: Stage) {
-        if stage == Stage::Merge {
-            // If it fails, so does the one at the end, which reports it.
-            let _ = self.host.follow();
-        }
-        self.progress.stage(stage);
-    }
-
-    fn expect(&self, items: u64, bytes: u64) {
-        self.progress.expect(items, bytes);
-    }
-
-    fn add(&self, items: u64, bytes: u64) {
-        self.progress.add(items, bytes);
-    }
-
-    fn waiting(&self, holder: &str) {
-        self.progress.waiting(holder);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.progress.is_cancelled()
     }
 }

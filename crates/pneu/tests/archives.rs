@@ -3,7 +3,7 @@
 use crate::support::{Fixture, query, subjects};
 use backup::BackupOptions;
 use pneu::archive::{Archive, ImportSource, LazyArchive, OpenRepository};
-use pneu::{Error, FileError, Order, Silent, Wanted};
+use pneu::{Error, FileError, Order, Silent, Summary, Wanted};
 use restic::testing::{CLOCK_NS, MemoryStorage, surroundings};
 use restic::{Cost, HeldLock, LockKind, Password, Repository, SaveOptions};
 use std::cell::Cell;
@@ -33,7 +33,7 @@ fn empty_repository() -> (Repository, Arc<MemoryStorage>) {
     (made.unwrap(), storage)
 }
 
-fn lock(repository: &Repository) -> Result<HeldLock, Error> {
+fn lock(repository: &Repository, _: Option<&Summary>) -> Result<HeldLock, Error> {
     Ok(repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(()))?)
 }
 
@@ -73,12 +73,14 @@ fn a_backup_without_a_repository_writes_nothing_and_says_why() {
         fixture.put(&number.to_string(), "second", "more words");
     }
     let open = || Err::<Repository, _>(Error::Unindexed);
-    let unlocked = |_: &Repository| -> Result<HeldLock, Error> { panic!("there is nothing to lock") };
+    let unlocked = |_: &Repository, _: Option<&Summary>| -> Result<HeldLock, Error> {
+        panic!("there is nothing to lock")
+    };
     let error =
         fixture.host.back_up(Some(&fixture.roots), (open, unlocked), &options(), &Silent).unwrap_err();
     assert!(matches!(error, Error::Unindexed), "not that the pass was stopped: {error:?}");
     let (repository, storage) = empty_repository();
-    let locked = |_: &Repository| Err::<HeldLock, _>(Error::Cancelled);
+    let locked = |_: &Repository, _: Option<&Summary>| Err::<HeldLock, _>(Error::Cancelled);
     let open = || Ok(repository.reread());
     let error = fixture.host.back_up(None, (open, locked), &options(), &Silent).unwrap_err();
     assert!(matches!(error, Error::Cancelled));

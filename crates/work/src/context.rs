@@ -9,7 +9,7 @@ use crate::Cancel;
 pub struct Context {
     /// Returns the time in nanoseconds since 1970.
     pub clock_ns: fn() -> i64,
-    /// How many threads may work; 0 counts as 1.
+    /// How many threads may compute; 0 counts as 1. Those that wait for a disk or a network come on top.
     pub thread_count: usize,
     /// Stops all work that has this context. Work that reports [`Progress`](crate::Progress) is stopped by
     /// that too.

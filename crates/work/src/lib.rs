@@ -12,5 +12,5 @@ mod threads;
 
 pub use cancel::Cancel;
 pub use context::Context;
-pub use progress::{Cancelled, Progress, Silent, Stage};
+pub use progress::{Cancelled, Progress, Relay, Silent, Stage};
 pub use threads::{Workers, on_threads, processor_count};

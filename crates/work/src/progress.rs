@@ -58,6 +58,39 @@ pub enum Stage {
     Merge,
 }
 
+/// Passes everything on to another observer. The owner also hears of each stage, and may stop the work.
+pub struct Relay<'a> {
+    /// The other observer.
+    pub progress: &'a dyn Progress,
+    /// Is called when a stage begins, before the other observer hears of it.
+    pub at_stage: &'a (dyn Fn(Stage) + Sync),
+    /// Returns whether to stop, whatever the other observer says.
+    pub is_stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Progress for Relay<'_> {
+    fn stage(&self, stage: Stage) {
+        (self.at_stage)(stage);
+        self.progress.stage(stage);
+    }
+
+    fn expect(&self, items: u64, bytes: u64) {
+        self.progress.expect(items, bytes);
+    }
+
+    fn add(&self, items: u64, bytes: u64) {
+        self.progress.add(items, bytes);
+    }
+
+    fn waiting(&self, holder: &str) {
+        self.progress.waiting(holder);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        (self.is_stopped)() || self.progress.is_cancelled()
+    }
+}
+
 /// Shows nothing, and never stops the work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;

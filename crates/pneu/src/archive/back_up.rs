@@ -12,7 +12,7 @@ use restic::{HeldLock, Repository};
 use std::path::PathBuf;
 use std::result;
 use std::sync::atomic::{AtomicBool, Ordering};
-use work::{Progress, Stage};
+use work::{Progress, Relay};
 
 /// The result of a backup.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ impl Host {
     /// `None`, what the index has is backed up.
     ///
     /// `open` is called on a thread of its own while the index is brought in step: a repository's key takes
-    /// time. `lock` is called after that, since a pass may take long and the lock is not needed for it. The
-    /// lock is released at the end.
+    /// time. `lock` is called after that, with what the pass did, since a pass may take long and the lock is
+    /// not needed for it. The lock is released at the end.
     ///
     /// # Errors
     /// What `open` and `lock` return; as [`Host::update`]; the repository cannot be read or written;
@@ -47,23 +47,25 @@ impl Host {
         update: Option<&[Root]>,
         (open, lock): (
             impl FnOnce() -> result::Result<Repository, E> + Send,
-            impl FnOnce(&Repository) -> result::Result<HeldLock, E>,
+            impl FnOnce(&Repository, Option<&Summary>) -> result::Result<HeldLock, E>,
         ),
         options: &BackupOptions,
         progress: &dyn Progress,
     ) -> result::Result<BackedUp, E> {
-        let stoppable = Stoppable { progress, is_stopped: AtomicBool::new(false) };
+        let is_stopped = AtomicBool::new(false);
+        let stoppable =
+            Relay { progress, at_stage: &|_| (), is_stopped: &|| is_stopped.load(Ordering::Relaxed) };
         let (opened, updated) = std::thread::scope(|scope| {
             let opening = scope.spawn(|| {
                 // Without a key, the pass would be in vain.
-                open().inspect_err(|_| stoppable.is_stopped.store(true, Ordering::Relaxed))
+                open().inspect_err(|_| is_stopped.store(true, Ordering::Relaxed))
             });
             let updated =
                 update.map(|roots| self.update(roots, &UpdateOptions::default(), &stoppable)).transpose();
             (opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), updated)
         });
         let (repository, updated) = (opened?, updated?);
-        let lock = lock(&repository)?;
+        let lock = lock(&repository, updated.as_ref())?;
         let target = Target { repository: &repository, lock: &lock };
         let report = backup::backup(&self.settings().environment, &target, options, progress);
         let report = report.map_err(Error::from)?;
@@ -84,33 +86,5 @@ impl Host {
                 backup::excluded_folders(&backup::noindex_directories(&roots))
             }
         })
-    }
-}
-
-/// Progress of a pass that is also stopped when the repository cannot be opened.
-struct Stoppable<'a> {
-    progress: &'a dyn Progress,
-    is_stopped: AtomicBool,
-}
-
-impl Progress for Stoppable<'_> {
-    fn stage(&self, stage: Stage) {
-        self.progress.stage(stage);
-    }
-
-    fn expect(&self, items: u64, bytes: u64) {
-        self.progress.expect(items, bytes);
-    }
-
-    fn add(&self, items: u64, bytes: u64) {
-        self.progress.add(items, bytes);
-    }
-
-    fn waiting(&self, holder: &str) {
-        self.progress.waiting(holder);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed) || self.progress.is_cancelled()
     }
 }

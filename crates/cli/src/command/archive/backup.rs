@@ -12,9 +12,9 @@ use crate::session::Session;
 use anyhow::{Result, anyhow};
 use backup::{BackupOptions, BackupReport};
 use clap::{Args, ValueEnum};
-use pneu::Error;
 use pneu::archive::BackedUp;
 use pneu::setup::configuration as config;
+use pneu::{Error, Summary};
 use restic::{Compression, LockKind, Repository, SaveOptions};
 use std::path::PathBuf;
 use terminal::command_line::Run;
@@ -94,7 +94,9 @@ impl Run<Session> for Arguments {
             save: SaveOptions { compression, ..SaveOptions::default() },
             program_version: concat!("pneu ", env!("CARGO_PKG_VERSION")).to_owned(),
         };
-        let lock = |repository: &Repository| {
+        let lock = |repository: &Repository, updated: Option<&Summary>| {
+            updated.into_iter().for_each(index::complain);
+            // A root of the command line must be indexed.
             session.roots()?;
             let lock = place.lock(repository, LockKind::Shared)?;
             progress.name("backing up");
@@ -114,7 +116,6 @@ impl Run<Session> for Arguments {
             other => other?,
         };
         let BackedUp { updated, report } = &backed_up;
-        updated.iter().for_each(index::complain);
         for problem in &report.problems {
             output::complain_of(problem.path.display(), &remedy::backup_problem(problem));
         }
