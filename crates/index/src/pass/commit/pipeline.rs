@@ -390,7 +390,7 @@ mod tests {
     }
 
     /// Reads and parses a folder of files with these threads and writers. Returns the subjects in the order
-    /// in which files are taken, and the numbers of parsed messages. Sets `is_done` when all seems to be done.
+    /// in which files are taken, and the numbers of parsed messages. Sets `is_done` when all seems done.
     fn run(
         file_count: usize,
         thread_count: usize,
