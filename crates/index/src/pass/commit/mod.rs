@@ -37,7 +37,7 @@ use store::{Version, Writer};
 use work::{Progress, Stage};
 
 /// For how long the first batch of a pass is read. Each next one is read for twice as long.
-const BATCH_TIME_FIRST: Duration = Duration::from_millis(800);
+const BATCH_TIME_FIRST: Duration = Duration::from_millis(600);
 
 /// Fewer files are read in the order of their folders.
 const ORDERED_COUNT_MIN: usize = 64;
