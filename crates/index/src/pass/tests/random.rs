@@ -68,8 +68,8 @@ impl World {
         world
     }
 
-    /// Ends what happens between two passes. No mode but the thorough one sees that a file was rewritten which
-    /// is a draft at neither of them: that is intended. Such a file is replaced here, which all modes see.
+    /// Ends what happens between two passes. No mode promises to see that a file was rewritten which is a
+    /// draft at neither of them. Such a file is replaced here, which all modes see.
     fn end_round(&mut self) {
         let unseen = |world: &World, file: &Path| {
             let unique = unique_part(file);
