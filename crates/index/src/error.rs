@@ -181,9 +181,16 @@ pub enum Error {
 #[error(transparent)]
 pub struct TableError(pub(crate) store::Error);
 
-impl From<store::Error> for Error {
-    fn from(source: store::Error) -> Error {
-        Error::Store(TableError(source))
+/// Keeps the table engine out of the public signatures: the trait cannot be named outside this crate.
+mod engine {
+    /// The error type of the table engine.
+    pub trait EngineError: Into<store::Error> {}
+    impl EngineError for store::Error {}
+}
+
+impl<E: engine::EngineError> From<E> for Error {
+    fn from(source: E) -> Error {
+        Error::Store(TableError(source.into()))
     }
 }
 

@@ -219,9 +219,16 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[error(transparent)]
 pub struct CacheError(store::Error);
 
-impl From<store::Error> for Error {
-    fn from(source: store::Error) -> Error {
-        Error::Store(CacheError(source))
+/// Keeps the table engine out of the public signatures: the trait cannot be named outside this crate.
+mod engine {
+    /// The error type of the table engine.
+    pub trait EngineError: Into<store::Error> {}
+    impl EngineError for store::Error {}
+}
+
+impl<E: engine::EngineError> From<E> for Error {
+    fn from(source: E) -> Error {
+        Error::Store(CacheError(source.into()))
     }
 }
 
