@@ -1,7 +1,7 @@
 //! A lock between processes that ends with its holder.
 //!
-//! Input: a path and the name of the holder. Output: the lock, or the name of its present holder. Does not
-//! depend on what the lock protects.
+//! Input: a path and the name of the holder. Output: the lock or a share of it, or the name of its present
+//! holder. Does not depend on what the lock protects.
 //!
 //! It uses flock(2) rather than the existence of a file: the system releases the lock when the holder dies,
 //! however it dies. The text in the file is for people only. Text that a dead holder left does not block
@@ -20,9 +20,30 @@ const HOLDER_BYTES_MAX: u64 = 256;
 
 /// Takes the lock kept in the file `path`. The file is created if it is missing, and stays.
 pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
+    let held = hold(path, (FlockOperation::NonBlockingLockExclusive, FlockOperation::LockExclusive), wait)?;
+    held.write_holder(holder);
+    Ok(Lock::new(held))
+}
+
+/// Takes a share of the same lock.
+pub(crate) fn share(path: &Path, wait: Wait) -> Result<Lock> {
+    hold(path, (FlockOperation::NonBlockingLockShared, FlockOperation::LockShared), wait).map(Lock::new)
+}
+
+/// Takes the lock or a share of it: `try_once` does not wait for others, `wait_for` does.
+fn hold(
+    path: &Path,
+    (try_once, wait_for): (FlockOperation, FlockOperation),
+    wait: Wait,
+) -> Result<LockedFile> {
+    let operation = match wait {
+        Wait::Refuse => try_once,
+        Wait::Block => wait_for,
+    };
     loop {
         let file = open(path).map_err(|source| Error::io("write the lock file", path, source))?;
-        match take(&file, wait) {
+        // An interrupted wait continues.
+        match rustix::io::retry_on_intr(|| rustix::fs::flock(&file, operation)) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {
                 return Err(Error::Locked { path: path.to_owned(), holder: read_holder(&file) });
@@ -31,8 +52,7 @@ pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
         }
         let held = LockedFile(file);
         if held.is_at(path) {
-            held.write_holder(holder);
-            return Ok(Lock::new(held));
+            return Ok(held);
         }
         // Another process removed the file, perhaps with its whole directory, while we opened it or waited.
         // A lock on it would not exclude processes that create a new file.
@@ -50,15 +70,6 @@ fn open(path: &Path) -> io::Result<fs::File> {
     };
     // Without this, opening a pipe would block until another process writes to it.
     if file.metadata()?.is_file() { Ok(file) } else { Err(limited_read::not_a_file()) }
-}
-
-/// Takes the lock. An interrupted wait continues.
-fn take(file: &fs::File, wait: Wait) -> rustix::io::Result<()> {
-    let operation = match wait {
-        Wait::Refuse => FlockOperation::NonBlockingLockExclusive,
-        Wait::Block => FlockOperation::LockExclusive,
-    };
-    rustix::io::retry_on_intr(|| rustix::fs::flock(file, operation))
 }
 
 /// Reads what the holder wrote about itself: its first line, without control characters.

@@ -167,6 +167,13 @@ pub trait Disk: Send + Sync + Debug {
     /// [`Error::Locked`] with the holder's text if `wait` is [`Wait::Refuse`] and another process holds the
     /// lock. Disk errors, such as a read-only directory in which the lock file cannot be written.
     fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock>;
+
+    /// Takes a share of the lock kept in the file `path`. Any number of processes may have one at a time, but
+    /// none while another holds the lock itself. The share ends with its process; the file stays.
+    ///
+    /// # Errors
+    /// As [`lock`](Disk::lock). The text in the file is that of the last holder of the lock itself.
+    fn share_lock(&self, path: &Path, wait: Wait) -> Result<Lock>;
 }
 
 /// A file being written. Dropping it closes it and promises nothing.

@@ -99,6 +99,10 @@ impl Disk for RealDisk {
     fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
         flock::lock(path, holder, wait)
     }
+
+    fn share_lock(&self, path: &Path, wait: Wait) -> Result<Lock> {
+        flock::share(path, wait)
+    }
 }
 
 /// A file being written by the operating system.

@@ -46,6 +46,23 @@ fn a_holder_without_a_text_or_with_an_odd_one_is_still_named() {
 }
 
 #[test]
+fn shares_exclude_the_whole_lock_and_not_each_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("merge.lock");
+    let first = RealDisk.share_lock(&path, Wait::Refuse).unwrap();
+    let second = RealDisk.share_lock(&path, Wait::Block).unwrap();
+    assert_eq!(refused_by(&path), "another process");
+    drop(first);
+    assert_eq!(refused_by(&path), "another process", "one share is still held");
+    drop(second);
+    let whole = RealDisk.lock(&path, "who cleans up", Wait::Refuse).unwrap();
+    let refused = RealDisk.share_lock(&path, Wait::Refuse).unwrap_err();
+    assert!(matches!(refused, Error::Locked { holder, .. } if holder == "who cleans up"));
+    drop(whole);
+    RealDisk.share_lock(&path, Wait::Refuse).unwrap();
+}
+
+#[test]
 fn whoever_waits_gets_the_lock_when_it_is_free() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("writer.lock");

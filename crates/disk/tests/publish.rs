@@ -82,6 +82,10 @@ impl Disk for Wrapper {
     fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
         RealDisk.lock(path, holder, wait)
     }
+
+    fn share_lock(&self, path: &Path, wait: Wait) -> Result<Lock> {
+        RealDisk.share_lock(path, wait)
+    }
 }
 
 impl File for WrapperFile {

@@ -104,6 +104,10 @@ impl Disk for RacingDisk {
         self.count(Call::Lock(path));
         RealDisk.lock(path, holder, wait)
     }
+
+    fn share_lock(&self, path: &Path, wait: Wait) -> Result<Lock> {
+        RealDisk.share_lock(path, wait)
+    }
 }
 
 fn put(fixture: &Fixture, number: usize) {

@@ -88,6 +88,7 @@ pub use value::{
 };
 pub use write::merge::{MergeOptions, MergeReport, merge, merge_all};
 pub use write::options::{Limits, Options};
+pub use write::prepare::{Outcome, Prepared};
 pub use write::replace::replace;
 pub use write::second_copy::{cannot_open, damage_of, repair, second_copy};
 pub use write::writer::Writer;

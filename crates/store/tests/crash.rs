@@ -5,7 +5,9 @@ use crate::support::{
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use store::{Error, MergeOptions, Result, Snapshot, Version, Writer, merge, merge_all, verify};
+use store::{
+    Error, MergeOptions, Outcome, Prepared, Result, Snapshot, Version, Writer, merge, merge_all, verify,
+};
 use testkit::SimDisk;
 use testkit::sim_disk::{
     Acknowledged, crash_at_every_operation, fail_at_every_operation, interrupt_at_every_operation,
@@ -28,6 +30,7 @@ enum Step {
     Commit(Change),
     Group(Vec<Change>),
     Load(Change),
+    Prepared(Change),
     Flush,
     Reopen,
     Merge,
@@ -62,6 +65,9 @@ fn workload() -> Vec<Step> {
         Step::Commit(items(6..8, 9)),
         Step::MergeAll,
         Step::Commit(items(7..9, 10)),
+        // One for the journal, one that is more than it holds.
+        Step::Prepared(items(8..10, 11)),
+        Step::Prepared(forget(items(12..40, 12), 3)),
         Step::Flush,
     ]
 }
@@ -101,6 +107,16 @@ fn work(disk: &SimDisk, ledger: &Ledger) -> Result<()> {
             Step::Load(change) => {
                 begin(ledger, std::slice::from_ref(&change));
                 attempt(&mut writer, |writer| writer.load_transaction(change.transaction()))?;
+                acknowledge(ledger);
+            }
+            Step::Prepared(change) => {
+                let prepared = Prepared::new(&writer.snapshot()?, change.transaction(), &options(20))?;
+                begin(ledger, std::slice::from_ref(&change));
+                let commit = |writer: &mut Writer| match writer.commit_prepared(prepared)? {
+                    Outcome::Committed(version) => Ok(version),
+                    Outcome::Outdated(_) => panic!("nobody else has committed"),
+                };
+                attempt(&mut writer, commit)?;
                 acknowledge(ledger);
             }
             Step::Flush => drop(attempt(&mut writer, Writer::flush)?),
@@ -167,8 +183,8 @@ fn go_on(disk: &SimDisk, found: Twin) {
     while merge_all(&shared(disk), directory(), &MergeOptions::default()).unwrap().is_some() {}
     let snapshot = open(disk).unwrap().snapshot().unwrap();
     check(&snapshot, &twin).unwrap();
-    // manifest, journal, two locks, two segments: no leftover files.
-    assert_eq!(disk.files().len(), 6, "{:?}", disk.files());
+    // manifest, journal, three locks, two segments: no leftover files.
+    assert_eq!(disk.files().len(), 7, "{:?}", disk.files());
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod limits;
 mod load_instead;
 mod loaded;
 mod millions;
+mod prepared;
 mod readers;
 mod sealed;
 mod second_copy;

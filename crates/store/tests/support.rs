@@ -421,4 +421,9 @@ impl Disk for Meddled {
         (self.before_lock)(path);
         self.disk.lock(path, holder, wait)
     }
+
+    fn share_lock(&self, path: &Path, wait: Wait) -> disk::Result<Lock> {
+        (self.before_lock)(path);
+        self.disk.share_lock(path, wait)
+    }
 }

@@ -4,7 +4,7 @@ use crate::support::{Change, Twin, check, directory, item, key_of, link, options
 use disk::Disk;
 use proptest::prelude::*;
 use std::sync::Arc;
-use store::{MergeOptions, Options, Snapshot, Writer, merge, merge_all, verify};
+use store::{MergeOptions, Options, Outcome, Prepared, Snapshot, Writer, merge, merge_all, verify};
 use testkit::SimDisk;
 
 #[derive(Clone, Debug)]
@@ -12,6 +12,7 @@ pub(crate) enum Step {
     Commit(Change),
     Group(Vec<Change>),
     Load(Change),
+    Prepared(Change),
     Flush,
     Merge,
     MergeAll,
@@ -46,6 +47,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         2 => change(40).prop_map(Step::Commit),
         2 => prop::collection::vec(change(4), 1..5).prop_map(Step::Group),
         2 => change(30).prop_map(Step::Load),
+        2 => change(20).prop_map(Step::Prepared),
         2 => Just(Step::Flush),
         2 => Just(Step::Merge),
         1 => Just(Step::MergeAll),
@@ -87,6 +89,13 @@ impl Run {
             }
             Step::Load(change) => {
                 self.writer().load_transaction(change.transaction()).unwrap();
+                self.twin.apply(change);
+            }
+            Step::Prepared(change) => {
+                let snapshot = Snapshot::open(&self.disk, directory()).unwrap();
+                let prepared = Prepared::new(&snapshot, change.transaction(), &self.options).unwrap();
+                let outcome = self.writer().commit_prepared(prepared).unwrap();
+                assert!(matches!(outcome, Outcome::Committed(_)));
                 self.twin.apply(change);
             }
             Step::Flush => drop(self.writer().flush().unwrap()),
@@ -159,7 +168,7 @@ fn run(journal_rows: u32, steps: &[Step]) {
     run.writer();
     let segments = opened.tables().iter().map(|table| table.parts().len() - 1).sum::<usize>();
     let dead = opened.tables().iter().flat_map(store::Table::parts).filter(|part| part.has_dead()).count();
-    assert!(disk.files().len() <= segments + dead + 4, "{:?}", disk.files());
+    assert!(disk.files().len() <= segments + dead + 5, "{:?}", disk.files());
 }
 
 proptest! {

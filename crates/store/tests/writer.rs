@@ -163,7 +163,7 @@ fn a_merge_and_a_replacement_take_the_locks_in_one_order() {
     let replacement =
         locks_of(&disk, |disk| store::replace(disk, directory(), elsewhere, &options(100)).unwrap());
     // The writer with which a merge publishes tries the merge lock once more, without waiting for it.
-    assert_eq!(merge, ["merge.lock", "lock", "merge.lock"]);
+    assert_eq!(merge, ["merger.lock", "merge.lock", "lock", "merge.lock"]);
     assert_eq!(replacement, ["merge.lock", "lock"], "in another order each can wait for the other");
 }
 

@@ -128,6 +128,10 @@ impl Disk for Mirror {
     fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
         self.disk.lock(path, holder, wait)
     }
+
+    fn share_lock(&self, path: &Path, wait: Wait) -> Result<Lock> {
+        self.disk.share_lock(path, wait)
+    }
 }
 
 impl File for MirrorFile {

@@ -17,8 +17,11 @@ pub(crate) const SECOND: &str = "copy";
 const BESIDE: &str = ".new";
 /// The name of the writer's lock.
 pub(crate) const LOCK: &str = "lock";
-/// The name of the merge lock.
+/// The name of the lock of which everyone has a share who writes files that no manifest names yet, without the
+/// writer's lock. Whoever holds the whole lock, besides the writer's, may remove such files.
 pub(crate) const MERGE_LOCK: &str = "merge.lock";
+/// The name of the lock of which only a merge takes hold, so that there is one merge at a time.
+pub(crate) const MERGER_LOCK: &str = "merger.lock";
 
 /// The random part of the name of a sealed file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,7 +65,7 @@ pub(crate) fn is_removable(name: &OsStr) -> bool {
 
 /// Returns whether a file of this name in a store's directory belongs to the store.
 pub fn is_store_file(name: &str) -> bool {
-    [MANIFEST, LOCK, MERGE_LOCK].contains(&name) || is_removable(name.as_ref())
+    [MANIFEST, LOCK, MERGE_LOCK, MERGER_LOCK].contains(&name) || is_removable(name.as_ref())
 }
 
 /// The process that makes names. Two that may run at the same time never make the same names.
@@ -70,8 +73,10 @@ pub fn is_store_file(name: &str) -> bool {
 pub(crate) enum Maker {
     /// The holder of the writer's lock.
     Writer = 1,
-    /// The holder of the merge lock.
+    /// The holder of the lock of merges.
     Merge = 2,
+    /// Whoever prepares a commit.
+    Preparation = 3,
 }
 
 /// Makes numbers for new files. The same seed, manifest and existing names give the same numbers.
@@ -124,7 +129,11 @@ mod tests {
             "0123456789abcdef.seg.new",
         ];
         assert!(ours.iter().all(|name| is_removable(name.as_ref())));
-        assert!(ours.iter().chain(&["manifest", "lock", "merge.lock"]).all(|name| is_store_file(name)));
+        assert!(
+            ours.iter()
+                .chain(&["manifest", "lock", "merge.lock", "merger.lock"])
+                .all(|name| is_store_file(name))
+        );
         assert!(!["notes.seg", "copy", "queries", ""].iter().any(|name| is_store_file(name)));
         let others = [
             "manifest",
@@ -132,6 +141,7 @@ mod tests {
             "lock.new",
             "copy",
             "merge.lock",
+            "merger.lock",
             "journal-",
             "journal-x",
             "notes.seg",

@@ -86,8 +86,7 @@ impl Writer {
             chosen.push((number, *loaded));
         }
         let mut draft = self.draft(&BTreeMap::new())?;
-        draft.sequence += 1;
-        attach(&mut draft, attached);
+        draft.add_group(std::slice::from_ref(&attached));
         self.write_loaded(&mut draft, &chosen)?;
         self.publish(draft)?;
         Ok(self.version())
@@ -122,8 +121,7 @@ impl Writer {
         // running.
         remove_unnamed(&**disk, directory, None);
         let mut draft = Draft::first(disk, directory, &schemas, options.seed, disk.list(directory)?);
-        draft.sequence += 1;
-        attach(&mut draft, attached);
+        draft.add_group(std::slice::from_ref(&attached));
         for (number, loaded) in tables.iter().enumerate() {
             draft.write_loaded(number, loaded, options.limits.rows_per_segment)?;
         }
@@ -155,7 +153,7 @@ impl Writer {
         }
         let lock = lock_new(disk, directory, &options)?;
         let old = manifest_in(&**disk, directory)?;
-        // A merge writes files that no manifest names yet.
+        // A merge or a prepared commit writes files that no manifest names yet.
         let merge_lock = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, Wait::Refuse);
         if merge_lock.is_ok() {
             remove_unnamed(&**disk, directory, old.as_ref());
@@ -163,9 +161,8 @@ impl Writer {
         let taken = disk.list(directory)?;
         let (number, sequence) = newest(old.as_ref(), &taken);
         let mut draft = Draft::first(disk, directory, schemas, options.seed ^ number, taken);
-        (draft.number, draft.sequence) = (number + 1, sequence + 1);
-        let attachments = transaction.attachments.iter();
-        draft.attachments.extend(attachments.map(|(name, bytes)| (name.clone(), bytes.as_slice().into())));
+        (draft.number, draft.sequence) = (number + 1, sequence);
+        draft.add_group(std::slice::from_ref(transaction));
         for (table, schema) in schemas.iter().enumerate() {
             let rows = transaction.puts.iter().filter(|(name, _)| *name == schema.name);
             let sources = rows.map(|(_, rows)| rows as &dyn Source).collect();
@@ -178,10 +175,4 @@ impl Writer {
         }
         Ok(writer)
     }
-}
-
-/// Adds the named bytes of a transaction to a draft.
-fn attach(draft: &mut Draft, transaction: Transaction) {
-    let attachments = transaction.attachments.into_iter();
-    draft.attachments.extend(attachments.map(|(name, bytes)| (name, bytes.as_slice().into())));
 }

@@ -3,7 +3,7 @@
 //! Input: a directory, and a choice of segments. Output: one segment in their place, published. Does not
 //! depend on why they were chosen.
 //!
-//! The new segment is written under the merge lock alone. The writer's lock is taken only to publish it. Rows
+//! The new segment is written under the lock of merges alone. The writer's lock is taken only to publish it. Rows
 //! that died in the meantime are marked dead in the new segment. Memory: at most 40 bytes for each row of the
 //! merged segments while they are sorted, 8 bytes a row after that, and what writing one segment takes (its
 //! indexes are built one at a time). The rows themselves stay in mapped files.
@@ -88,9 +88,8 @@ struct Merged {
 /// The rows stay in mapped files.
 ///
 /// # Errors
-/// [`disk::Error::Locked`] if another process merges and `options.wait` is [`Wait::Refuse`]. A writer that
-/// is being opened also holds the merge lock for a moment. Also fails if a file is damaged, or on a disk
-/// error. The store is then unchanged, or merged.
+/// [`disk::Error::Locked`] if another process merges and `options.wait` is [`Wait::Refuse`]. Also fails if a
+/// file is damaged, or on a disk error. The store is then unchanged, or merged.
 pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> Result<Option<MergeReport>> {
     merge_chosen(disk, directory, options, &policy::choose)
 }
@@ -118,8 +117,9 @@ fn merge_chosen(
     options: &MergeOptions,
     choose: &dyn Fn(&[SegmentSize]) -> Option<Range<usize>>,
 ) -> Result<Option<MergeReport>> {
-    // Files that no manifest names are kept as long as this lock is held.
-    let _merge_lock = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, options.wait)?;
+    let _merger = disk.lock(&directory.join(names::MERGER_LOCK), &options.holder, options.wait)?;
+    // Files that no manifest names are kept as long as this share is held.
+    let _share = disk.share_lock(&directory.join(names::MERGE_LOCK), Wait::Block)?;
     let both = options.keeps_copy.then(|| Arc::new(Mirror::new(disk, directory)) as Arc<dyn Disk>);
     let before = Snapshot::open(both.as_ref().unwrap_or(disk), directory)?.state;
     let Some(plan) = plan(&before, choose) else { return Ok(None) };

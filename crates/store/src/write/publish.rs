@@ -18,10 +18,11 @@ use crate::read::part::{Part, PartRows};
 use crate::read::state::State;
 use crate::read::table::{Table, TableState};
 use crate::rows::source::Order;
+use crate::rows::transaction::Transaction;
 use crate::schema::Schema;
 use crate::segment::mapped::Segment;
 use crate::segment::write::{Content, write_content};
-use crate::write::resolve::Survivors;
+use crate::write::resolve::{Survivors, TablePlan};
 use disk::{Disk, File};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -75,9 +76,9 @@ impl Draft {
     ///
     /// # Errors
     /// Disk errors.
-    pub(crate) fn after(state: &State, seed: u64) -> Result<Draft> {
+    pub(crate) fn after(state: &State, seed: u64, maker: Maker) -> Result<Draft> {
         let number = state.manifest.number + 1;
-        let namer = Namer::new(seed, Maker::Writer, number, state.disk.list(&state.directory)?);
+        let namer = Namer::new(seed, maker, number, state.disk.list(&state.directory)?);
         let tables = state.manifest.tables.iter().zip(&state.tables).map(|(entry, table)| DraftTable {
             schema: Arc::clone(&entry.schema),
             segments: entry
@@ -120,6 +121,29 @@ impl Draft {
             attachments: Attachments::new(),
             written: UnpublishedFiles::new(disk),
         }
+    }
+
+    /// Marks rows as dead and writes new ones, as planned for the state that the draft follows.
+    ///
+    /// # Errors
+    /// Disk errors, or that a source is damaged.
+    pub(crate) fn write_planned(&mut self, plan: &[TablePlan<'_>], rows_per_segment: u32) -> Result<()> {
+        for TablePlan { table, survivors, dying } in plan {
+            for (segment, rows) in self.tables[*table].segments.iter_mut().zip(dying) {
+                for row in rows {
+                    segment.part.dead.kill(*row);
+                }
+            }
+            self.write_rows(*table, survivors, rows_per_segment)?;
+        }
+        Ok(())
+    }
+
+    /// Counts a group of transactions, if there is any, and takes over its named bytes.
+    pub(crate) fn add_group(&mut self, group: &[Transaction]) {
+        self.sequence += u64::from(!group.is_empty());
+        let attachments = group.iter().flat_map(|transaction| &transaction.attachments);
+        self.attachments.extend(attachments.map(|(name, bytes)| (name.clone(), bytes.as_slice().into())));
     }
 
     /// Writes the rows of a table in memory, as [`write_rows`](Draft::write_rows) does.
@@ -197,8 +221,11 @@ impl Draft {
     }
 
     /// Writes the dead rows of each segment that has more than its file says, and leaves segments without
-    /// live rows out.
-    fn write_dead_rows(&mut self) -> Result<()> {
+    /// live rows out. What was written is not written again.
+    ///
+    /// # Errors
+    /// Disk errors.
+    pub(crate) fn write_dead_rows(&mut self) -> Result<()> {
         for table in 0..self.tables.len() {
             self.tables[table].segments.retain(|segment| segment.part.live_count() > 0);
             for index in 0..self.tables[table].segments.len() {

@@ -21,8 +21,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Replaces the store in `directory`, readable or not, with the newest state of the store in `from`.
-/// Readers of the old store keep what they have open. Waits for a merge of the old store and for its
-/// writer. The journal of the store in `from` is sealed; nothing else in it changes.
+/// Readers of the old store keep what they have open. Waits for merges, prepared commits and the writer of
+/// the old store. The journal of the store in `from` is sealed; nothing else in it changes.
 ///
 /// # Errors
 /// If the store in `from` is damaged or being written, or a disk operation fails. Then `directory` holds
@@ -30,8 +30,8 @@ use std::sync::Arc;
 pub fn replace(disk: &Arc<dyn Disk>, directory: &Path, from: &Path, options: &Options) -> Result<()> {
     disk.create_directory(directory)?;
     let wait = Wait::Block;
-    // The merge lock first, in the same order as a merge, to avoid a deadlock. Files that no manifest names
-    // are kept as long as it is held.
+    // In the same order as a merge, to avoid a deadlock. Files that no manifest names are kept as long as
+    // this lock is held.
     let _merge_lock = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, wait)?;
     let _lock = disk.lock(&directory.join(names::LOCK), &options.holder, wait)?;
     let mut source = Writer::open(disk, from, options.clone())?;

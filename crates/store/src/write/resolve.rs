@@ -49,6 +49,42 @@ pub(crate) struct Survivors<'a> {
     pub(crate) rows: Option<Vec<RowRef>>,
 }
 
+/// What a group does to one table, with the rows of its memtable.
+pub(crate) struct TablePlan<'a> {
+    pub(crate) table: usize,
+    /// The rows of new segments.
+    pub(crate) survivors: Survivors<'a>,
+    /// The rows that die in each segment.
+    pub(crate) dying: Vec<Vec<u32>>,
+}
+
+/// Plans to move the rows of all memtables and of `inputs` to new segments.
+///
+/// # Errors
+/// If a file is damaged.
+pub(crate) fn plan<'a>(
+    state: &'a State,
+    inputs: &'a BTreeMap<usize, Input<'a>>,
+) -> Result<Vec<TablePlan<'a>>> {
+    let mut plan = Vec::new();
+    let none = Input::default();
+    for (number, table) in state.tables.iter().enumerate() {
+        let input = inputs.get(&number).unwrap_or(&none);
+        let memtable = memtable_part(&table.state);
+        if input.row_count() == 0 && memtable.live_count() == 0 {
+            continue;
+        }
+        let survivors = input.survivors(table.schema(), Some(memtable))?;
+        let keys = PrimaryKeys::new(table.schema(), &survivors.sources)?;
+        let parts: Vec<&Part> = table.parts().iter().collect();
+        // Source 0 is the memtable, the last part: what its rows replace is dead already.
+        let segments = parts.split_last().map_or(&[][..], |(_memtable, segments)| segments);
+        let dying = input.dying_rows(segments, &survivors, &keys, 1)?;
+        plan.push(TablePlan { table: number, survivors, dying });
+    }
+    Ok(plan)
+}
+
 /// Sorts out which table each put and delete is for, in the order of the tables.
 ///
 /// # Errors

@@ -7,21 +7,17 @@ use crate::commit::journal::Record;
 use crate::commit::manifest::Attachments;
 use crate::commit::manifest_file::has_manifest;
 use crate::error::{Error, Result, check_limit};
-use crate::file::names;
-use crate::limits::{
-    ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX,
-    NAME_BYTES_MAX,
-};
+use crate::file::names::{self, Maker};
+use crate::limits::{ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, NAME_BYTES_MAX};
 use crate::read::loaded::Loaded;
-use crate::read::lookup::PrimaryKeys;
-use crate::read::part::Part;
 use crate::read::snapshot::{Snapshot, Version};
 use crate::read::state::State;
 use crate::rows::transaction::Transaction;
 use crate::schema::Schema;
 use crate::write::options::Options;
+use crate::write::prepare::{self, Work};
 use crate::write::publish::{Draft, Published, remove_replaced, remove_unnamed};
-use crate::write::resolve::{self, Input, memtable_part};
+use crate::write::resolve::{self, Input};
 use crate::write::second_copy;
 use disk::{Disk, File, Lock, Wait};
 use std::collections::BTreeMap;
@@ -134,16 +130,13 @@ impl Writer {
         check_attachments(&self.state.attachments, group)?;
         let state = Arc::clone(&self.state);
         let inputs = resolve::by_table(&state, group)?;
-        // A journal of an older version takes no more records.
-        if state.manifest.has_digests()
-            && self.may_fit_journal(group, &inputs)
-            && let Some((record, bytes)) = self.record(&state, group, &inputs)?
-        {
-            // Drop the old state, so that its rows in memory need not be copied.
-            drop(state);
-            self.append(&record, &bytes)?;
-        } else {
-            self.seal(group, &inputs)?;
+        match prepare::record(&state, group, &inputs, &self.options.limits)? {
+            Some((record, bytes)) => {
+                // Drop the old state, so that its rows in memory need not be copied.
+                drop(state);
+                self.append(&record, &bytes)?;
+            }
+            None => self.seal(group, &inputs)?,
         }
         Ok(self.version())
     }
@@ -161,44 +154,12 @@ impl Writer {
         Ok(self.version())
     }
 
-    /// Returns whether the group is worth the work of encoding it for the journal.
-    fn may_fit_journal(&self, group: &[Transaction], inputs: &BTreeMap<usize, Input>) -> bool {
-        let rows: u64 = inputs.values().map(Input::row_count).sum();
-        let bytes: u64 = group
-            .iter()
-            .flat_map(|transaction| &transaction.attachments)
-            .map(|(_, bytes)| bytes.len() as u64)
-            .sum();
-        rows + self.state.journal_rows <= self.journal_rows_max() && bytes <= JOURNAL_BYTES_MAX
-    }
-
-    /// Returns the journal record of the group, or none if the journal has no room for it.
-    fn record(
-        &self,
-        state: &State,
-        group: &[Transaction],
-        inputs: &BTreeMap<usize, Input>,
-    ) -> Result<Option<(Record, Vec<u8>)>> {
-        let mut record = Record::default();
-        for (&number, input) in inputs {
-            record.tables.push(resolve::change(&state.tables[number], number, input)?);
+    /// Does what is left to do for a group.
+    pub(crate) fn carry_out(&mut self, work: Work) -> Result<()> {
+        match work {
+            Work::Append(record, bytes) => self.append(&record, &bytes),
+            Work::Publish(draft) => self.publish(draft),
         }
-        let attachments = group.iter().flat_map(|transaction| &transaction.attachments);
-        record.attachments.extend(attachments.map(|(name, bytes)| (name.clone(), bytes.as_slice().into())));
-        if record.row_count() + state.journal_rows > self.journal_rows_max() {
-            return Ok(None);
-        }
-        let bytes = match record.encode(state.manifest.journal_seed, state.sequence + 1, state.journal_bytes)
-        {
-            Err(Error::Limit { .. }) => return Ok(None),
-            bytes => bytes?,
-        };
-        let bytes_max = self.options.limits.journal_bytes.min(JOURNAL_BYTES_MAX);
-        Ok((state.journal_bytes + bytes.len() as u64 <= bytes_max).then_some((record, bytes)))
-    }
-
-    fn journal_rows_max(&self) -> u64 {
-        u64::from(self.options.limits.journal_rows.min(JOURNAL_ROWS_MAX))
     }
 
     fn append(&mut self, record: &Record, bytes: &[u8]) -> Result<()> {
@@ -216,9 +177,7 @@ impl Writer {
     /// Writes the rows of the journal and the group as segments, and publishes them.
     pub(crate) fn seal(&mut self, group: &[Transaction], inputs: &BTreeMap<usize, Input>) -> Result<()> {
         let mut draft = self.draft(inputs)?;
-        draft.sequence += u64::from(!group.is_empty());
-        let attachments = group.iter().flat_map(|transaction| &transaction.attachments);
-        draft.attachments.extend(attachments.map(|(name, bytes)| (name.clone(), bytes.as_slice().into())));
+        draft.add_group(group);
         self.publish(draft)
     }
 
@@ -228,28 +187,11 @@ impl Writer {
     /// Same as [`Writer::commit`].
     pub(crate) fn draft(&mut self, inputs: &BTreeMap<usize, Input>) -> Result<Draft> {
         let state = Arc::clone(&self.state);
-        let mut draft = Draft::after(&state, self.options.seed)?;
-        let none = Input::default();
-        for (number, table) in state.tables.iter().enumerate() {
-            let input = inputs.get(&number).unwrap_or(&none);
-            if input.row_count() == 0 && memtable_part(&table.state).live_count() == 0 {
-                continue;
-            }
-            let survivors = input.survivors(table.schema(), Some(memtable_part(&table.state)))?;
-            let keys = PrimaryKeys::new(table.schema(), &survivors.sources)?;
-            let segments = &mut draft.tables[number].segments;
-            let parts: Vec<&Part> = segments.iter().map(|segment| &segment.part).collect();
-            // Source 0 is the memtable: what its rows replace is dead already.
-            let dying = input.dying_rows(&parts, &survivors, &keys, 1)?;
-            for (segment, rows) in segments.iter_mut().zip(dying) {
-                for row in rows {
-                    segment.part.dead.kill(row);
-                }
-            }
-            self.is_poisoned = true;
-            draft.write_rows(number, &survivors, self.options.limits.rows_per_segment)?;
-            self.is_poisoned = false;
-        }
+        let mut draft = Draft::after(&state, self.options.seed, Maker::Writer)?;
+        let plan = resolve::plan(&state, inputs)?;
+        self.is_poisoned = true;
+        draft.write_planned(&plan, self.options.limits.rows_per_segment)?;
+        self.is_poisoned = false;
         Ok(draft)
     }
 
@@ -351,8 +293,8 @@ pub(crate) fn open_locked(
     // crash could keep the next record without the one before it.
     let path = directory.join(names::journal(state.manifest.number));
     let journal = disk.append(&path, state.journal_bytes)?;
-    // A merge writes files that no manifest names yet.
-    if let Ok(_merge_lock) = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, Wait::Refuse) {
+    // Nobody else is writing files that no manifest names yet.
+    if let Ok(_lock) = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, Wait::Refuse) {
         remove_unnamed(&**disk, directory, Some(&state.manifest));
     }
     let cut_bytes = state.torn_bytes;

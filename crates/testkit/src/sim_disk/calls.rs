@@ -4,7 +4,7 @@
 
 use super::file::SimFile;
 use super::operation::Operation;
-use super::sim::SimDisk;
+use super::sim::{Held, SimDisk, Turn};
 use disk::{Disk, Error, Lock, Map, Result, Wait};
 use std::ffi::OsString;
 use std::io;
@@ -77,21 +77,42 @@ impl Disk for SimDisk {
 
     fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
         let turn = self.begin(Operation::Lock(path.to_owned()))?;
-        if turn.inner.locks.contains(path) {
-            return Err(match wait {
-                Wait::Refuse => Error::Locked { path: path.to_owned(), holder: turn.inner.state.text(path) },
-                Wait::Block => {
-                    turn.operation.error(io::Error::other("it is held, and the wait would never end"))
-                }
-            });
+        if turn.inner.locks.contains_key(path) {
+            return Err(turn.refused(path, wait));
         }
         let (mut turn, ()) = turn.happen(|state| state.replace_unsynced(path, holder.as_bytes()))?;
-        turn.inner.locks.insert(path.to_owned());
+        turn.inner.locks.insert(path.to_owned(), Held::Whole);
+        Ok(Lock::new(SimLock { disk: self.clone(), path: path.to_owned() }))
+    }
+
+    fn share_lock(&self, path: &Path, wait: Wait) -> Result<Lock> {
+        let turn = self.begin(Operation::Lock(path.to_owned()))?;
+        let count = match turn.inner.locks.get(path) {
+            Some(Held::Whole) => return Err(turn.refused(path, wait)),
+            Some(Held::Shares(count)) => *count,
+            None => 0,
+        };
+        // The holders of shares write nothing, but the file is there from now on.
+        let (mut turn, ()) = turn.happen(|state| match state.read(path) {
+            Ok(_) => Ok(()),
+            Err(_) => state.replace_unsynced(path, b""),
+        })?;
+        turn.inner.locks.insert(path.to_owned(), Held::Shares(count + 1));
         Ok(Lock::new(SimLock { disk: self.clone(), path: path.to_owned() }))
     }
 }
 
-/// A held lock.
+impl Turn<'_> {
+    /// Returns the error of a lock that is held.
+    fn refused(self, path: &Path, wait: Wait) -> Error {
+        match wait {
+            Wait::Refuse => Error::Locked { path: path.to_owned(), holder: self.inner.state.text(path) },
+            Wait::Block => self.operation.error(io::Error::other("it is held, and the wait would never end")),
+        }
+    }
+}
+
+/// A held lock, or a share of it.
 struct SimLock {
     disk: SimDisk,
     path: PathBuf,
@@ -99,6 +120,10 @@ struct SimLock {
 
 impl Drop for SimLock {
     fn drop(&mut self) {
-        self.disk.inner().locks.remove(&self.path);
+        let mut inner = self.disk.inner();
+        match inner.locks.get_mut(&self.path) {
+            Some(Held::Shares(count)) if *count > 1 => *count -= 1,
+            _ => drop(inner.locks.remove(&self.path)),
+        }
     }
 }

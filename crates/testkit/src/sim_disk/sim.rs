@@ -7,7 +7,7 @@ use super::fault::{Crashed, Faults, Refusal};
 use super::operation::Operation;
 use super::state::State;
 use disk::{Error, Result};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,21 @@ pub struct SimDisk {
     inner: Arc<Mutex<Inner>>,
 }
 
+/// How a lock is held.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Held {
+    Whole,
+    /// By this many.
+    Shares(usize),
+}
+
 pub(super) struct Inner {
     pub(super) seed: u64,
     pub(super) state: State,
     pub(super) faults: Faults,
     observer: Option<Observer>,
     pub(super) trace: Vec<Operation>,
-    pub(super) locks: BTreeSet<PathBuf>,
+    pub(super) locks: BTreeMap<PathBuf, Held>,
 }
 
 impl SimDisk {
@@ -38,7 +46,7 @@ impl SimDisk {
     }
 
     pub(super) fn from_state(seed: u64, state: State) -> SimDisk {
-        let (faults, trace, locks) = (Faults::default(), Vec::new(), BTreeSet::new());
+        let (faults, trace, locks) = (Faults::default(), Vec::new(), BTreeMap::new());
         let inner = Inner { seed, state, faults, observer: None, trace, locks };
         SimDisk { inner: Arc::new(Mutex::new(inner)) }
     }
