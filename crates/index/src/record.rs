@@ -117,6 +117,29 @@ pub(crate) fn decode_rest(bytes: &[u8]) -> Option<Rest> {
     input.is_empty().then_some(rest)
 }
 
+/// The senders, and the recipients of all kinds, of a record: names and addresses.
+pub(crate) struct Correspondents<'a> {
+    /// Who sent the message.
+    pub senders: Vec<(&'a str, &'a str)>,
+    /// Who got it, openly or not.
+    pub recipients: Vec<(&'a str, &'a str)>,
+}
+
+/// Reads the addresses alone. Returns `None` if they are damaged.
+pub(crate) fn decode_correspondents(bytes: &[u8]) -> Option<Correspondents<'_>> {
+    let mut input = bytes;
+    let input = &mut input;
+    borrowed(input)?;
+    let mut list = || -> Option<Vec<(&str, &str)>> {
+        (0..count(input)?).map(|_| Some((borrowed(input)?, borrowed(input)?))).collect()
+    };
+    let senders = list()?;
+    let mut recipients = list()?;
+    recipients.extend(list()?);
+    recipients.extend(list()?);
+    Some(Correspondents { senders, recipients })
+}
+
 /// Appends a count.
 pub(crate) fn put_count(out: &mut Vec<u8>, count: usize) {
     // The parser's limits keep every count and length far below 4 GiB.
@@ -156,7 +179,11 @@ fn put_texts(out: &mut Vec<u8>, texts: &[String]) {
 }
 
 fn text(input: &mut &[u8]) -> Option<String> {
-    String::from_utf8(bytes(input)?.to_vec()).ok()
+    borrowed(input).map(str::to_owned)
+}
+
+fn borrowed<'a>(input: &mut &'a [u8]) -> Option<&'a str> {
+    std::str::from_utf8(bytes(input)?).ok()
 }
 
 fn texts(input: &mut &[u8]) -> Option<Vec<String>> {

@@ -1,7 +1,8 @@
 //! Several writers: changes of a second pass, made while a first one works by its plan, are neither lost nor
 //! made twice.
 //!
-//! The observer of the first pass runs the second one between two batches, when the lock is free.
+//! The observer of the first pass runs the second one when the first has its plan, or between two of its
+//! batches.
 
 use crate::support::{Fixture, message};
 use index::{Root, UpdateOptions};
@@ -143,20 +144,40 @@ fn an_own_commit_does_not_hide_commits_of_others() {
     assert_eq!(fixture.find("words").len(), 17);
 }
 
-#[test]
-fn a_message_that_was_read_for_nothing_is_absent() {
-    let fixture = filled(4);
+/// Puts six files. When a pass has planned to read them, another one adds them all, and then the content of
+/// one of them is replaced. Returns what the first pass says.
+fn six_files_added_meanwhile(fixture: &Fixture, options: &UpdateOptions) -> index::Summary {
     fixture.update();
+    for number in 0..5 {
+        let content = message(&format!("late{number}"), "late", "late words");
+        fixture.put("f1", "cur", &format!("late{number}.x:2,S"), &content);
+    }
     let path = fixture.put("f0", "cur", "new.x:2,S", &message("first", "first", "words"));
-    // Another pass adds the file. Then its content is replaced before the first pass reads it.
     let meanwhile = Meanwhile::new(|| {
         fixture.update();
         fs::write(&path, message("second", "second", "words, more of them")).unwrap();
     });
-    let summary =
-        index::update(&fixture.environment, &fixture.roots, &UpdateOptions::default(), &meanwhile).unwrap();
-    assert_eq!((summary.added, summary.new_messages), (0, 1), "read, and not added");
+    index::update(&fixture.environment, &fixture.roots, options, &meanwhile).unwrap()
+}
+
+#[test]
+fn what_another_pass_has_read_meanwhile_is_not_added_twice() {
+    let fixture = filled(4);
+    let summary = six_files_added_meanwhile(&fixture, &small_batches());
+    assert_eq!((summary.added, summary.new_messages), (0, 1), "one is new, but it was read for nothing");
     fixture.check();
     assert_eq!(fixture.mailbox().counts().unwrap().absent, 1);
     assert_eq!(fixture.find("subject:first or subject:second"), ["first"]);
+    assert_eq!(fixture.find("subject:late").len(), 5);
+}
+
+#[test]
+fn a_small_pass_begins_again_if_others_added_messages() {
+    let fixture = filled(4);
+    let summary = six_files_added_meanwhile(&fixture, &UpdateOptions::default());
+    assert_eq!((summary.added, summary.new_messages), (0, 0), "a new plan has nothing to read");
+    fixture.check();
+    assert_eq!(fixture.mailbox().counts().unwrap().absent, 0);
+    assert_eq!(fixture.find("subject:first or subject:second"), ["first"]);
+    assert_eq!(fixture.find("subject:late").len(), 5);
 }

@@ -8,6 +8,7 @@ use super::damage::{Damage, Depth, Repair};
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open::{CACHE_TAG, CACHE_TAG_NAME};
+use crate::pass::{TEXT_LOCK, TEXT_MERGER_LOCK};
 use crate::state::TEXT_ENDINGS;
 use crate::user::queries;
 use disk::Disk;
@@ -92,7 +93,7 @@ fn is_user_file(name: &str) -> bool {
 fn is_text_file(name: &str) -> bool {
     let is_id = |id: &str| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let of_segment = |(id, end): (&str, &str)| is_id(id) && TEXT_ENDINGS.contains(&end);
-    name == crate::pass::TEXT_MERGE_LOCK || name.split_once('.').is_some_and(of_segment)
+    [TEXT_LOCK, TEXT_MERGER_LOCK].contains(&name) || name.split_once('.').is_some_and(of_segment)
 }
 
 /// Returns the subdirectories that are named like repositories; none if the directory does not exist.

@@ -1,22 +1,21 @@
 //! Adds messages from an archive to the index that have no file, so that deleted mail stays findable after
 //! the index was rebuilt.
 //!
-//! Input: an archive that lists and reads messages. Output: rows and text of the messages that the index does
-//! not know, absent from now on. They are published in batches. Memory holds the rows of one batch, and
+//! Input: an archive that lists and reads messages. Output: rows and text of the messages that the index
+//! does not know, absent from now on. They are published in batches. Memory holds the rows of one batch, and
 //! [`CHUNK_BYTES`] of contents or one large message.
 
 use crate::archive::{ArchivedFile, BATCH_COUNT, ReadableArchive};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::pass::commit::{Ingest, NamedDates, Next};
+use crate::open;
+use crate::pass::commit::{Archived, Claim, Findings, Numbers, Planned, Published, Publisher, RootChange};
 use crate::pass::options::UpdateOptions;
 use crate::pass::{merge_due, orphans};
-use crate::state::{self, ATTACHMENT, State};
-use crate::tables::{absent, messages};
-use crate::{open, rows};
+use crate::tables::messages;
 use std::collections::VecDeque;
 use std::time::Instant;
-use store::{Snapshot, Transaction, Value};
+use store::Value;
 use work::{Progress, Stage};
 
 /// Bytes of contents that are read before any is parsed.
@@ -44,29 +43,74 @@ pub(crate) fn adopt(
     options: &UpdateOptions,
     observer: &dyn Progress,
 ) -> Result<Adopted> {
-    let mut adopted = Adopted::default();
-    let mut queue = unknown(environment, archive)?;
+    let queue = unknown(environment, archive)?;
     if queue.is_empty() {
-        return Ok(adopted);
+        return Ok(Adopted::default());
     }
     observer.stage(Stage::Read);
     observer.expect(queue.len() as u64, 0);
-    let mut all = || {
-        while !queue.is_empty() && !observer.is_cancelled() {
-            batch(environment, archive, (options, observer), (&mut queue, &mut adopted))?;
-        }
-        if observer.is_cancelled() {
-            return Err(Error::Interrupted);
-        }
-        observer.stage(Stage::Merge);
-        merge_due(environment, adopted.messages)
-    };
-    let done = all();
+    let done = add_all(environment, archive, queue, (options, observer));
     if done.is_err() {
         orphans::remove_after_failure(environment);
     }
-    done.map(|()| adopted)
+    done
 }
+
+/// Adds the messages with these keys.
+fn add_all(
+    environment: &Environment,
+    archive: &dyn ReadableArchive,
+    mut queue: VecDeque<[u8; 32]>,
+    (options, observer): (&UpdateOptions, &dyn Progress),
+) -> Result<Adopted> {
+    let mut adopted = Adopted::default();
+    let roots = RootChange::default();
+    let plan = Planned { roots: &roots, files: &[], folders: &[], gone: &[] };
+    let snapshot = open::snapshot(environment)?;
+    let mut publisher = Publisher::new(environment, options, observer, plan, &snapshot);
+    let ahead = |left: usize| left.min(options.batch_message_count);
+    let mut findings = Findings::none(Claim::Granted);
+    findings.wanted_count = ahead(queue.len());
+    let mut numbers: Option<Numbers> = None;
+    let share = orphans::share(environment, observer)?;
+    let writer = loop {
+        let published = publisher.publish(&findings)?;
+        let Published { snapshot, granted, counts, writer } = published.ok_or(REPLACED)?;
+        adopted.messages += counts.new_messages;
+        let numbers = match &mut numbers {
+            Some(numbers) => {
+                numbers.published(snapshot, granted);
+                numbers
+            }
+            none => none.insert(Numbers::new(snapshot, granted)),
+        };
+        if findings.is_last() {
+            break writer;
+        }
+        findings = batch(environment, archive, (options, observer), numbers, (&mut queue, &mut adopted))?;
+        let is_last = queue.is_empty() || observer.is_cancelled();
+        if is_last {
+            findings.end(numbers.left());
+        } else {
+            findings.wanted_count = ahead(queue.len()).saturating_sub(numbers.free_count());
+        }
+        numbers.end_batch();
+    };
+    drop(share);
+    if let Some(writer) = writer {
+        orphans::remove(environment, &writer)?;
+    }
+    if observer.is_cancelled() {
+        return Err(Error::Interrupted);
+    }
+    observer.stage(Stage::Merge);
+    merge_due(environment, adopted.messages)?;
+    Ok(adopted)
+}
+
+/// The error of an index that was deleted or rebuilt while messages were added to it.
+const REPLACED: Error =
+    Error::Inconsistent { what: "the index was replaced while messages were added to it" };
 
 /// Returns the keys of contents that are not the SHA-256 of any message in the index. Keys of compressed
 /// contents are always among them.
@@ -84,53 +128,38 @@ fn unknown(environment: &Environment, archive: &dyn ReadableArchive) -> Result<V
     Ok(queue)
 }
 
-/// Adds one batch and publishes it.
+/// Reads and parses one batch.
 fn batch(
     environment: &Environment,
     archive: &dyn ReadableArchive,
     (options, observer): (&UpdateOptions, &dyn Progress),
+    numbers: &mut Numbers,
     (queue, adopted): (&mut VecDeque<[u8; 32]>, &mut Adopted),
-) -> Result<()> {
-    let mut writer = open::writer(environment, observer)?;
-    let snapshot = writer.snapshot()?;
-    let mut state = open::state(&snapshot, &environment.index_directory())?;
-    let next = Next { message: state.next_message, node: state.next_node };
-    let mut ingest = Ingest::new(&snapshot, next, environment, options)?;
+) -> Result<Findings> {
+    let mut archived = Archived::new(environment, options);
     let started = Instant::now();
     while !queue.is_empty()
-        && ingest.new_message_count() < options.batch_message_count
+        && numbers.new_count() < options.batch_message_count
         && started.elapsed() < options.batch_time
         && !observer.is_cancelled()
     {
-        let (chunk, taken) = chunk(archive, queue)?;
-        adopted.damaged += ingest.take(&snapshot, chunk)?;
+        let room = options.batch_message_count - numbers.new_count();
+        let (chunk, taken) = chunk(archive, queue, room)?;
+        adopted.damaged += archived.take(numbers, chunk)?;
         observer.add(taken, 0);
     }
-    let count = ingest.new_message_count() as u64;
-    if count == 0 {
-        return Ok(());
-    }
-    state.read_with_headers(&options.headers);
-    let first = state.next_message;
-    let ingested = ingest.finish(&NamedDates::default())?;
-    environment.disk.sync_directory(&environment.text_directory())?;
-    let mut transaction = Transaction::default();
-    transaction.puts.extend(ingested.rows.into_iter().map(|(table, rows)| (table.to_owned(), rows)));
-    transaction
-        .puts
-        .push((absent::TABLE.into(), absent_rows(&snapshot, first..ingested.next_message, environment)?));
-    state = State { next_message: ingested.next_message, next_node: ingested.next_node, ..state };
-    state.text.extend(ingested.text);
-    transaction.attachments.push((ATTACHMENT.into(), state::encode(&state)));
-    writer.commit(transaction)?;
-    adopted.messages += count;
-    Ok(())
+    archived.finish()
 }
 
-/// Reads as many contents as memory allows, and returns how many keys it took off the queue.
-fn chunk(archive: &dyn ReadableArchive, queue: &mut VecDeque<[u8; 32]>) -> Result<(Vec<ArchivedFile>, u64)> {
+/// Reads as many contents as memory allows, at most `count_max`, and returns how many keys it took off the
+/// queue.
+fn chunk(
+    archive: &dyn ReadableArchive,
+    queue: &mut VecDeque<[u8; 32]>,
+    count_max: usize,
+) -> Result<(Vec<ArchivedFile>, u64)> {
     let (mut chunk, mut bytes, mut taken) = (Vec::new(), 0, 0);
-    while bytes < CHUNK_BYTES && chunk.len() < CHUNK_COUNT.min(BATCH_COUNT) {
+    while bytes < CHUNK_BYTES && chunk.len() < CHUNK_COUNT.min(BATCH_COUNT).min(count_max) {
         let Some(key) = queue.pop_front() else { break };
         taken += 1;
         // A key that is listed but cannot be read was removed meanwhile.
@@ -140,16 +169,4 @@ fn chunk(archive: &dyn ReadableArchive, queue: &mut VecDeque<[u8; 32]>) -> Resul
         }
     }
     Ok((chunk, taken))
-}
-
-fn absent_rows(
-    snapshot: &Snapshot,
-    numbers: std::ops::Range<u32>,
-    environment: &Environment,
-) -> Result<store::Rows> {
-    let mut list = rows::empty(snapshot, absent::TABLE)?;
-    for number in numbers {
-        rows::push_absent(&mut list, number, environment.now_seconds())?;
-    }
-    Ok(list)
 }

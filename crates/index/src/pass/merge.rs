@@ -6,11 +6,11 @@
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open;
-use crate::pass::orphans::TEXT_MERGE_LOCK;
+use crate::pass::orphans::{self, TEXT_MERGER_LOCK};
 use crate::set::NumberSet;
 use crate::state::{self, ATTACHMENT, State, TextSegment};
 use crate::tables::messages;
-use crate::text::{self, TextMerge, remove_unnamed};
+use crate::text::{self, TextMerge};
 use disk::Wait;
 use store::{MergeOptions, Snapshot, Transaction};
 use work::Silent;
@@ -63,11 +63,12 @@ fn merge_rows(environment: &Environment) -> Result<bool> {
 fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u64>> {
     let disk = environment.disk.as_ref();
     let directory = environment.text_directory();
-    let lock = match disk.lock(&directory.join(TEXT_MERGE_LOCK), &environment.holder, Wait::Refuse) {
+    let _merger = match disk.lock(&directory.join(TEXT_MERGER_LOCK), &environment.holder, Wait::Refuse) {
         Ok(lock) => lock,
         Err(disk::Error::Locked { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
+    let share = orphans::share(environment, &Silent)?;
     let snapshot = open::snapshot(environment)?;
     let before = open::state(&snapshot, &environment.index_directory())?;
     let Some(chosen) = text::choose(&before.text, documents_max) else { return Ok(None) };
@@ -81,10 +82,8 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     let mut transaction = Transaction::default();
     transaction.attachments.push((ATTACHMENT.into(), state::encode(&now)));
     writer.commit(transaction)?;
-    // Both locks are still held, so nobody is writing a segment that is not named yet.
-    let named = now.text.iter().map(|segment| segment.id.as_str()).collect();
-    remove_unnamed(disk, &directory, &named)?;
-    drop(lock);
+    drop(share);
+    orphans::remove(environment, &writer)?;
     Ok(Some(text::document_count(&chosen)))
 }
 

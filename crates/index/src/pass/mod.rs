@@ -21,10 +21,10 @@ use crate::state::Root;
 use crate::{open, rows, user};
 pub use adopt::Adopted;
 pub(crate) use adopt::adopt;
-use commit::{RootChange, Session};
+use commit::{Ended, RootChange, Session, SetAside};
 pub(crate) use merge::merge_due;
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};
-pub(crate) use orphans::TEXT_MERGE_LOCK;
+pub(crate) use orphans::{TEXT_LOCK, TEXT_MERGER_LOCK};
 use plan::Gone;
 use scan::{FileRows, Input, look_up};
 pub(crate) use scan::{expect_mail, is_unmounted};
@@ -33,6 +33,10 @@ use std::path::{Path, PathBuf};
 pub(crate) use summary::STAYS;
 pub use summary::{Problem, Summary};
 use work::{Progress, Stage};
+
+/// How often a pass begins again because others wrote so much that its plan was of no use. From the second
+/// time on it sets its numbers aside first, so that only an index that is replaced again and again stops it.
+const ATTEMPTS_MAX: usize = 5;
 
 /// Updates the index from the disk.
 ///
@@ -46,31 +50,32 @@ pub(crate) fn update(
     observer: &dyn Progress,
 ) -> Result<Summary> {
     user::keep_twice(environment);
-    observer.stage(Stage::List);
-    let snapshot = match open::snapshot(environment) {
-        Err(Error::NoIndex { .. }) => {
-            expect_mail(roots)?;
-            open::create_or_open(environment, options.codec)?
-        }
-        other => other?,
-    };
-    let remembered = open::state(&snapshot, &environment.index_directory())?.roots;
-    let folders = rows::folders(&snapshot)?;
-    let all_roots = with_forgotten(roots, &remembered, &folders);
-    let input = Input {
-        environment,
-        snapshot: &snapshot,
-        roots: &all_roots,
-        named_count: roots.len(),
-        only: None,
-        folders,
-        mode: options.mode,
-        loss: options.loss,
-        cleanup: options.cleanup,
-    };
-    run(&input, options, observer, |kept| {
-        let wanted = to_remember(&all_roots, &remembered, kept);
-        RootChange { remembered, wanted }
+    until_done(environment, observer, |set_aside| {
+        let snapshot = match open::snapshot(environment) {
+            Err(Error::NoIndex { .. }) => {
+                expect_mail(roots)?;
+                open::create_or_open(environment, options.codec)?
+            }
+            other => other?,
+        };
+        let remembered = open::state(&snapshot, &environment.index_directory())?.roots;
+        let folders = rows::folders(&snapshot)?;
+        let all_roots = with_forgotten(roots, &remembered, &folders);
+        let input = Input {
+            environment,
+            snapshot: &snapshot,
+            roots: &all_roots,
+            named_count: roots.len(),
+            only: None,
+            folders,
+            mode: options.mode,
+            loss: options.loss,
+            cleanup: options.cleanup,
+        };
+        run(&input, (options, set_aside), observer, |kept| {
+            let wanted = to_remember(&all_roots, &remembered, kept);
+            RootChange { remembered, wanted }
+        })
     })
 }
 
@@ -78,9 +83,9 @@ pub(crate) fn update(
 /// directories that have `cur` and `new`, or had them: they may be new or gone. Folders below them are not
 /// included.
 ///
-/// Decides as [`update`] does. A file that moved between two of these folders is moved in the index, not read
-/// again. A file that came from another folder is read, and its old row stays until a pass looks at that
-/// folder.
+/// Decides as [`update`] does. A file that moved between two of these folders is moved in the index, not
+/// read again. A file that came from another folder is read, and its old row stays until a pass looks at
+/// that folder.
 ///
 /// Lists all directories of the roots that hold the folders, but reads no other `cur` or `new`.
 ///
@@ -93,40 +98,68 @@ pub(crate) fn update_folders(
     options: &UpdateOptions,
     observer: &dyn Progress,
 ) -> Result<Summary> {
-    observer.stage(Stage::List);
-    let snapshot = open::snapshot(environment)?;
-    let remembered = open::state(&snapshot, &environment.index_directory())?.roots;
-    let only: HashSet<&Path> = folders.iter().map(PathBuf::as_path).collect();
-    let is_in = |folder: &Path, root: &Root| folder.starts_with(&root.path);
-    let holds_any = |root: &&Root| only.iter().any(|folder| is_in(folder, root));
-    let roots: Vec<Root> = remembered.iter().filter(holds_any).cloned().collect();
-    let input = Input {
-        environment,
-        snapshot: &snapshot,
-        roots: &roots,
-        named_count: roots.len(),
-        only: Some(&only),
-        folders: rows::folders(&snapshot)?,
-        mode: options.mode,
-        loss: options.loss,
-        cleanup: options.cleanup,
-    };
-    let wanted = remembered.clone();
-    let mut summary = run(&input, options, observer, |_| RootChange { remembered, wanted })?;
-    for folder in folders.iter().filter(|folder| !roots.iter().any(|root| is_in(folder, root))) {
-        summary.problems.push(Problem::new(folder.clone(), "is in no root of the index".to_owned()));
-    }
-    Ok(summary)
+    until_done(environment, observer, |set_aside| {
+        let snapshot = open::snapshot(environment)?;
+        let remembered = open::state(&snapshot, &environment.index_directory())?.roots;
+        let only: HashSet<&Path> = folders.iter().map(PathBuf::as_path).collect();
+        let is_in = |folder: &Path, root: &Root| folder.starts_with(&root.path);
+        let holds_any = |root: &&Root| only.iter().any(|folder| is_in(folder, root));
+        let roots: Vec<Root> = remembered.iter().filter(holds_any).cloned().collect();
+        let input = Input {
+            environment,
+            snapshot: &snapshot,
+            roots: &roots,
+            named_count: roots.len(),
+            only: Some(&only),
+            folders: rows::folders(&snapshot)?,
+            mode: options.mode,
+            loss: options.loss,
+            cleanup: options.cleanup,
+        };
+        let wanted = remembered.clone();
+        let roots_after = |_: &[usize]| RootChange { remembered, wanted };
+        let Some(mut summary) = run(&input, (options, set_aside), observer, roots_after)? else {
+            return Ok(None);
+        };
+        for folder in folders.iter().filter(|folder| !roots.iter().any(|root| is_in(folder, root))) {
+            let what = "is in no root of the index".to_owned();
+            summary.problems.push(Problem::new(folder.clone(), what));
+        }
+        Ok(Some(summary))
+    })
 }
 
-/// Scans, decides and publishes. `roots_after` gets the indexes of the roots that stay as they were, and
-/// returns which roots to remember.
+/// Runs a pass, and again from the beginning as long as its plan turns out to be of no use. Then merges what
+/// is due.
+fn until_done(
+    environment: &Environment,
+    observer: &dyn Progress,
+    pass: impl Fn(SetAside) -> Result<Option<Summary>>,
+) -> Result<Summary> {
+    let all = || {
+        for attempt in 0..ATTEMPTS_MAX {
+            observer.stage(Stage::List);
+            let set_aside = if attempt == 0 { SetAside::IfMany } else { SetAside::Always };
+            let Some(summary) = pass(set_aside)? else { continue };
+            return Ok(summary);
+        }
+        Err(Error::Inconsistent { what: "the index was replaced again and again while it was updated" })
+    };
+    let done = all();
+    if done.is_err() {
+        orphans::remove_after_failure(environment);
+    }
+    done
+}
+
+/// Scans, decides, publishes and merges. `roots_after` gets the indexes of the roots that stay as they were,
+/// and returns which roots to remember. Returns `None` if the pass must begin again.
 fn run(
     input: &Input<'_>,
-    options: &UpdateOptions,
+    (options, set_aside): (&UpdateOptions, SetAside),
     observer: &dyn Progress,
     roots_after: impl FnOnce(&[usize]) -> RootChange,
-) -> Result<Summary> {
+) -> Result<Option<Summary>> {
     let environment = input.environment;
     let scan = scan::scan(input, observer)?;
     let gone = match options.cleanup {
@@ -140,21 +173,20 @@ fn run(
     }
     let plan = plan::plan(scan, options.loss, gone);
     let mut summary = plan.summary.clone();
-    let change = roots_after(&plan.kept_roots);
-    if plan.is_empty() && change.is_none() {
-        return Ok(summary);
+    let roots = &roots_after(&plan.kept_roots);
+    if plan.is_empty() && roots.is_none() {
+        return Ok(Some(summary));
     }
-    let done = Session::new(environment, &change, input.snapshot.version(), options, observer)
-        .run(plan, &mut summary)
-        .and_then(|()| if observer.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) })
-        .and_then(|()| {
-            observer.stage(Stage::Merge);
-            merge_due(environment, summary.new_messages)
-        });
-    if done.is_err() {
-        orphans::remove_after_failure(environment);
+    let session = Session { environment, roots, options, observer, set_aside };
+    if session.run(plan, input.snapshot, &mut summary)? == Ended::Outdated {
+        return Ok(None);
     }
-    done.map(|()| summary)
+    if observer.is_cancelled() {
+        return Err(Error::Interrupted);
+    }
+    observer.stage(Stage::Merge);
+    merge_due(environment, summary.new_messages)?;
+    Ok(Some(summary))
 }
 
 /// Returns the roots, followed by the remembered roots that are no longer named but still have rows. Their

@@ -1,25 +1,47 @@
-//! Removes segment files of the text index that an interrupted or failed run left and that no commit names.
+//! Removes files that an interrupted or failed run left and that no commit names: segments of the text
+//! index, and files of the store.
 //!
-//! Input: an environment. Output: fewer files. The store removes its own leftovers when it is opened for
-//! writing. Must not know what is in the files.
+//! Input: an environment. Output: fewer files. Must not know what is in the files.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
 use crate::text::remove_unnamed;
-use disk::Wait;
+use disk::{Lock, Wait};
 use store::Writer;
+use work::Progress;
 
+/// Name of the lock file of the text index. Whoever writes segments has a share of the lock until a commit
+/// names them. Whoever holds all of it, and the writer's lock, may remove segments that no commit names.
+pub(crate) const TEXT_LOCK: &str = "merge.lock";
 /// Name of the lock file that is held while segments of the text index are merged.
-pub(crate) const TEXT_MERGE_LOCK: &str = "merge.lock";
+pub(crate) const TEXT_MERGER_LOCK: &str = "merger.lock";
 
-/// Removes files that no commit names, unless a merge is running. The caller holds the writer's lock.
+/// Takes a share of the lock of the text index. If another process holds all of it, tells the observer which
+/// one, and waits.
+///
+/// # Errors
+/// A directory that cannot be written.
+pub(super) fn share(environment: &Environment, observer: &dyn Progress) -> Result<Lock> {
+    let path = environment.text_directory().join(TEXT_LOCK);
+    match environment.disk.share_lock(&path, Wait::Refuse) {
+        Err(disk::Error::Locked { holder, .. }) => {
+            observer.waiting(&holder);
+            Ok(environment.disk.share_lock(&path, Wait::Block)?)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Removes files that no commit names, unless somebody is writing some. The caller holds the writer's lock,
+/// and no share.
 ///
 /// # Errors
 /// Damage; an error of the disk.
 pub(super) fn remove(environment: &Environment, writer: &Writer) -> Result<()> {
+    writer.remove_unnamed();
     let (disk, directory) = (environment.disk.as_ref(), environment.text_directory());
-    match disk.lock(&directory.join(TEXT_MERGE_LOCK), &environment.holder, Wait::Refuse) {
+    match disk.lock(&directory.join(TEXT_LOCK), &environment.holder, Wait::Refuse) {
         Ok(_held) => {
             let state = open::state(&writer.snapshot()?, &environment.index_directory())?;
             let named = state.text.iter().map(|segment| segment.id.as_str()).collect();

@@ -10,7 +10,7 @@ mod missing;
 use crate::archive::{NoArchive, ReadableArchive};
 use crate::environment::Environment;
 use crate::error::{Error, Result, TableError};
-use crate::pass::{Adopted, Summary, TEXT_MERGE_LOCK, UpdateOptions, adopt, expect_mail, update};
+use crate::pass::{Adopted, Summary, TEXT_LOCK, UpdateOptions, adopt, expect_mail, update};
 use crate::state::{self, ATTACHMENT, Root};
 use crate::text::remove_unnamed;
 use crate::{open, state::VERSION, user};
@@ -89,7 +89,7 @@ fn replace(environment: &Environment, beside: &Environment, observer: &dyn Progr
     let (text, new_text) = (environment.text_directory(), beside.text_directory());
     disk.create_directory(&text)?;
     // While this lock is held, no process removes segment files that no commit names yet.
-    let lock = disk.lock(&text.join(TEXT_MERGE_LOCK), &environment.holder, Wait::Block)?;
+    let lock = disk.lock(&text.join(TEXT_LOCK), &environment.holder, Wait::Block)?;
     let state = open::state(&open::snapshot(beside)?, &beside.index_directory())?;
     let is_named = |name: &str| state.text.iter().any(|segment| name.starts_with(&segment.id));
     for name in disk.list(&new_text)? {

@@ -23,7 +23,7 @@ pub(crate) use fields::{TextField, ValueField, header_word};
 pub(crate) use merge::{TextMerge, choose, document_count, merge};
 pub(crate) use reader::{Needle, TextReader};
 pub(crate) use words::{WordTest, test_each, word_around};
-pub(crate) use writer::writers;
+pub(crate) use writer::writer;
 
 /// The kind of a sealed file that holds part of the text index.
 pub const SEALED_KIND: u32 = 0x5458_4554;

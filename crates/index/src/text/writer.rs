@@ -21,10 +21,15 @@ const MEMORY_BYTES: usize = 320 << 20;
 /// Smallest share of a writer. tantivy requires at least 15 MB.
 const SHARE_BYTES_MIN: usize = 32 << 20;
 
-/// Returns `count` writers into the directory `path`, one per thread. They share the memory.
-pub(crate) fn writers(disk: &Arc<dyn Disk>, path: &Path, count: usize) -> Vec<Box<dyn Documents>> {
-    let files = TextFiles::new(disk, path);
-    (0..count).map(|_| Box::new(TextWriter::new(&files, count)) as Box<dyn Documents>).collect()
+/// Returns a writer into the directory `path`. At most `writer_count` of them, which share the memory, may be
+/// in use at a time.
+pub(crate) fn writer(disk: &Arc<dyn Disk>, path: &Path, writer_count: usize) -> Box<dyn Documents> {
+    Box::new(TextWriter {
+        files: TextFiles::new(disk, path),
+        share_bytes: (MEMORY_BYTES / writer_count.max(1)).max(SHARE_BYTES_MIN),
+        open: None,
+        finished: Vec::new(),
+    })
 }
 
 /// Writes documents into segments.
@@ -36,16 +41,6 @@ struct TextWriter {
 }
 
 impl TextWriter {
-    /// Returns a writer without a segment. `writer_count` such writers share the memory.
-    fn new(files: &TextFiles, writer_count: usize) -> TextWriter {
-        TextWriter {
-            files: files.clone(),
-            share_bytes: (MEMORY_BYTES / writer_count.max(1)).max(SHARE_BYTES_MIN),
-            open: None,
-            finished: Vec::new(),
-        }
-    }
-
     fn add_to_segment(&mut self, document: &Document<'_>) -> tantivy::Result<()> {
         let writer = match &mut self.open {
             Some(writer) => writer,

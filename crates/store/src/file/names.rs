@@ -17,8 +17,8 @@ pub(crate) const SECOND: &str = "copy";
 const BESIDE: &str = ".new";
 /// The name of the writer's lock.
 pub(crate) const LOCK: &str = "lock";
-/// The name of the lock of which everyone has a share who writes files that no manifest names yet, without the
-/// writer's lock. Whoever holds the whole lock, besides the writer's, may remove such files.
+/// The name of the lock of which everyone has a share who writes files that no manifest names yet, without
+/// the writer's lock. Whoever holds the whole lock, besides the writer's, may remove such files.
 pub(crate) const MERGE_LOCK: &str = "merge.lock";
 /// The name of the lock of which only a merge takes hold, so that there is one merge at a time.
 pub(crate) const MERGER_LOCK: &str = "merger.lock";

@@ -3,10 +3,10 @@
 //! Input: a directory, and a choice of segments. Output: one segment in their place, published. Does not
 //! depend on why they were chosen.
 //!
-//! The new segment is written under the lock of merges alone. The writer's lock is taken only to publish it. Rows
-//! that died in the meantime are marked dead in the new segment. Memory: at most 40 bytes for each row of the
-//! merged segments while they are sorted, 8 bytes a row after that, and what writing one segment takes (its
-//! indexes are built one at a time). The rows themselves stay in mapped files.
+//! The new segment is written under the lock of merges alone. The writer's lock is taken only to publish it.
+//! Rows that died in the meantime are marked dead in the new segment. Memory: at most 40 bytes for each row
+//! of the merged segments while they are sorted, 8 bytes a row after that, and what writing one segment
+//! takes (its indexes are built one at a time). The rows themselves stay in mapped files.
 
 use crate::commit::manifest::SegmentEntry;
 use crate::error::{Error, Result};
@@ -94,8 +94,8 @@ pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> 
     merge_chosen(disk, directory, options, &policy::choose)
 }
 
-/// Merges all segments of the first table that has several segments, or dead rows, and fits into one segment.
-/// Returns `None` if there is no such table.
+/// Merges all segments of the first table that has several segments, or dead rows, and fits into one
+/// segment. Returns `None` if there is no such table.
 ///
 /// # Errors
 /// Same as [`merge`].

@@ -15,10 +15,10 @@ use crate::read::state::State;
 use crate::rows::transaction::Transaction;
 use crate::schema::Schema;
 use crate::write::options::Options;
-use crate::write::prepare::{self, Work};
 use crate::write::publish::{Draft, Published, remove_replaced, remove_unnamed};
 use crate::write::resolve::{self, Input};
 use crate::write::second_copy;
+use crate::write::work::{self, Work};
 use disk::{Disk, File, Lock, Wait};
 use std::collections::BTreeMap;
 use std::io;
@@ -130,7 +130,7 @@ impl Writer {
         check_attachments(&self.state.attachments, group)?;
         let state = Arc::clone(&self.state);
         let inputs = resolve::by_table(&state, group)?;
-        match prepare::record(&state, group, &inputs, &self.options.limits)? {
+        match work::record(&state, group, &inputs, &self.options.limits)? {
             Some((record, bytes)) => {
                 // Drop the old state, so that its rows in memory need not be copied.
                 drop(state);
@@ -139,6 +139,16 @@ impl Writer {
             None => self.seal(group, &inputs)?,
         }
         Ok(self.version())
+    }
+
+    /// Removes files of the store that no manifest names, unless somebody is writing some: a merge, or
+    /// whoever prepares a commit. Opening a store for writing does the same. Files that cannot be removed
+    /// stay.
+    pub fn remove_unnamed(&self) {
+        let State { disk, directory, manifest, .. } = &*self.state;
+        if let Ok(_lock) = disk.lock(&directory.join(names::MERGE_LOCK), &self.options.holder, Wait::Refuse) {
+            remove_unnamed(&**disk, directory, Some(manifest));
+        }
     }
 
     /// Moves the content of the journal into segments. A store of an older version is upgraded by this.
@@ -293,12 +303,10 @@ pub(crate) fn open_locked(
     // crash could keep the next record without the one before it.
     let path = directory.join(names::journal(state.manifest.number));
     let journal = disk.append(&path, state.journal_bytes)?;
-    // Nobody else is writing files that no manifest names yet.
-    if let Ok(_lock) = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, Wait::Refuse) {
-        remove_unnamed(&**disk, directory, Some(&state.manifest));
-    }
     let cut_bytes = state.torn_bytes;
-    Ok(Writer { options, state, journal, is_poisoned: false, cut_bytes, _lock: lock })
+    let writer = Writer { options, state, journal, is_poisoned: false, cut_bytes, _lock: lock };
+    writer.remove_unnamed();
+    Ok(writer)
 }
 
 /// Refuses attachments that would exceed a manifest's limits together with the existing ones.

@@ -1,46 +1,34 @@
 //! Builds one commit: rows to add and remove, and the fingerprints that follow from them.
 //!
-//! Input: changes, each with the row that it expects. Output: one transaction. A change whose row is not as
-//! expected is skipped, because another writer was faster. Fingerprints always equal the sum over the rows
-//! after the commit.
+//! Input: the commit on which it is based, and changes, each with the row that it expects. Output: one
+//! transaction. A change whose row is not as expected is skipped, because another writer was faster.
+//! Fingerprints always equal the sum over the rows after the commit.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
 use crate::pass::commit::dates::{NamedDates, redate};
-use crate::pass::commit::ingest::{Ingested, Next};
+use crate::pass::commit::findings::Claim;
+use crate::pass::commit::planned::Planned;
 use crate::pass::plan::PlannedFolder;
 use crate::pass::scan::FileRows;
 use crate::pass::scan::Found;
 use crate::rows::{self, FileRow, FolderRow, Subdirectory, file_key};
-use crate::state::{self, ATTACHMENT, Root, State};
+use crate::state::{self, ATTACHMENT, State, TextSegment};
 use crate::tables::{NO_DATE, absent, files, folders, messages};
 use mail::{FileStat, Stamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use store::{OwnedValue, PRIMARY, Rows, Snapshot, Table, Transaction, Value, Version, Writer};
+use std::ops::Range;
+use store::{OwnedValue, PRIMARY, Rows, Snapshot, Table, Transaction, Value, Version};
 
-/// A pass's change to the list of roots.
-#[derive(Clone, Debug, Default)]
-pub(in crate::pass) struct RootChange {
-    /// The roots on which the plan is based.
-    pub remembered: Vec<Root>,
-    /// The roots to remember.
-    pub wanted: Vec<Root>,
-}
-
-impl RootChange {
-    /// Returns whether nothing changes.
-    pub(in crate::pass) fn is_none(&self) -> bool {
-        self.remembered == self.wanted
-    }
-
-    /// Applies the change to the newest list. Roots that another writer added meanwhile stay.
-    fn apply(&self, newest: &[Root]) -> Vec<Root> {
-        let is_in = |list: &[Root], root: &Root| list.iter().any(|other| other.name == root.name);
-        let others =
-            newest.iter().filter(|root| !is_in(&self.wanted, root) && !is_in(&self.remembered, root));
-        self.wanted.iter().chain(others).cloned().collect()
-    }
+/// The rows of new messages, and what comes with them.
+pub(in crate::pass) struct Made {
+    /// Rows of new messages, threads, copies and people, by table.
+    pub rows: Vec<(&'static str, Rows)>,
+    /// New segments of the text index.
+    pub text: Vec<TextSegment>,
+    /// The next node number.
+    pub next_node: u32,
 }
 
 /// A commit being built.
@@ -49,6 +37,9 @@ pub(in crate::pass) struct Batch<'a> {
     planned: &'a [PlannedFolder],
     state: State,
     roots_changed: bool,
+    numbers_changed: bool,
+    /// The numbers of new messages, in order.
+    new: Vec<u32>,
     /// Folders by number, as they will be after the commit.
     folders: BTreeMap<u32, FolderRow>,
     by_name: HashMap<(String, Vec<u8>), u32>,
@@ -68,30 +59,31 @@ pub(in crate::pass) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Begins a batch, with the writer's lock held.
+    /// Begins a batch on top of a commit. A plan that was made on `trusted`, or on an older commit from which
+    /// only our own ones lead there, describes that one exactly.
     pub(in crate::pass) fn begin(
-        writer: &Writer,
+        snapshot: &Snapshot,
         environment: &Environment,
-        roots: &RootChange,
-        planned: &'a [PlannedFolder],
+        plan: Planned<'a>,
         trusted: Version,
     ) -> Result<Batch<'a>> {
-        let snapshot = writer.snapshot()?;
-        let mut state = open::state(&snapshot, &environment.index_directory())?;
-        let new_roots = roots.apply(&state.roots);
+        let mut state = open::state(snapshot, &environment.index_directory())?;
+        let new_roots = plan.roots.apply(&state.roots);
         let roots_changed = state.roots != new_roots;
         state.roots = new_roots;
         let folders: BTreeMap<u32, FolderRow> =
-            rows::folders(&snapshot)?.into_iter().map(|row| (row.number, row)).collect();
+            rows::folders(snapshot)?.into_iter().map(|row| (row.number, row)).collect();
         let by_name =
             folders.values().map(|row| ((row.root.clone(), row.path.clone()), row.number)).collect();
         Ok(Batch {
-            files: rows::empty(&snapshot, files::TABLE)?,
+            files: rows::empty(snapshot, files::TABLE)?,
             is_trusted: snapshot.version() == trusted,
-            snapshot,
-            planned,
+            snapshot: snapshot.clone(),
+            planned: plan.folders,
             state,
             roots_changed,
+            numbers_changed: false,
+            new: Vec::new(),
             folders,
             by_name,
             changed_folders: BTreeSet::new(),
@@ -103,16 +95,6 @@ impl<'a> Batch<'a> {
             named: NamedDates::default(),
             now_seconds: environment.now_seconds(),
         })
-    }
-
-    /// Returns the commit that the batch is based on.
-    pub(in crate::pass) fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
-    }
-
-    /// Returns whether other roots will be remembered than so far.
-    pub(in crate::pass) fn changes_roots(&self) -> bool {
-        self.roots_changed
     }
 
     /// Returns whether no other process has written since the plan was made.
@@ -135,9 +117,59 @@ impl<'a> Batch<'a> {
         &self.named
     }
 
-    /// Returns the next numbers of messages and nodes.
-    pub(in crate::pass) fn next(&self) -> Next {
-        Next { message: self.state.next_message, node: self.state.next_node }
+    /// Returns the number that the next node of a thread gets.
+    pub(in crate::pass) fn next_node(&self) -> u32 {
+        self.state.next_node
+    }
+
+    /// Takes the numbers of new messages, in order. Returns whether they are ours.
+    pub(in crate::pass) fn claim(&mut self, numbers: Vec<u32>, claim: Claim) -> bool {
+        let Some(end) = numbers.last().map(|last| last.saturating_add(1)) else { return true };
+        let is_ours = match claim {
+            Claim::Granted => end <= self.state.next_message,
+            Claim::From(first) => first == self.state.next_message,
+        };
+        self.state.next_message = self.state.next_message.max(end);
+        self.numbers_changed = true;
+        self.new = numbers;
+        is_ours
+    }
+
+    /// Gives numbers back that were set aside for nothing. Those that others have set some aside behind are
+    /// lost.
+    pub(in crate::pass) fn give_back(&mut self, numbers: &[Range<u32>]) {
+        for range in numbers.iter().rev().filter(|range| !range.is_empty()) {
+            if range.end == self.state.next_message {
+                self.state.next_message = range.start;
+                self.numbers_changed = true;
+            }
+        }
+    }
+
+    /// Sets numbers aside for messages that later commits add.
+    ///
+    /// # Errors
+    /// There are not as many numbers.
+    pub(in crate::pass) fn set_aside(&mut self, count: usize) -> Result<Range<u32>> {
+        let first = self.state.next_message;
+        let end = u32::try_from(count).ok().and_then(|count| first.checked_add(count));
+        let end = end.ok_or(Error::Limit { what: "the number of messages", limit: u64::from(u32::MAX) })?;
+        self.numbers_changed |= count > 0;
+        self.state.next_message = end;
+        Ok(first..end)
+    }
+
+    /// Returns whether a message is new, or has a row.
+    pub(in crate::pass) fn has_message(&self, number: u32) -> Result<bool> {
+        if self.is_trusted || self.is_new(number) {
+            return Ok(true);
+        }
+        let table = self.snapshot.table(messages::TABLE)?;
+        Ok(table.get(PRIMARY, &[Value::U32(number)])?.is_some())
+    }
+
+    fn is_new(&self, number: u32) -> bool {
+        self.new.binary_search(&number).is_ok()
     }
 
     /// Gives a row a new place, name, inode or time; its message stays. Returns whether this was done.
@@ -223,10 +255,10 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the transaction, or none if there is nothing to write.
-    pub(in crate::pass) fn finish(mut self, mut ingested: Ingested) -> Result<Option<Transaction>> {
+    pub(in crate::pass) fn finish(mut self, mut made: Made) -> Result<Option<Transaction>> {
         let mut transaction = Transaction::default();
         self.absences(&mut transaction)?;
-        self.redate(&mut ingested)?;
+        self.redate(&mut made)?;
         let mut folder_rows = rows::empty(&self.snapshot, folders::TABLE)?;
         for number in &self.changed_folders {
             if let Some(row) = self.folders.get(number) {
@@ -245,18 +277,21 @@ impl<'a> Batch<'a> {
         for number in &self.removed_folders {
             transaction.deletes.push((folders::TABLE.into(), vec![OwnedValue::U32(*number)]));
         }
-        transaction.puts.extend(ingested.rows.into_iter().map(|(table, rows)| (table.to_owned(), rows)));
+        transaction.puts.extend(made.rows.into_iter().map(|(table, rows)| (table.to_owned(), rows)));
         for (table, rows) in [(files::TABLE, self.files), (folders::TABLE, folder_rows)] {
             if !rows.is_empty() {
                 transaction.puts.push((table.into(), rows));
             }
         }
-        if transaction.puts.is_empty() && transaction.deletes.is_empty() && !self.roots_changed {
+        if transaction.puts.is_empty()
+            && transaction.deletes.is_empty()
+            && !self.roots_changed
+            && !self.numbers_changed
+        {
             return Ok(None);
         }
-        self.state.next_message = ingested.next_message;
-        self.state.next_node = ingested.next_node;
-        self.state.text.extend(ingested.text);
+        self.state.next_node = made.next_node;
+        self.state.text.extend(made.text);
         transaction.attachments.push((ATTACHMENT.into(), state::encode(&self.state)));
         Ok(Some(transaction))
     }
@@ -370,7 +405,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Sets the date of messages that have none of their own, from the current names of their files.
-    fn redate(&self, ingested: &mut Ingested) -> Result<()> {
+    fn redate(&self, made: &mut Made) -> Result<()> {
         let deleted = self.deleted.iter().collect();
         let file_table = self.snapshot.table(files::TABLE)?;
         let mut changed = rows::empty(&self.snapshot, messages::TABLE)?;
@@ -384,11 +419,10 @@ impl<'a> Batch<'a> {
             named.note_seconds(message, Some(self.named.date(message)).filter(|date| *date != NO_DATE));
             Ok(Some(named.date(message)))
         };
-        let known =
-            self.lost.union(&self.gained).copied().filter(|message| *message < self.state.next_message);
+        let known = self.lost.union(&self.gained).copied().filter(|message| !self.is_new(*message));
         redate(&self.snapshot, known, date, &mut changed)?;
         if !changed.is_empty() {
-            ingested.rows.push((messages::TABLE, changed));
+            made.rows.push((messages::TABLE, changed));
         }
         Ok(())
     }

@@ -1,39 +1,48 @@
-//! Carries out a plan in batches, each published as a whole under the writer's lock.
+//! Carries out a plan in batches, each published as a whole.
 //!
-//! Input: a plan made on an older commit. Output: commits. With the lock held, every row is checked against
-//! the newest commit. Rows that another writer changed meanwhile are left alone for the next pass. New
-//! numbers are assigned only there.
+//! Input: a plan made on an older commit. Output: commits. Files are read, messages parsed and text written
+//! without the writer's lock. With it, a commit is only published, if it rests on the newest one. Rows that
+//! another writer changed meanwhile are left alone for the next pass.
 
 mod archived;
 mod batch;
 mod contents;
 mod dates;
-mod ingest;
+mod findings;
 mod link;
+mod number;
+mod parse;
 mod people;
 mod pipeline;
+mod planned;
+mod publish;
+mod queue;
 
 use crate::environment::{Environment, present_for_dates};
 use crate::error::Result;
 use crate::open;
 use crate::pass::options::UpdateOptions;
 use crate::pass::orphans;
-use crate::pass::plan::{Candidate, Move, Plan, PlannedFolder, newest_first};
-use crate::pass::scan::Found;
+use crate::pass::plan::{Candidate, Plan, PlannedFolder, newest_first};
 use crate::pass::summary::{Problem, Summary};
-use crate::rows::FileRow;
-use batch::Batch;
-pub(in crate::pass) use batch::RootChange;
-use contents::{Read, path_of};
-pub(in crate::pass) use dates::NamedDates;
-pub(in crate::pass) use ingest::{Ingest, Next};
-use ingest::{Outcome, Parsing, Task};
-use mail::{Compression, FileStat, Stamp};
-use pipeline::{FileRead, Pipeline, Step};
+use crate::text;
+pub(in crate::pass) use archived::Archived;
+use contents::{Manner, Read, path_of, read_large};
+pub(in crate::pass) use findings::{Claim, Findings};
+use findings::{Counts, End, Unread};
+use mail::{Compression, FileStat};
+pub(in crate::pass) use number::Numbers;
+use parse::{Parsing, Task};
+use pipeline::Pipeline;
+pub(in crate::pass) use planned::{Planned, RootChange};
+use planned::{directory_of, folders_of, stat_of};
+pub(in crate::pass) use publish::{Published, Publisher};
+use queue::FileRead;
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
-use store::{Version, Writer};
+use store::{Snapshot, Writer};
 use work::{Progress, Stage};
 
 /// For how long the first batch of a pass is read. Each next one is read for twice as long.
@@ -42,14 +51,26 @@ const BATCH_TIME_FIRST: Duration = Duration::from_millis(600);
 /// Fewer files are read in the order of their folders.
 const ORDERED_COUNT_MIN: usize = 64;
 
-/// What is done without reading a file: rows that move, rows that get other times, drafts that only moved.
-type Unread = (Vec<Move>, Vec<(FileRow, Found, FileStat)>, Vec<Candidate>);
+/// A pass with at most as many files to read expects that nobody else adds messages meanwhile. If somebody
+/// does, it begins again. A larger one first sets numbers aside, which takes a commit of its own.
+const UNCLAIMED_COUNT_MAX: usize = 1_000;
 
-/// The files of a plan.
-struct Work<'a> {
-    files: &'a [Candidate],
-    folders: &'a [PlannedFolder],
-    gone: &'a [FileRow],
+/// Whether a pass sets numbers aside for its new messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pass) enum SetAside {
+    /// If it has many files to read.
+    IfMany,
+    /// In any case.
+    Always,
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pass) enum Ended {
+    /// Everything is published, or as much as there was time for.
+    Done,
+    /// Others have written so much that the plan is of no use. What was published before stays.
+    Outdated,
 }
 
 /// How far the files are read, over all batches.
@@ -60,44 +81,107 @@ struct Reading {
     group: VecDeque<FileRead>,
     /// New messages that were not handed over yet.
     task: Task,
+    /// What the next commit holds besides files that are read.
+    unread: Unread,
+    /// What the commits so far hold.
+    counts: Counts,
     /// Folders with files that could not be read.
     unreadable: HashSet<usize>,
-}
-
-impl Reading {
-    fn is_done(&self, work: &Work<'_>) -> bool {
-        self.taken_count == work.files.len()
-    }
+    problems: Vec<Problem>,
 }
 
 /// A pass that writes.
 pub(in crate::pass) struct Session<'a> {
-    environment: &'a Environment,
-    roots: &'a RootChange,
-    options: &'a UpdateOptions,
-    observer: &'a dyn Progress,
-    /// The commit that the plan or our own last batch is based on. Newer commits come from other processes.
-    trusted: Version,
+    pub(in crate::pass) environment: &'a Environment,
+    pub(in crate::pass) roots: &'a RootChange,
+    pub(in crate::pass) options: &'a UpdateOptions,
+    pub(in crate::pass) observer: &'a dyn Progress,
+    pub(in crate::pass) set_aside: SetAside,
+}
+
+/// Publishes a batch while the next one is read.
+struct Publishing<'scope, 'env, 'a> {
+    scope: &'scope Scope<'scope, 'env>,
+    pipeline: &'scope Pipeline<'scope>,
+    /// Who publishes, when there is nothing to publish.
+    idle: Option<Publisher<'a>>,
+    busy: Option<Busy<'scope, 'a>>,
+}
+
+/// A batch that is being published.
+enum Busy<'scope, 'a> {
+    /// By a thread.
+    Thread(ScopedJoinHandle<'scope, Done<'a>>),
+    /// By nobody yet: whoever waits for it does it. Without workers there is nothing else to do meanwhile.
+    Waiter(Box<dyn FnOnce() -> Done<'a> + 'scope>),
+}
+
+/// Who has published a batch, and what.
+type Done<'a> = (Publisher<'a>, Result<Option<Published>>);
+
+impl<'scope, 'a: 'scope> Publishing<'scope, '_, 'a> {
+    /// Returns whether the last batch is published.
+    fn is_idle(&self) -> bool {
+        match &self.busy {
+            Some(Busy::Thread(thread)) => thread.is_finished(),
+            Some(Busy::Waiter(_)) => false,
+            None => true,
+        }
+    }
+
+    /// Begins to publish a batch as soon as it is whole. The one before must be published.
+    fn begin(&mut self, batch: u64, findings: Findings) {
+        let Some(mut publisher) = self.idle.take() else { unreachable!("the batch before is published") };
+        let (pipeline, is_last) = (self.pipeline, findings.is_last());
+        let publish = move || {
+            let mut findings = findings;
+            let published = match pipeline.take_batch(batch) {
+                Some((messages, text)) => {
+                    (findings.messages, findings.text) = (messages, text);
+                    publisher.publish(&findings)
+                }
+                // The pipeline says why.
+                None => Ok(None),
+            };
+            (publisher, published)
+        };
+        self.busy = Some(if is_last || !pipeline.has_workers() {
+            Busy::Waiter(Box::new(publish))
+        } else {
+            Busy::Thread(self.scope.spawn(publish))
+        });
+    }
+
+    /// Waits until the batch is published. Returns `None` if the pass must begin again.
+    fn wait(&mut self) -> Result<Option<Published>> {
+        let (publisher, published) = match self.busy.take() {
+            Some(Busy::Thread(thread)) => {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            }
+            Some(Busy::Waiter(publish)) => publish(),
+            None => return Ok(None),
+        };
+        self.idle = Some(publisher);
+        let published = published?;
+        if published.is_none() {
+            self.pipeline.check()?;
+        }
+        Ok(published)
+    }
 }
 
 impl<'a> Session<'a> {
-    /// Returns a session for a plan that was made on commit `version`.
-    pub(in crate::pass) fn new(
-        environment: &'a Environment,
-        roots: &'a RootChange,
-        version: Version,
-        options: &'a UpdateOptions,
-        observer: &'a dyn Progress,
-    ) -> Session<'a> {
-        Session { environment, roots, options, observer, trusted: version }
-    }
-
-    /// Carries out the plan. Moves come first and removals last, so that a file that was copied and then
-    /// removed is never absent.
+    /// Carries out a plan that was made on `snapshot`. Moves come first and removals last, so that a file
+    /// that was copied and then removed is never absent.
     ///
     /// # Errors
     /// A full disk, damage. Everything published before stays.
-    pub(in crate::pass) fn run(&mut self, plan: Plan, summary: &mut Summary) -> Result<()> {
+    pub(in crate::pass) fn run(
+        &self,
+        plan: Plan,
+        snapshot: &Snapshot,
+        summary: &mut Summary,
+    ) -> Result<Ended> {
         let Plan { folders, moved, restated, read, gone, .. } = plan;
         if !read.is_empty() {
             self.observer.stage(Stage::Read);
@@ -110,141 +194,238 @@ impl<'a> Session<'a> {
                 |file: &Candidate| Some(stat_of(&folders, file)?.mtime_ns.div_euclid(1_000_000_000));
             newest_first(&mut read, seconds);
         }
-        let now_seconds = present_for_dates(self.environment.now_seconds());
-        let parsing = Parsing { now_seconds, headers: &self.options.headers };
-        let thread_count = self.environment.context.thread_count;
-        let pipeline = Pipeline::new((&read, &folders), parsing, thread_count);
-        let work = Work { files: &read, folders: &folders, gone: &gone };
-        pipeline.run(|| self.run_batches(&work, &pipeline, (moved, restated, whole), summary))
+        let planned = Planned { roots: self.roots, files: &read, folders: &folders, gone: &gone };
+        let mut publisher = Publisher::new(self.environment, self.options, self.observer, planned, snapshot);
+        let mut unread = Unread { moved, restated, whole };
+        let state = open::state(snapshot, &self.environment.index_directory())?;
+        let first = state.next_message;
+        let mut start =
+            (Claim::From(first), snapshot.clone(), first..first.saturating_add(count(read.len())));
+        let unclaimed_max = UNCLAIMED_COUNT_MAX.min(self.options.batch_message_count);
+        let is_large = read.len() > unclaimed_max || self.set_aside == SetAside::Always;
+        if !read.is_empty() && (is_large || !self.roots.is_none()) {
+            // Where the mail is, is remembered at once, whatever happens while it is read.
+            let wanted_count = self.numbers_ahead(read.len());
+            let findings = Findings {
+                unread: std::mem::take(&mut unread),
+                wanted_count,
+                ..Findings::none(Claim::Granted)
+            };
+            let Some(published) = publisher.publish(&findings)? else { return Ok(Ended::Outdated) };
+            published.counts.add_to(summary);
+            if let Some(writer) = &published.writer {
+                orphans::remove(self.environment, writer)?;
+            }
+            start = (Claim::Granted, published.snapshot, published.granted);
+        }
+        // Nobody removes segments of text that no commit names yet.
+        let share =
+            if read.is_empty() { None } else { Some(orphans::share(self.environment, self.observer)?) };
+        let (claim, snapshot, free) = start;
+        let reader = Reader { session: self, planned, claim, numbers: Numbers::new(snapshot, free) };
+        let (ended, writer) = reader.run(publisher, unread, summary)?;
+        drop(share);
+        if let Some(writer) = writer {
+            orphans::remove(self.environment, &writer)?;
+        }
+        Ok(ended)
     }
 
-    /// Publishes batch after batch until every file is read.
-    fn run_batches(
-        &mut self,
-        work: &Work<'_>,
-        pipeline: &Pipeline<'_>,
+    /// Returns how many numbers to have ready: for the batch that is read, and the next one.
+    fn numbers_ahead(&self, file_count: usize) -> usize {
+        file_count.min(self.options.batch_message_count.saturating_mul(2))
+    }
+}
+
+fn count(files: usize) -> u32 {
+    u32::try_from(files).unwrap_or(u32::MAX)
+}
+
+/// Reads the files of a plan, and has batches of them published.
+struct Reader<'s, 'a> {
+    session: &'s Session<'a>,
+    planned: Planned<'s>,
+    claim: Claim,
+    numbers: Numbers,
+}
+
+impl<'s> Reader<'s, '_> {
+    /// Publishes batch after batch until every file is read. Returns the writer of the last one.
+    fn run(
+        mut self,
+        publisher: Publisher<'s>,
         unread: Unread,
         summary: &mut Summary,
-    ) -> Result<()> {
-        let mut first = Some(unread);
-        let mut reading = Reading::default();
-        let mut batch_time = BATCH_TIME_FIRST.min(self.options.batch_time);
+    ) -> Result<(Ended, Option<Writer>)> {
+        let Session { environment, options, .. } = self.session;
+        let now_seconds = present_for_dates(environment.now_seconds());
+        let parsing = Parsing { now_seconds, headers: &options.headers };
+        let thread_count = environment.context.thread_count;
+        let directory = environment.text_directory();
+        let make_writer = || text::writer(&environment.disk, &directory, thread_count);
+        let planned = (self.planned.files, self.planned.folders);
+        let pipeline = Pipeline::new(planned, parsing, &make_writer, thread_count);
+        let mut reading = Reading { unread, ..Reading::default() };
+        let ended = pipeline.run(|| {
+            std::thread::scope(|scope| {
+                let publishing = Publishing { scope, pipeline: &pipeline, idle: Some(publisher), busy: None };
+                self.run_batches(publishing, &mut reading)
+            })
+        });
+        reading.counts.add_to(summary);
+        summary.problems.extend(reading.problems);
+        ended
+    }
+
+    fn run_batches<'scope>(
+        &mut self,
+        mut publishing: Publishing<'scope, '_, 's>,
+        reading: &mut Reading,
+    ) -> Result<(Ended, Option<Writer>)>
+    where
+        's: 'scope,
+    {
+        let (options, pipeline) = (self.session.options, publishing.pipeline);
+        let mut batch_time = match self.claim {
+            Claim::Granted => BATCH_TIME_FIRST.min(options.batch_time),
+            // What nobody has set aside is used by one commit.
+            Claim::From(_) => Duration::MAX,
+        };
         loop {
-            let writer = open::writer(self.environment, self.observer)?;
-            orphans::remove(self.environment, &writer)?;
-            let mut batch = Batch::begin(&writer, self.environment, self.roots, work.folders, self.trusted)?;
-            if let Some((moved, restated, whole)) = first.take() {
-                for entry in &moved {
-                    summary.moved += u64::from(batch.change(&entry.old, &entry.new, None)?);
+            let files = self.read_batch(pipeline, reading, batch_time, &|| publishing.is_idle())?;
+            let batch = pipeline.end_batch();
+            // Memory holds one batch that is being published, besides the one that is read.
+            if publishing.busy.is_some() {
+                let Some(published) = publishing.wait()? else { return Ok((Ended::Outdated, None)) };
+                reading.counts.add(published.counts);
+                self.numbers.published(published.snapshot, published.granted);
+            }
+            let findings = self.findings(files, reading);
+            let is_last = findings.is_last();
+            self.numbers.end_batch();
+            publishing.begin(batch, findings);
+            if is_last || !pipeline.has_workers() {
+                let Some(published) = publishing.wait()? else { return Ok((Ended::Outdated, None)) };
+                reading.counts.add(published.counts);
+                if is_last {
+                    return Ok((Ended::Done, published.writer));
                 }
-                for (row, found, stat) in &restated {
-                    summary.changed += u64::from(batch.change(row, found, Some(stat))?);
-                }
-                summary.moved += move_unread(&mut batch, work.folders, whole)?;
+                self.numbers.published(published.snapshot, published.granted);
             }
-            // Where the mail is, is remembered at once, whatever happens while it is read.
-            let is_quick = batch.changes_roots() && !reading.is_done(work);
-            let time = if is_quick { Duration::ZERO } else { batch_time };
-            let ingest = self.ingest((&mut batch, time), (work, pipeline), &mut reading, summary)?;
-            let is_last = reading.is_done(work) || self.observer.is_cancelled();
-            if is_last {
-                // An interrupted pass has not seen all new files, so a file that seems gone may only have
-                // moved.
-                for row in work.gone.iter().filter(|_| reading.is_done(work)) {
-                    summary.gone += u64::from(batch.remove(row)?);
-                }
-                finish_folders(&mut batch, work.folders, &reading.unreadable, reading.is_done(work))?;
-            }
-            self.publish(writer, batch, ingest, summary)?;
-            if is_last {
-                return Ok(());
-            }
-            if !is_quick {
-                // The newest mail can be searched soon, and yet there are few batches.
-                batch_time = batch_time.saturating_mul(2).min(self.options.batch_time);
-            }
+            // The newest mail can be searched soon, and yet there are few batches.
+            batch_time = batch_time.saturating_mul(2).min(options.batch_time);
         }
     }
 
-    /// Takes files until the batch is full, no files are left, or the pass is cancelled.
-    fn ingest(
+    /// Returns what a batch with these files has found out, except for its messages.
+    fn findings(&self, files: Vec<(usize, u32, FileStat)>, reading: &mut Reading) -> Findings {
+        let unread = std::mem::take(&mut reading.unread);
+        let mut findings = Findings { unread, files, ..Findings::none(self.claim) };
+        let left = self.planned.files.len() - reading.taken_count;
+        if left == 0 || self.session.observer.is_cancelled() {
+            findings.returned = self.numbers.left();
+            let unreadable = std::mem::take(&mut reading.unreadable);
+            findings.end = Some(End { is_complete: left == 0, unreadable });
+        } else if self.claim == Claim::Granted {
+            findings.wanted_count =
+                self.session.numbers_ahead(left).saturating_sub(self.numbers.free_count());
+        }
+        findings
+    }
+
+    /// Takes files until the batch is full, no files are left, or the pass is cancelled. Returns each file
+    /// with the number of its message. A batch is full when its time is up and the one before it is
+    /// published, or when it has all messages that it may have.
+    fn read_batch(
         &mut self,
-        (batch, time): (&mut Batch<'_>, Duration),
-        (work, pipeline): (&Work<'_>, &Pipeline<'_>),
+        pipeline: &Pipeline<'_>,
         reading: &mut Reading,
-        summary: &mut Summary,
-    ) -> Result<Ingest> {
-        let snapshot = batch.snapshot().clone();
-        let mut ingest = Ingest::new(&snapshot, batch.next(), self.environment, self.options)?;
-        pipeline.begin_batch(ingest.lend_writers());
+        time: Duration,
+        is_published: &dyn Fn() -> bool,
+    ) -> Result<Vec<(usize, u32, FileStat)>> {
+        let Session { options, observer, .. } = self.session;
+        let mut files = Vec::new();
         let started = Instant::now();
         loop {
-            let is_open = started.elapsed() < time
-                && ingest.new_message_count() < self.options.batch_message_count
-                && !self.observer.is_cancelled();
+            let is_full = self.numbers.new_count() >= options.batch_message_count
+                || (started.elapsed() >= time && is_published());
+            let is_open = !is_full && !observer.is_cancelled();
             if is_open && let Some((file, content)) = reading.group.pop_front() {
-                let outcome = match content {
-                    Ok(read) if read.content.truncated => {
-                        let bytes_max = self.options.message_bytes_max as u64;
-                        let bytes = large_bytes(&read, bytes_max);
-                        drop(read);
-                        pipeline.wait_for_room(bytes, bytes_max);
-                        let (content, mut task) =
-                            (ingest.read_large(&snapshot, &pipeline.path(file)), Task::new());
-                        let outcome = ingest.take_file(&snapshot, content, &mut task)?;
-                        pipeline.parse_large(task, bytes);
-                        outcome
-                    }
-                    content => ingest.take_file(&snapshot, content, &mut reading.task)?,
-                };
-                if let Some(candidate) = work.files.get(file) {
-                    note_outcome(
-                        batch,
-                        work.folders,
-                        (candidate, outcome),
-                        (summary, &mut reading.unreadable),
-                    )?;
+                match self.number(pipeline, reading, file, content)? {
+                    Ok((number, stat)) => files.push((file, number, stat)),
+                    Err(error) => self.note_unread(reading, file, &error),
                 }
                 reading.taken_count += 1;
-                self.observer.add(1, 0);
+                observer.add(1, 0);
                 continue;
             }
             // The group is numbered, or the batch is full.
             pipeline.parse(std::mem::take(&mut reading.task));
-            match pipeline.step(is_open)? {
-                Step::Link(parsed) => ingest.accept(parsed)?,
-                Step::Number(group) => reading.group = group.into(),
-                Step::Idle => break,
+            if !is_open {
+                return Ok(files);
+            }
+            match pipeline.next_files()? {
+                Some(group) => reading.group = group.into(),
+                None => return Ok(files),
             }
         }
-        ingest.take_writers(pipeline.end_batch());
-        Ok(ingest)
     }
 
-    fn publish(
+    /// Numbers a file that was read, and has its message parsed if it is new. Reads the rest of a large
+    /// file.
+    fn number(
         &mut self,
-        mut writer: Writer,
-        mut batch: Batch<'_>,
-        ingest: Ingest,
-        summary: &mut Summary,
-    ) -> Result<()> {
-        summary.new_messages += ingest.new_message_count() as u64;
-        if ingest.new_message_count() > 0 {
-            batch.read_with_headers(&self.options.headers);
+        pipeline: &Pipeline<'_>,
+        reading: &mut Reading,
+        file: usize,
+        content: mail::Result<Read>,
+    ) -> Result<mail::Result<(u32, FileStat)>> {
+        let bytes_max = self.session.options.message_bytes_max as u64;
+        let (content, large_bytes) = match content {
+            Ok(read) if read.content.truncated => {
+                let bytes = large_bytes(&read, bytes_max);
+                drop(read);
+                pipeline.wait_for_room(bytes, bytes_max);
+                (self.read_large(&pipeline.path(file)), Some(bytes))
+            }
+            content => (content, None),
+        };
+        let read = match content {
+            Ok(read) => read,
+            Err(error) => return Ok(Err(error)),
+        };
+        let stat = read.content.stat;
+        let (number, is_new) = self.numbers.number(read.sha256)?;
+        if is_new {
+            match large_bytes {
+                Some(bytes) => pipeline.parse_large(vec![(number, read)], bytes),
+                None => reading.task.push((number, read)),
+            }
         }
-        let ingested = ingest.finish(batch.named_dates())?;
-        if !ingested.text.is_empty() {
-            self.environment.disk.sync_directory(&self.environment.text_directory())?;
+        Ok(Ok((number, stat)))
+    }
+
+    /// Reads a file that is larger than what is read ahead.
+    fn read_large(&self, path: &Path) -> mail::Result<Read> {
+        let Session { environment, options, .. } = self.session;
+        let is_known = |sha256: &[u8; 32]| self.numbers.known(sha256).is_ok_and(|known| known.is_some());
+        let manner = Manner {
+            limit_bytes: options.message_bytes_max,
+            now_seconds: present_for_dates(environment.now_seconds()),
+            headers: &options.headers,
+            is_known: &is_known,
+        };
+        read_large(path, &manner)
+    }
+
+    /// Notes a file that could not be read. If it disappeared, the next pass finds out where it went.
+    fn note_unread(&self, reading: &mut Reading, file: usize, error: &mail::Error) {
+        let Some(candidate) = self.planned.files.get(file) else { return };
+        reading.unreadable.extend(folders_of(candidate, self.planned.folders));
+        if !error.is_not_found() {
+            let path = path_of(directory_of(self.planned.folders, candidate.found.folder), candidate);
+            reading.problems.push(Problem::new(path, error.reason()));
         }
-        let is_trusted = batch.is_trusted();
-        let Some(transaction) = batch.finish(ingested)? else { return Ok(()) };
-        let version = writer.commit(transaction)?;
-        // The plan does not include what another process committed. After such a commit, our own ones are not
-        // trusted either.
-        if is_trusted {
-            self.trusted = version;
-        }
-        Ok(())
     }
 }
 
@@ -262,27 +443,6 @@ fn is_moved_only(folders: &[PlannedFolder], candidate: &Candidate) -> bool {
             .is_some_and(|stat| (stat.size_bytes, stat.mtime_ns) == (old.size_bytes, old.mtime_ns))
 }
 
-/// Moves rows without reading their files. Returns how many.
-fn move_unread(
-    batch: &mut Batch<'_>,
-    folders: &[PlannedFolder],
-    moved: impl IntoIterator<Item = Candidate>,
-) -> Result<u64> {
-    let mut count = 0;
-    for candidate in moved {
-        if let (Some(old), stat) = (&candidate.replaces, stat_of(folders, &candidate)) {
-            count += u64::from(batch.change(old, &candidate.found, stat.as_ref())?);
-        }
-    }
-    Ok(count)
-}
-
-fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Option<FileStat> {
-    let found = &candidate.found;
-    let place = folders.get(found.folder)?.path.join(found.subdirectory.name());
-    mail::stat_file(&mail::join(&place, &found.name)).ok()
-}
-
 /// Returns what a large message counts for while it is in memory, in bytes. What a compressed one unpacks to
 /// is not known.
 fn large_bytes(beginning: &Read, bytes_max: u64) -> u64 {
@@ -290,85 +450,4 @@ fn large_bytes(beginning: &Read, bytes_max: u64) -> u64 {
         Compression::Plain => beginning.content.stat.size_bytes.min(bytes_max),
         _ => bytes_max,
     }
-}
-
-/// Returns the folders that are incomplete while a file is not read: its folder, and the folder of the row
-/// that it replaces.
-fn folders_of(candidate: &Candidate, folders: &[PlannedFolder]) -> impl Iterator<Item = usize> {
-    let old = candidate
-        .replaces
-        .as_ref()
-        .and_then(|old| folders.iter().position(|folder| !folder.is_new && folder.row.number == old.folder));
-    std::iter::once(candidate.found.folder).chain(old)
-}
-
-/// Records the outcome of a file.
-fn note_outcome(
-    batch: &mut Batch<'_>,
-    folders: &[PlannedFolder],
-    (candidate, outcome): (&Candidate, Outcome),
-    (summary, unreadable): (&mut Summary, &mut HashSet<usize>),
-) -> Result<()> {
-    match outcome {
-        Outcome::Message { number, stat } => note(batch, candidate, (number, &stat), summary)?,
-        Outcome::Vanished => unreadable.extend(folders_of(candidate, folders)),
-        Outcome::Unreadable(error) => {
-            unreadable.extend(folders_of(candidate, folders));
-            let path = path_of(directory_of(folders, candidate.found.folder), candidate);
-            summary.problems.push(Problem::new(path, error.reason()));
-        }
-    }
-    Ok(())
-}
-
-fn directory_of(folders: &[PlannedFolder], index: usize) -> &Path {
-    folders.get(index).map_or(Path::new(""), |folder| folder.path.as_path())
-}
-
-/// Records a file that was read.
-fn note(
-    batch: &mut Batch<'_>,
-    candidate: &Candidate,
-    read: (u32, &FileStat),
-    summary: &mut Summary,
-) -> Result<()> {
-    let is_done = match &candidate.replaces {
-        Some(old) => {
-            let is_done = batch.replace(old, &candidate.found, read)?;
-            summary.changed += u64::from(is_done);
-            is_done
-        }
-        None => {
-            let is_done = batch.add(&candidate.found, read)?;
-            summary.added += u64::from(is_done);
-            is_done
-        }
-    };
-    if !is_done {
-        // Another writer was faster, so the message may have no file.
-        batch.left_over(read.0);
-    }
-    Ok(())
-}
-
-/// Stores the state of folders. A stamp means that everything in the directory is done.
-fn finish_folders(
-    batch: &mut Batch<'_>,
-    folders: &[PlannedFolder],
-    unreadable: &HashSet<usize>,
-    is_complete: bool,
-) -> Result<()> {
-    for (index, folder) in folders.iter().enumerate() {
-        let has_rest = unreadable.contains(&index);
-        if !folder.is_changed && !has_rest {
-            continue;
-        }
-        // If another writer was faster, its changes and our state may not match.
-        let is_whole = is_complete && !has_rest && batch.is_trusted();
-        let known = folder.row.directories.map(|directory| Some(directory.stamp).filter(|_| has_rest));
-        let stamps = [0, 1].map(|place| folder.stamps[place].or(known[place]));
-        let stamps = if is_whole { stamps } else { stamps.map(|stamp| stamp.map(Stamp::without_times)) };
-        batch.finish_folder(index, stamps, is_complete && folder.is_gone)?;
-    }
-    Ok(())
 }

@@ -4,84 +4,74 @@
 //! result does not depend on the order of the messages. Must not know files or text.
 
 use crate::error::Result;
+use crate::record::Correspondents;
 use crate::rows::part_of;
 use crate::tables::{NO_DATE, contacts};
-use std::collections::{BTreeMap, HashSet};
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use store::{PRIMARY, Rows, Snapshot, Table, Value};
-
-/// The role of an address in a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Role {
-    /// It sent the message.
-    Sender,
-    /// It received the message.
-    Recipient,
-}
-
-/// An address of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mention {
-    /// The address as written.
-    pub address: String,
-    /// The display name; may be empty.
-    pub name: String,
-    /// Its role.
-    pub role: Role,
-}
 
 /// What is known about an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Person {
+struct Person<'a> {
     /// The newest name with its date, and the address as written with it. Of two names with the same date,
     /// the one that sorts last.
-    name: (i64, String, String),
+    name: (i64, Cow<'a, str>, Cow<'a, str>),
     sent_count: u32,
     received_count: u32,
     first: i64,
     last: i64,
 }
 
-/// The addresses in a batch.
-pub(super) struct People {
+/// The addresses in the messages of a batch, which it borrows.
+pub(super) struct People<'a> {
     table: Table,
     /// Keyed by the address in lower case.
-    seen: BTreeMap<String, Person>,
+    seen: HashMap<Cow<'a, str>, Person<'a>>,
 }
 
-impl People {
+impl<'a> People<'a> {
     /// Returns counts with no addresses.
-    pub(super) fn new(snapshot: &Snapshot) -> Result<People> {
-        Ok(People { table: snapshot.table(contacts::TABLE)?, seen: BTreeMap::new() })
+    pub(super) fn new(snapshot: &Snapshot) -> Result<People<'a>> {
+        Ok(People { table: snapshot.table(contacts::TABLE)?, seen: HashMap::new() })
     }
 
     /// Counts the addresses of a message with this date, if it has one. An address counts once per role,
     /// however often the message names it.
-    pub(super) fn note(&mut self, date: Option<i64>, mentions: &[Mention]) {
+    pub(super) fn note(&mut self, date: Option<i64>, correspondents: &Correspondents<'a>) {
         let date = date.unwrap_or(NO_DATE);
         let mut counted = HashSet::new();
-        for mention in mentions.iter().filter(|mention| !mention.address.is_empty()) {
-            let key = mention.address.to_lowercase();
-            let is_new = counted.insert((mention.role, key.clone()));
+        let senders = correspondents.senders.iter().map(|person| (true, person));
+        let all = senders.chain(correspondents.recipients.iter().map(|person| (false, person)));
+        for (is_sender, &(name, address)) in all.filter(|(_, (_, address))| !address.is_empty()) {
+            let key = lower_case(address);
+            let is_new = counted.insert((is_sender, key.clone()));
             let person = Person {
-                name: (date, mention.name.clone(), mention.address.clone()),
-                sent_count: u32::from(is_new && mention.role == Role::Sender),
-                received_count: u32::from(is_new && mention.role == Role::Recipient),
+                name: (date, name.into(), address.into()),
+                sent_count: u32::from(is_new && is_sender),
+                received_count: u32::from(is_new && !is_sender),
                 first: date,
                 last: date,
             };
-            self.seen.entry(key).and_modify(|known| known.join(&person)).or_insert(person);
+            match self.seen.entry(key) {
+                Entry::Occupied(known) => known.into_mut().join(person),
+                Entry::Vacant(entry) => drop(entry.insert_entry(person)),
+            }
         }
     }
 
-    /// Returns the rows.
+    /// Returns the rows, in the order of their keys.
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn finish(mut self) -> Result<Rows> {
+    pub(super) fn finish(self) -> Result<Rows> {
         let mut rows = Rows::new(self.table.schema());
-        for (key, person) in &mut self.seen {
+        let mut seen: Vec<(Cow<'a, str>, Person<'a>)> = self.seen.into_iter().collect();
+        seen.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+        for (key, person) in &mut seen {
             if let Some(known) = known(&self.table, key)? {
-                person.join(&known);
+                person.join(known);
             }
             let (named, name, address) = &person.name;
             rows.push(&[
@@ -99,12 +89,12 @@ impl People {
     }
 }
 
-impl Person {
-    fn join(&mut self, other: &Person) {
+impl<'a> Person<'a> {
+    fn join(&mut self, other: Person<'a>) {
         // Any name, however old, is better than none.
-        let rank = |person: &Person| (!person.name.1.is_empty(), person.name.clone());
-        if rank(other) > rank(self) {
-            self.name.clone_from(&other.name);
+        let is_better = (!other.name.1.is_empty(), &other.name) > (!self.name.1.is_empty(), &self.name);
+        if is_better {
+            self.name = other.name;
         }
         self.sent_count = self.sent_count.saturating_add(other.sent_count);
         self.received_count = self.received_count.saturating_add(other.received_count);
@@ -116,11 +106,21 @@ impl Person {
     }
 }
 
-fn known(table: &Table, key: &str) -> Result<Option<Person>> {
+/// Most addresses are in lower case already.
+fn lower_case(address: &str) -> Cow<'_, str> {
+    if address.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        Cow::Borrowed(address)
+    } else {
+        Cow::Owned(address.to_lowercase())
+    }
+}
+
+fn known(table: &Table, key: &str) -> Result<Option<Person<'static>>> {
     let Some(id) = table.get(PRIMARY, &[Value::Bytes(key.as_bytes())])? else { return Ok(None) };
     let (part, row) = (part_of(table, id), id.row);
-    let text =
-        |column| -> Result<String> { Ok(String::from_utf8_lossy(part.bytes(column, row)?).into_owned()) };
+    let text = |column| -> Result<Cow<'static, str>> {
+        Ok(String::from_utf8_lossy(part.bytes(column, row)?).into_owned().into())
+    };
     Ok(Some(Person {
         name: (part.i64_at(contacts::NAMED, row)?, text(contacts::NAME)?, text(contacts::ADDRESS)?),
         sent_count: part.u32_at(contacts::SENT_COUNT, row)?,

@@ -1,26 +1,31 @@
 //! Reads and parses the files of a pass on many threads, so that no step waits for another.
 //!
-//! Input: files in the order in which they are to be taken. Output: their contents in that order, and parsed
-//! messages in the order of their numbers. Does not know which contents are new, nor what becomes of rows.
+//! Input: files in the order in which they are to be taken. Output: their contents in that order; and, for
+//! each batch, parsed messages and segments of text. Does not know which contents are new, nor what becomes
+//! of rows.
 //!
 //! Three kinds of threads share one state:
 //! - *readers* read files ahead and hash them. There are more than cores, because they mostly wait for the
 //!   disk, and a disk is fastest with several requests at a time;
 //! - *workers* parse messages and write their text;
-//! - the *coordinator*, the thread that runs the pass, takes contents in order, numbers them and links what
-//!   was parsed. It takes a tenth of the time. With one thread, or for a few files, it also reads and parses.
+//! - the *coordinator*, the thread that runs the pass, takes contents in order and numbers them, which is
+//!   little work. With one thread, or for a few files, it also reads and parses.
 //!
-//! All workers write as much text, so that their segments, one for each, are finished at the same time.
+//! A batch ends without anybody waiting. Each worker goes on with messages of the next one as soon as no
+//! more of the last one are left, after it has finished its own segment of text. A batch is whole when all
+//! workers have.
 //!
 //! Memory: small files, [`AHEAD_BYTES`] that are read ahead, [`WAITING_BYTES`] that wait to be parsed, and a
-//! group for each thread; large messages together at most as much as one may have.
+//! group for each thread; large messages together at most as much as one may have; one open segment of text
+//! for each worker.
 
 use crate::error::Result;
 use crate::pass::commit::contents::{Read, SMALL_BYTES, identity, path_of};
-use crate::pass::commit::ingest::{Parsed, Parsing, Task};
+use crate::pass::commit::parse::{Parsed, Parsing, Task};
+use crate::pass::commit::queue::{BatchNumber, BatchState, FileRead, Queued, State, Work, Writing};
 use crate::pass::plan::{Candidate, PlannedFolder};
+use crate::state::TextSegment;
 use crate::text::Documents;
-use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -37,63 +42,25 @@ const WAITING_BYTES: usize = 8 << 20;
 /// Groups that wait to be parsed, for each thread.
 const WAITING_PER_THREAD: usize = 8;
 
-/// A file that was read: its place among the files, and its content. Of a large one only the beginning.
-pub(super) type FileRead = (usize, mail::Result<Read>);
-
-/// A task in the queue.
-struct Queued {
-    task: Task,
-    bytes: usize,
-    /// What a large message counts for, in bytes; 0 for a task of small ones.
-    large_bytes: u64,
-}
+/// Makes a writer of text. Each worker uses one at a time.
+pub(super) type MakeWriter<'a> = &'a (dyn Fn() -> Box<dyn Documents> + Sync);
 
 /// The files of a pass, being read and parsed.
 pub(super) struct Pipeline<'a> {
     files: &'a [Candidate],
     folders: &'a [PlannedFolder],
     parsing: Parsing<'a>,
+    make_writer: MakeWriter<'a>,
     thread_count: usize,
     state: Mutex<State>,
     /// A group was taken, so another may be read.
     has_room: Condvar,
-    /// A task waits to be parsed.
+    /// A task waits to be parsed, or a batch ends.
     has_task: Condvar,
     /// A group was read, or a task parsed: the coordinator waits for both.
     has_result: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    /// The next group to be read, and the next to be taken.
-    next_group: usize,
-    taken_group: usize,
-    read: BTreeMap<usize, Vec<mail::Result<Read>>>,
-    read_bytes: usize,
-    tasks: VecDeque<Queued>,
-    /// Tasks that are being parsed.
-    running: usize,
-    /// Bytes of all tasks in the queue.
-    waiting_bytes: usize,
-    /// What large messages that are queued or being parsed count for, in bytes.
-    large_bytes: u64,
-    parsed: Vec<Parsed>,
-    writers: Vec<Box<dyn Documents>>,
-    /// The first error of a worker.
-    failure: Option<crate::Error>,
-    /// Whether a thread panicked: what it had taken is missing.
-    has_panicked: bool,
-    is_stopped: bool,
-}
-
-/// What the coordinator does next.
-pub(super) enum Step {
-    /// Link these messages. They come in any order.
-    Link(Vec<Parsed>),
-    /// Number these files.
-    Number(Vec<FileRead>),
-    /// Everything that was handed over is done.
-    Idle,
+    /// A batch is whole, or never will be.
+    has_batch: Condvar,
 }
 
 impl<'a> Pipeline<'a> {
@@ -101,6 +68,7 @@ impl<'a> Pipeline<'a> {
     pub(super) fn new(
         (files, folders): (&'a [Candidate], &'a [PlannedFolder]),
         parsing: Parsing<'a>,
+        make_writer: MakeWriter<'a>,
         thread_count: usize,
     ) -> Pipeline<'a> {
         let thread_count = thread_count.max(1);
@@ -108,11 +76,13 @@ impl<'a> Pipeline<'a> {
             files,
             folders,
             parsing,
+            make_writer,
             thread_count,
             state: Mutex::default(),
             has_room: Condvar::new(),
             has_task: Condvar::new(),
             has_result: Condvar::new(),
+            has_batch: Condvar::new(),
         }
     }
 
@@ -132,21 +102,16 @@ impl<'a> Pipeline<'a> {
         })
     }
 
+    /// Returns whether threads of the pipeline parse. If not, the coordinator does all.
+    pub(super) fn has_workers(&self) -> bool {
+        self.worker_count() > 0
+    }
+
     /// Returns the path of a file.
     pub(super) fn path(&self, file: usize) -> PathBuf {
         let Some(candidate) = self.files.get(file) else { return PathBuf::new() };
         let folder = self.folders.get(candidate.found.folder);
         path_of(folder.map_or(Path::new(""), |folder| folder.path.as_path()), candidate)
-    }
-
-    /// Lends the writers of a batch.
-    pub(super) fn begin_batch(&self, writers: Vec<Box<dyn Documents>>) {
-        self.locked().writers = writers;
-    }
-
-    /// Takes the writers back. Everything that was handed over is done.
-    pub(super) fn end_batch(&self) -> Vec<Box<dyn Documents>> {
-        std::mem::take(&mut self.locked().writers)
     }
 
     /// Hands over messages to be parsed.
@@ -163,58 +128,110 @@ impl<'a> Pipeline<'a> {
         if !task.is_empty() {
             let bytes = task.iter().map(|(_, read)| read.content.bytes.len()).sum();
             let mut state = self.locked();
+            let batch = state.batch;
+            state.batch(batch).open_count += 1;
             state.large_bytes += large_bytes;
             state.waiting_bytes += bytes;
-            state.tasks.push_back(Queued { task, bytes, large_bytes });
+            state.tasks.push_back(Queued { batch, task, bytes, large_bytes });
             self.has_task.notify_one();
         }
     }
 
-    /// Waits until large messages have room for one more that counts for `bytes`, of `bytes_max` in all.
-    pub(super) fn wait_for_room(&self, bytes: u64, bytes_max: u64) {
+    /// Ends a batch. What is handed over from now on belongs to the next one.
+    pub(super) fn end_batch(&self) -> BatchNumber {
         let mut state = self.locked();
-        while state.large_bytes > 0 && state.large_bytes + bytes > bytes_max && !state.has_panicked {
-            state = self.help_or_wait(state);
-        }
+        let batch = state.batch;
+        state.batch += 1;
+        // Workers that have nothing to do finish what they have written.
+        self.has_task.notify_all();
+        batch
     }
 
-    /// Returns what the coordinator does next. Until then, helps to read and to parse. With `takes`, further
-    /// files may be taken.
+    /// Waits until a batch that has ended is whole, and returns its messages, in the order of their numbers,
+    /// and its text. Returns `None` if it never will be: then [`Pipeline::check`] says why.
+    pub(super) fn take_batch(&self, batch: BatchNumber) -> Option<(Vec<Parsed>, Vec<TextSegment>)> {
+        let mut state = self.locked();
+        while !state.has_failed && !state.has_panicked {
+            if state.batches.get(&batch).is_none_or(|batch| batch.open_count == 0) {
+                let BatchState { mut parsed, text, .. } = state.batches.remove(&batch).unwrap_or_default();
+                drop(state);
+                parsed.sort_unstable_by_key(|message| message.number);
+                return Some((parsed, text));
+            }
+            state = match self.next_own(&mut state) {
+                Some(Work::Parse(queued, writing)) => {
+                    let (mut state, writing) = self.parse_one(state, queued, writing);
+                    state.own = writing;
+                    state
+                }
+                Some(Work::Finish(writing)) => self.finish_one(state, writing),
+                None => wait(&self.has_batch, state),
+            };
+        }
+        None
+    }
+
+    /// Fails if something is missing that was handed over.
     ///
     /// # Errors
     /// A worker failed: a full disk.
     ///
     /// # Panics
     /// If another thread panicked.
-    pub(super) fn step(&self, takes: bool) -> Result<Step> {
+    pub(super) fn check(&self) -> Result<()> {
+        self.check_state(&mut self.locked())
+    }
+
+    fn check_state(&self, state: &mut State) -> Result<()> {
+        if let Some(error) = state.failure.take() {
+            return Err(error);
+        }
+        // What is missing must not be published, nor waited for.
+        assert!(!state.has_panicked, "a thread that reads or parses files panicked");
+        Ok(())
+    }
+
+    /// Waits until large messages have room for one more that counts for `bytes`, of `bytes_max` in all.
+    pub(super) fn wait_for_room(&self, bytes: u64, bytes_max: u64) {
+        let mut state = self.locked();
+        while state.large_bytes > 0
+            && state.large_bytes + bytes > bytes_max
+            && !state.has_panicked
+            && !state.has_failed
+        {
+            state = self.help_or_wait(state);
+        }
+    }
+
+    /// Returns the next files, which the coordinator numbers; none if all are taken. Until they are read,
+    /// helps to read and to parse.
+    ///
+    /// # Errors
+    /// As [`Pipeline::check`].
+    ///
+    /// # Panics
+    /// As there.
+    pub(super) fn next_files(&self) -> Result<Option<Vec<FileRead>>> {
         let mut state = self.locked();
         loop {
-            if let Some(error) = state.failure.take() {
-                return Err(error);
+            self.check_state(&mut state)?;
+            let group = state.taken_group;
+            if group == self.group_count() {
+                return Ok(None);
             }
-            // What is missing must not be published, nor waited for.
-            assert!(!state.has_panicked, "a thread that reads or parses files panicked");
-            if !state.parsed.is_empty() {
-                return Ok(Step::Link(std::mem::take(&mut state.parsed)));
-            }
-            let takes = takes && state.taken_group < self.group_count();
             let has_room = state.waiting_bytes < WAITING_BYTES
                 && state.tasks.len() < WAITING_PER_THREAD * self.thread_count;
-            if takes && has_room {
-                let group = state.taken_group;
+            if has_room {
                 if let Some(reads) = state.read.remove(&group) {
                     state.taken_group += 1;
                     state.read_bytes -= bytes_of(&reads);
                     self.has_room.notify_one();
-                    return Ok(Step::Number((group * GROUP_COUNT..).zip(reads).collect()));
+                    return Ok(Some((group * GROUP_COUNT..).zip(reads).collect()));
                 }
                 if state.next_group == group {
                     state = self.read_one(state);
                     continue;
                 }
-            }
-            if !takes && state.tasks.is_empty() && state.running == 0 {
-                return Ok(Step::Idle);
             }
             state = self.help_or_wait(state);
         }
@@ -222,16 +239,30 @@ impl<'a> Pipeline<'a> {
 
     /// Parses a task if nobody else does, or else waits for a result.
     fn help_or_wait<'s>(&'s self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
-        match if self.worker_count() == 0 { self.next_task(&mut state) } else { None } {
-            Some(task) => self.parse_one(state, task),
+        match self.next_own(&mut state) {
+            Some(Work::Parse(queued, writing)) => {
+                let (mut state, writing) = self.parse_one(state, queued, writing);
+                state.own = writing;
+                state
+            }
+            Some(Work::Finish(writing)) => self.finish_one(state, writing),
             None => wait(&self.has_result, state),
         }
     }
 
-    fn next_task(&self, state: &mut State) -> Option<Queued> {
-        let queued = state.tasks.pop_front()?;
-        state.waiting_bytes -= queued.bytes;
-        Some(queued)
+    /// Returns what the coordinator has to do, where there are no workers.
+    fn next_own(&self, state: &mut State) -> Option<Work> {
+        if self.has_workers() {
+            return None;
+        }
+        let writing = state.own.take();
+        match state.next_work(writing) {
+            Ok(work) => Some(work),
+            Err(writing) => {
+                state.own = writing;
+                None
+            }
+        }
     }
 
     /// Reads groups of files until all are read, or the work is stopped.
@@ -262,39 +293,69 @@ impl<'a> Pipeline<'a> {
 
     /// Parses tasks until the work is stopped.
     fn work(&self) {
+        let mut writing = None;
         let mut state = self.locked();
         while !state.is_stopped {
-            state = match self.next_task(&mut state) {
-                Some(task) => self.parse_one(state, task),
-                None => wait(&self.has_task, state),
-            };
+            match state.next_work(writing.take()) {
+                Ok(Work::Parse(queued, own)) => (state, writing) = self.parse_one(state, queued, own),
+                Ok(Work::Finish(own)) => state = self.finish_one(state, own),
+                Err(own) => {
+                    writing = own;
+                    state = wait(&self.has_task, state);
+                }
+            }
         }
     }
 
     fn parse_one<'s>(
         &'s self,
         mut state: MutexGuard<'s, State>,
-        Queued { task, large_bytes, .. }: Queued,
-    ) -> MutexGuard<'s, State> {
-        // There are as many writers as threads.
-        let mut writer = state.writers.pop().expect("each thread has a writer");
-        state.running += 1;
+        Queued { batch, task, large_bytes, .. }: Queued,
+        writing: Option<Writing>,
+    ) -> (MutexGuard<'s, State>, Option<Writing>) {
+        state.batch(batch).open_count += usize::from(writing.is_none());
         drop(state);
-        let running = Running { pipeline: self, large_bytes };
+        let _panicking = OnPanic(self);
+        let mut writing = writing.unwrap_or_else(|| Writing { batch, documents: (self.make_writer)() });
+        let documents = writing.documents.as_mut();
         let parsed: Result<Vec<Parsed>> =
-            task.iter().map(|(number, read)| self.parsing.parse(*number, read, writer.as_mut())).collect();
+            task.iter().map(|(number, read)| self.parsing.parse(*number, read, documents)).collect();
         drop(task);
         let mut state = self.locked();
-        state.writers.push(writer);
+        state.large_bytes -= large_bytes;
         match parsed {
-            Ok(parsed) => state.parsed.extend(parsed),
-            Err(error) => {
-                state.failure.get_or_insert(error);
-            }
+            Ok(parsed) => state.batch(batch).parsed.extend(parsed),
+            Err(error) => state.fail(error),
         }
+        self.end_work(&mut state, batch);
+        (state, Some(writing))
+    }
+
+    /// Finishes the segment of a batch.
+    fn finish_one<'s>(
+        &'s self,
+        state: MutexGuard<'s, State>,
+        Writing { batch, documents }: Writing,
+    ) -> MutexGuard<'s, State> {
         drop(state);
-        drop(running);
-        self.locked()
+        let _panicking = OnPanic(self);
+        let finished = documents.finish();
+        let mut state = self.locked();
+        match finished {
+            Ok(text) => state.batch(batch).text.extend(text),
+            Err(error) => state.fail(error),
+        }
+        self.end_work(&mut state, batch);
+        state
+    }
+
+    fn end_work(&self, state: &mut State, batch: BatchNumber) {
+        let entry = state.batch(batch);
+        entry.open_count -= 1;
+        if entry.open_count == 0 || state.has_failed {
+            self.has_batch.notify_all();
+        }
+        self.has_result.notify_one();
     }
 
     /// Returns how many threads only parse. A few files are not worth any.
@@ -338,31 +399,16 @@ impl Drop for Stop<'_, '_> {
     }
 }
 
-/// Tells the coordinator if a thread panics.
+/// Tells those who wait if a thread panics.
 struct OnPanic<'p, 'a>(&'p Pipeline<'a>);
 
 impl Drop for OnPanic<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.locked().has_panicked = true;
-            self.0.has_result.notify_one();
+            self.0.has_result.notify_all();
+            self.0.has_batch.notify_all();
         }
-    }
-}
-
-/// A task that is being parsed.
-struct Running<'p, 'a> {
-    pipeline: &'p Pipeline<'a>,
-    large_bytes: u64,
-}
-
-impl Drop for Running<'_, '_> {
-    fn drop(&mut self) {
-        let mut state = self.pipeline.locked();
-        state.running -= 1;
-        state.has_panicked |= std::thread::panicking();
-        state.large_bytes -= self.large_bytes;
-        self.pipeline.has_result.notify_one();
     }
 }
 
@@ -376,27 +422,31 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Takes documents, and may break.
-    struct Writer(fn() -> Result<()>);
+    /// Counts documents, and may break.
+    struct Writer {
+        write: fn() -> Result<()>,
+        count: u32,
+    }
 
     impl Documents for Writer {
         fn add(&mut self, _document: &Document<'_>) -> Result<()> {
-            (self.0)()
+            self.count += 1;
+            (self.write)()
         }
 
         fn finish(self: Box<Self>) -> Result<Vec<TextSegment>> {
-            Ok(Vec::new())
+            Ok(vec![TextSegment { id: String::new(), document_count: self.count, digests: [0; 7] }])
         }
     }
 
-    /// Reads and parses a folder of files with these threads and writers. Returns the subjects in the order
-    /// in which files are taken, and the numbers of parsed messages. Sets `is_done` when all seems done.
+    /// Reads and parses a folder of files with as many threads, in batches of about as many messages.
+    /// Returns the subjects in the order in which files are taken. Sets `is_done` when all seems done.
     fn run(
         file_count: usize,
-        thread_count: usize,
+        (thread_count, batch_count): (usize, u32),
         write: fn() -> Result<()>,
         is_done: &AtomicBool,
-    ) -> Result<(Vec<String>, Vec<u32>)> {
+    ) -> Result<Vec<String>> {
         let place = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(place.path().join("cur")).unwrap();
         let file = |number: usize| {
@@ -419,58 +469,74 @@ mod tests {
             is_changed: true,
         }];
         let parsing = Parsing { now_seconds: 1_700_000_000, headers: &[] };
-        let pipeline = Pipeline::new((&files, &folders), parsing, thread_count);
+        let make = || Box::new(Writer { write, count: 0 }) as Box<dyn Documents>;
+        let pipeline = Pipeline::new((&files, &folders), parsing, &make, thread_count);
         pipeline.run(|| {
-            pipeline.begin_batch((0..thread_count).map(|_| Box::new(Writer(write)) as _).collect());
-            let (mut taken, mut parsed, mut next) = (Vec::new(), Vec::new(), 0);
-            loop {
-                match pipeline.step(true)? {
-                    Step::Number(group) => {
-                        let mut task = Task::new();
-                        for (_, read) in group {
-                            let read = read.unwrap();
-                            let text = String::from_utf8_lossy(&read.content.bytes).into_owned();
-                            taken.push(text.lines().next().unwrap().to_owned());
-                            task.push((next, read));
-                            next += 1;
-                        }
-                        pipeline.parse(task);
+            let (mut subjects, mut next, mut batches) = (Vec::new(), 0, Vec::new());
+            let mut is_left = true;
+            while is_left {
+                let first = next;
+                while is_left && (next - first < batch_count) {
+                    let Some(group) = pipeline.next_files()? else {
+                        is_left = false;
+                        break;
+                    };
+                    let mut task = Task::new();
+                    for (_, read) in group {
+                        let read = read.unwrap();
+                        let text = String::from_utf8_lossy(&read.content.bytes).into_owned();
+                        subjects.push(text.lines().next().unwrap().to_owned());
+                        task.push((next, read));
+                        next += 1;
                     }
-                    Step::Link(messages) => parsed.extend(messages.iter().map(|message| message.number)),
-                    Step::Idle => break,
+                    pipeline.parse(task);
+                }
+                batches.push((pipeline.end_batch(), first..next));
+                // One batch is taken while the next one is parsed, where that can be.
+                let waiting = usize::from(is_left && pipeline.has_workers());
+                for (batch, numbers) in batches.drain(..batches.len() - waiting) {
+                    let Some((parsed, text)) = pipeline.take_batch(batch) else {
+                        pipeline.check()?;
+                        panic!("a batch that is not whole has a reason");
+                    };
+                    assert!(parsed.iter().map(|message| message.number).eq(numbers.clone()));
+                    let written: u32 = text.iter().map(|segment| segment.document_count).sum();
+                    assert_eq!(written as usize, numbers.len(), "the text is that of the batch");
+                    assert!(text.len() <= thread_count, "each thread has one segment of a batch");
                 }
             }
             is_done.store(true, Ordering::Relaxed);
-            assert_eq!(pipeline.end_batch().len(), thread_count, "every writer is back");
-            parsed.sort_unstable();
-            Ok((taken, parsed))
+            Ok(subjects)
         })
     }
 
     #[test]
     fn files_are_taken_in_order_and_parsed_once_by_any_number_of_threads() {
-        for (file_count, thread_count) in [(0, 2), (1, 2), (16, 1), (17, 1), (300, 1), (300, 2), (1000, 5)] {
-            let (taken, parsed) = run(file_count, thread_count, || Ok(()), &AtomicBool::default()).unwrap();
+        let counts = [(0, 2), (1, 2), (16, 1), (17, 1), (300, 1), (300, 2), (1000, 5)];
+        for ((file_count, thread_count), batch_count) in
+            counts.iter().flat_map(|counts| [1, 100, 10_000].map(|batch_count| (*counts, batch_count)))
+        {
+            let threads = (thread_count, batch_count);
+            let taken = run(file_count, threads, || Ok(()), &AtomicBool::default()).unwrap();
             let expected: Vec<String> = (0..file_count).map(|number| format!("Subject: s{number}")).collect();
-            assert_eq!(taken, expected, "{file_count} files, {thread_count} threads");
-            assert!(parsed.into_iter().map(|number| number as usize).eq(0..file_count));
+            assert_eq!(taken, expected, "{file_count} files, {threads:?} threads and messages in a batch");
         }
     }
 
     #[test]
     fn the_error_of_a_writer_ends_the_pass() {
         let full = || Err(crate::Error::Interrupted);
-        for thread_count in [1, 3] {
-            let ended = run(300, thread_count, full, &AtomicBool::default());
+        for threads in [(1, 100), (3, 100), (3, 10_000)] {
+            let ended = run(300, threads, full, &AtomicBool::default());
             assert!(matches!(ended, Err(crate::Error::Interrupted)));
         }
     }
 
     #[test]
     fn a_pass_with_a_panic_is_never_done() {
-        for thread_count in [1, 3] {
+        for threads in [(1, 100), (3, 100), (3, 10_000)] {
             let is_done = AtomicBool::new(false);
-            let run = || run(300, thread_count, || panic!("a writer breaks"), &is_done);
+            let run = || run(300, threads, || panic!("a writer breaks"), &is_done);
             assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
             assert!(!is_done.load(Ordering::Relaxed));
         }

@@ -1,0 +1,337 @@
+//! Publishes what a batch of a pass has found out, on top of whatever others have committed meanwhile.
+//!
+//! Input: files with the numbers of their messages, parsed messages, segments of text. Output: a commit. All
+//! of it is put together on the newest commit without the writer's lock. If another process commits before
+//! us, it is put together anew; the files are not read and the messages are not parsed again. Must not know
+//! how files are read.
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::open;
+use crate::pass::commit::batch::{Batch, Made};
+use crate::pass::commit::findings::{Counts, Findings, Unread};
+use crate::pass::commit::link::{Linker, Links};
+use crate::pass::commit::number::number_of;
+use crate::pass::commit::parse::Parsed;
+use crate::pass::commit::people::People;
+use crate::pass::commit::planned::{Planned, folders_of, stat_of};
+use crate::pass::options::UpdateOptions;
+use crate::pass::plan::{Candidate, PlannedFolder};
+use crate::record::decode_correspondents;
+use crate::rows;
+use crate::tables::{NO_DATE, absent, contacts, copies, messages, threads};
+use mail::{FileStat, Stamp};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use store::{Outcome, Prepared, Rows, Snapshot, Transaction, Value, Version, Writer};
+use work::Progress;
+
+/// How often a commit is prepared without the lock. Then it is made with the lock held, so that it is made
+/// at all.
+const PREPARED_COUNT_MAX: usize = 3;
+
+/// A batch that is published.
+pub(in crate::pass) struct Published {
+    /// The commit.
+    pub(in crate::pass) snapshot: Snapshot,
+    /// Numbers that were set aside.
+    pub(in crate::pass) granted: Range<u32>,
+    pub(in crate::pass) counts: Counts,
+    /// The writer, if there was something to write.
+    pub(in crate::pass) writer: Option<Writer>,
+}
+
+/// Publishes the batches of one pass.
+pub(in crate::pass) struct Publisher<'a> {
+    environment: &'a Environment,
+    options: &'a UpdateOptions,
+    observer: &'a dyn Progress,
+    plan: Planned<'a>,
+    /// The plan's commit, or our own last one.
+    last: Snapshot,
+    /// The commit that the plan or our own last batch is based on. Newer commits come from other processes.
+    trusted: Version,
+    /// Messages of which others added the content while we read it: our number, and theirs.
+    aliases: HashMap<u32, u32>,
+    /// Folders with files whose message others removed while we read them.
+    unreadable: HashSet<usize>,
+}
+
+/// A commit to be made.
+struct Draft {
+    /// `None` if there is nothing to write.
+    transaction: Option<Transaction>,
+    granted: Range<u32>,
+    counts: Counts,
+    is_trusted: bool,
+    aliases: HashMap<u32, u32>,
+    unreadable: HashSet<usize>,
+}
+
+impl<'a> Publisher<'a> {
+    /// Returns a publisher for a plan that was made on `snapshot`.
+    pub(in crate::pass) fn new(
+        environment: &'a Environment,
+        options: &'a UpdateOptions,
+        observer: &'a dyn Progress,
+        plan: Planned<'a>,
+        snapshot: &Snapshot,
+    ) -> Publisher<'a> {
+        Publisher {
+            environment,
+            options,
+            observer,
+            plan,
+            last: snapshot.clone(),
+            trusted: snapshot.version(),
+            aliases: HashMap::new(),
+            unreadable: HashSet::new(),
+        }
+    }
+
+    /// Publishes a batch. Its files of text must be synced. Returns `None` if the pass must begin again, as
+    /// its numbers were given to others or the index was replaced.
+    ///
+    /// # Errors
+    /// Damage, a full disk. Nothing of the batch is then published.
+    pub(in crate::pass) fn publish(&mut self, findings: &Findings) -> Result<Option<Published>> {
+        if !findings.text.is_empty() {
+            self.environment.disk.sync_directory(&self.environment.text_directory())?;
+        }
+        for _ in 0..PREPARED_COUNT_MAX {
+            let snapshot = self.last.newest()?;
+            let Some(mut draft) = self.draft(&snapshot, findings)? else { return Ok(None) };
+            let Some(transaction) = draft.transaction.take() else {
+                return Ok(Some(self.done(draft, snapshot, None)));
+            };
+            let options = open::options(self.environment, disk::Wait::Block);
+            let prepared = Prepared::new(&snapshot, transaction, &options)?;
+            drop(snapshot);
+            let mut writer = open::writer(self.environment, self.observer)?;
+            if let Outcome::Committed(_) = writer.commit_prepared(prepared)? {
+                return Ok(Some(self.done(draft, writer.snapshot()?, Some(writer))));
+            }
+        }
+        let mut writer = open::writer(self.environment, self.observer)?;
+        let Some(mut draft) = self.draft(&writer.snapshot()?, findings)? else { return Ok(None) };
+        if let Some(transaction) = draft.transaction.take() {
+            writer.commit(transaction)?;
+        }
+        Ok(Some(self.done(draft, writer.snapshot()?, Some(writer))))
+    }
+
+    fn done(&mut self, draft: Draft, snapshot: Snapshot, writer: Option<Writer>) -> Published {
+        // The plan does not include what another process committed. After such a commit, our own ones are
+        // not trusted either.
+        if draft.is_trusted {
+            self.trusted = snapshot.version();
+        }
+        self.aliases = draft.aliases;
+        self.unreadable = draft.unreadable;
+        self.last = snapshot.clone();
+        Published { snapshot, granted: draft.granted, counts: draft.counts, writer }
+    }
+
+    /// Puts the commit together on top of `snapshot`. Returns `None` if that cannot be done.
+    fn draft(&self, snapshot: &Snapshot, findings: &Findings) -> Result<Option<Draft>> {
+        let mut batch = Batch::begin(snapshot, self.environment, self.plan, self.trusted)?;
+        let is_trusted = batch.is_trusted();
+        if !is_trusted && !snapshot.continues(&self.last) {
+            return Ok(None);
+        }
+        let mut counts = Counts::default();
+        change_unread(&mut batch, self.plan.folders, &findings.unread, &mut counts)?;
+
+        let mut aliases = self.aliases.clone();
+        if !is_trusted {
+            for message in &findings.messages {
+                if let Some(known) = number_of(snapshot, &message.sha256)? {
+                    aliases.insert(message.number, known);
+                }
+            }
+        }
+        let new: Vec<&Parsed> =
+            findings.messages.iter().filter(|message| !aliases.contains_key(&message.number)).collect();
+        counts.new_messages = new.len() as u64;
+        if !new.is_empty() || findings.wanted_count > 0 {
+            batch.read_with_headers(&self.options.headers);
+        }
+        let numbers = new.iter().map(|message| message.number).collect();
+        if !batch.claim(numbers, findings.claim) {
+            return Ok(None);
+        }
+        batch.give_back(&findings.returned);
+        let granted = batch.set_aside(findings.wanted_count)?;
+
+        let mut unreadable = self.unreadable.clone();
+        for &(place, number, ref stat) in &findings.files {
+            let Some(candidate) = self.plan.files.get(place) else { continue };
+            let number = aliases.get(&number).copied().unwrap_or(number);
+            if batch.has_message(number)? {
+                note(&mut batch, candidate, (number, stat), &mut counts)?;
+            } else {
+                // It was forgotten while we read the file, which the next pass reads again.
+                unreadable.extend(folders_of(candidate, self.plan.folders));
+            }
+        }
+        if let Some(end) = &findings.end {
+            for row in self.plan.gone.iter().filter(|_| end.is_complete) {
+                counts.gone += u64::from(batch.remove(row)?);
+            }
+            let all = end.unreadable.union(&unreadable).copied().collect();
+            finish_folders(&mut batch, self.plan.folders, &all, end.is_complete)?;
+        }
+        let made = self.rows(snapshot, &batch, &new, findings)?;
+        let transaction = batch.finish(made)?;
+        Ok(Some(Draft { transaction, granted, counts, is_trusted, aliases, unreadable }))
+    }
+
+    /// Returns the rows of new messages, and of their threads, copies and people.
+    fn rows(
+        &self,
+        snapshot: &Snapshot,
+        batch: &Batch<'_>,
+        new: &[&Parsed],
+        findings: &Findings,
+    ) -> Result<Made> {
+        // Both take time, and the last batch of a pass has nothing else to wait for.
+        let (people, linked) =
+            rayon::join(|| people_of(snapshot, new), || self.link(snapshot, batch, new, findings));
+        let (mut rows, next_node) = linked?;
+        rows.push((contacts::TABLE, people?));
+        rows.retain(|(_, rows)| !rows.is_empty());
+        // Without a new message, nobody needs their text.
+        let text = if new.is_empty() { Vec::new() } else { findings.text.clone() };
+        Ok(Made { rows, text, next_node })
+    }
+
+    /// Returns the rows of new messages, and of their threads and copies, and the next node number.
+    fn link(
+        &self,
+        snapshot: &Snapshot,
+        batch: &Batch<'_>,
+        new: &[&Parsed],
+        findings: &Findings,
+    ) -> Result<(Vec<(&'static str, Rows)>, u32)> {
+        let mut linker = Linker::new(snapshot, batch.next_node())?;
+        let mut message_rows = rows::empty(snapshot, messages::TABLE)?;
+        let mut absent_rows = rows::empty(snapshot, absent::TABLE)?;
+        let names = [batch.named_dates(), &findings.named];
+        for message in new {
+            let links = linker.link(message.number, &message.ids)?;
+            let in_names = || names.map(|names| names.date(message.number)).into_iter();
+            let named = || in_names().filter(|date| *date != NO_DATE).min().unwrap_or(NO_DATE);
+            let date = message.date_seconds.unwrap_or_else(named);
+            push_message(&mut message_rows, message, &links, date)?;
+            if findings.are_absent {
+                rows::push_absent(&mut absent_rows, message.number, self.environment.now_seconds())?;
+            }
+        }
+        let linked = linker.finish()?;
+        let rows = vec![
+            (messages::TABLE, message_rows),
+            (threads::TABLE, linked.threads),
+            (copies::TABLE, linked.copies),
+            (absent::TABLE, absent_rows),
+        ];
+        Ok((rows, linked.next_node))
+    }
+}
+
+/// Returns the rows of the people who wrote and got new messages.
+fn people_of(snapshot: &Snapshot, new: &[&Parsed]) -> Result<Rows> {
+    let mut people = People::new(snapshot)?;
+    for message in new {
+        let correspondents = decode_correspondents(&message.rest)
+            .ok_or(Error::Inconsistent { what: "a new message has addresses that cannot be read" })?;
+        people.note(message.date_seconds, &correspondents);
+    }
+    people.finish()
+}
+
+fn push_message(rows: &mut Rows, message: &Parsed, links: &Links, date: i64) -> Result<()> {
+    let [copy_low, copy_high] = message.ids.copy;
+    Ok(rows.push(&[
+        Value::U32(message.number),
+        Value::Id(&message.sha256),
+        Value::U64(message.ids.own),
+        Value::U64(copy_low),
+        Value::U64(copy_high),
+        Value::I64(date),
+        Value::U64(message.size_bytes),
+        Value::U16(message.derived),
+        Value::U32(links.node),
+        Value::U32(links.parent),
+        Value::Bytes(&message.line),
+        Value::Bytes(&message.rest),
+    ])?)
+}
+
+/// Changes the rows of files that need not be read.
+fn change_unread(
+    batch: &mut Batch<'_>,
+    folders: &[PlannedFolder],
+    unread: &Unread,
+    counts: &mut Counts,
+) -> Result<()> {
+    for entry in &unread.moved {
+        counts.moved += u64::from(batch.change(&entry.old, &entry.new, None)?);
+    }
+    for (row, found, stat) in &unread.restated {
+        counts.changed += u64::from(batch.change(row, found, Some(stat))?);
+    }
+    for candidate in &unread.whole {
+        if let (Some(old), stat) = (&candidate.replaces, stat_of(folders, candidate)) {
+            counts.moved += u64::from(batch.change(old, &candidate.found, stat.as_ref())?);
+        }
+    }
+    Ok(())
+}
+
+/// Records a file that was read.
+fn note(
+    batch: &mut Batch<'_>,
+    candidate: &Candidate,
+    read: (u32, &FileStat),
+    counts: &mut Counts,
+) -> Result<()> {
+    let is_done = match &candidate.replaces {
+        Some(old) => {
+            let is_done = batch.replace(old, &candidate.found, read)?;
+            counts.changed += u64::from(is_done);
+            is_done
+        }
+        None => {
+            let is_done = batch.add(&candidate.found, read)?;
+            counts.added += u64::from(is_done);
+            is_done
+        }
+    };
+    if !is_done {
+        // Another writer was faster, so the message may have no file.
+        batch.left_over(read.0);
+    }
+    Ok(())
+}
+
+/// Stores the state of folders. A stamp means that everything in the directory is done.
+fn finish_folders(
+    batch: &mut Batch<'_>,
+    folders: &[PlannedFolder],
+    unreadable: &HashSet<usize>,
+    is_complete: bool,
+) -> Result<()> {
+    for (index, folder) in folders.iter().enumerate() {
+        let has_rest = unreadable.contains(&index);
+        if !folder.is_changed && !has_rest {
+            continue;
+        }
+        // If another writer was faster, its changes and our state may not match.
+        let is_whole = is_complete && !has_rest && batch.is_trusted();
+        let known = folder.row.directories.map(|directory| Some(directory.stamp).filter(|_| has_rest));
+        let stamps = [0, 1].map(|place| folder.stamps[place].or(known[place]));
+        let stamps = if is_whole { stamps } else { stamps.map(|stamp| stamp.map(Stamp::without_times)) };
+        batch.finish_folder(index, stamps, is_complete && folder.is_gone)?;
+    }
+    Ok(())
+}
