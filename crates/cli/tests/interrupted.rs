@@ -276,7 +276,7 @@ fn a_second_ctrl_c_ends_a_pass_at_once() {
     let locks = [index.join("merge.lock"), index.join("text/merge.lock")];
     // Nobody merges: segments of text gather.
     let held = locks.each_ref().map(|path| RealDisk.lock(path, "a test", Wait::Block).unwrap());
-    for number in 10..16 {
+    for number in 10..18 {
         home.deliver("", &format!("{number}:2,"), &letter(&number.to_string(), "More", "text"));
         home.good(&["index"]);
     }

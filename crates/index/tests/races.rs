@@ -122,16 +122,16 @@ fn environment_on(fixture: &Fixture, disk: &Arc<RacingDisk>) -> Environment {
 #[test]
 fn a_check_beside_a_merging_writer_finds_no_damage() {
     let fixture = Fixture::new();
-    // Five text segments, so that the next pass merges them.
-    for number in 0..5 {
+    // Seven text segments, so that the next pass merges them.
+    for number in 0..7 {
         put(&fixture, number);
         fixture.update();
     }
-    assert_eq!(fixture.mailbox().counts().unwrap().text_segments, 5);
+    assert_eq!(fixture.mailbox().counts().unwrap().text_segments, 7);
     let counting = RacingDisk::new(|call| matches!(call, Call::Map), usize::MAX, || ());
     Mailbox::open(&environment_on(&fixture, &counting)).unwrap();
     let opening = counting.calls.load(Ordering::Relaxed);
-    put(&fixture, 5);
+    put(&fixture, 7);
     let (environment, roots) = (fixture.environment.clone(), fixture.roots.clone());
     // The merge removes files that the check has opened.
     let racing = RacingDisk::new(
@@ -143,7 +143,7 @@ fn a_check_beside_a_merging_writer_finds_no_damage() {
     );
     let damage = index::check(&environment_on(&fixture, &racing), index::Depth::Deep).unwrap();
     assert!(racing.race.lock().unwrap().is_none(), "somebody wrote meanwhile");
-    assert!(fixture.mailbox().counts().unwrap().text_segments < 5, "and merged");
+    assert!(fixture.mailbox().counts().unwrap().text_segments < 7, "and merged");
     assert!(damage.is_empty(), "{damage:#?}");
 }
 

@@ -98,7 +98,7 @@ fn add_all(
     };
     drop(share);
     if let Some(writer) = writer {
-        orphans::remove(environment, &writer)?;
+        orphans::remove(environment, writer)?;
     }
     if observer.is_cancelled() {
         return Err(Error::Interrupted);

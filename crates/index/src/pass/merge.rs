@@ -83,7 +83,7 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     transaction.attachments.push((ATTACHMENT.into(), state::encode(&now)));
     writer.commit(transaction)?;
     drop(share);
-    orphans::remove(environment, &writer)?;
+    orphans::remove(environment, writer)?;
     Ok(Some(text::document_count(&chosen)))
 }
 

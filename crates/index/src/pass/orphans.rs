@@ -6,7 +6,7 @@
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
-use crate::text::remove_unnamed;
+use crate::text;
 use disk::{Lock, Wait};
 use store::Writer;
 use work::Progress;
@@ -33,19 +33,21 @@ pub(super) fn share(environment: &Environment, observer: &dyn Progress) -> Resul
     }
 }
 
-/// Removes files that no commit names, unless somebody is writing some. The caller holds the writer's lock,
-/// and no share.
+/// Removes files that no commit names, unless somebody is writing some. The caller has no share. The writer's
+/// lock is given up as soon as it is known which files these are: removing large ones takes a while.
 ///
 /// # Errors
 /// Damage; an error of the disk.
-pub(super) fn remove(environment: &Environment, writer: &Writer) -> Result<()> {
+pub(super) fn remove(environment: &Environment, writer: Writer) -> Result<()> {
     writer.remove_unnamed();
     let (disk, directory) = (environment.disk.as_ref(), environment.text_directory());
     match disk.lock(&directory.join(TEXT_LOCK), &environment.holder, Wait::Refuse) {
         Ok(_held) => {
             let state = open::state(&writer.snapshot()?, &environment.index_directory())?;
             let named = state.text.iter().map(|segment| segment.id.as_str()).collect();
-            Ok(remove_unnamed(disk, &directory, &named)?)
+            let unnamed = text::unnamed(disk, &directory, &named)?;
+            drop(writer);
+            Ok(unnamed.iter().try_for_each(|path| disk.remove(path))?)
         }
         Err(disk::Error::Locked { .. }) => Ok(()),
         Err(error) => Err(Error::Disk(error)),
@@ -57,6 +59,6 @@ pub(super) fn remove(environment: &Environment, writer: &Writer) -> Result<()> {
 pub(super) fn remove_after_failure(environment: &Environment) {
     let options = open::options(environment, Wait::Refuse);
     if let Ok(writer) = Writer::open(&environment.disk, &environment.index_directory(), options) {
-        let _ = remove(environment, &writer);
+        let _ = remove(environment, writer);
     }
 }

@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result, TableError};
 use crate::pass::{Adopted, Summary, TEXT_LOCK, UpdateOptions, adopt, expect_mail, update};
 use crate::state::{self, ATTACHMENT, Root};
-use crate::text::remove_unnamed;
+use crate::text;
 use crate::{open, state::VERSION, user};
 use disk::{Disk, Wait};
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ fn replace(environment: &Environment, beside: &Environment, observer: &dyn Progr
     let writer = open::writer(environment, observer)?;
     let state = open::state(&writer.snapshot()?, &environment.index_directory())?;
     let named = state.text.iter().map(|segment| segment.id.as_str()).collect();
-    remove_unnamed(disk, &text, &named)?;
+    text::unnamed(disk, &text, &named)?.iter().try_for_each(|path| disk.remove(path))?;
     drop(lock);
     Ok(())
 }

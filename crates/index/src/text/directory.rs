@@ -9,6 +9,7 @@ use crate::state::{TEXT_ENDINGS, TextSegment};
 use crate::text::SEALED_KIND;
 use disk::Disk;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -124,30 +125,30 @@ impl TextFiles {
     }
 }
 
-/// Removes the files of segments that are not in `named`. The caller holds the writer's lock and makes sure
-/// that no merge runs.
+/// Returns the files of segments that are not in `named`. They may be removed if nobody is writing segments.
 ///
 /// # Errors
 /// An error of the disk.
-pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<&str>) -> disk::Result<()> {
+pub(crate) fn unnamed(
+    disk: &dyn Disk,
+    directory: &Path,
+    named: &HashSet<&str>,
+) -> disk::Result<Vec<PathBuf>> {
     let names = match disk.list(directory) {
         Ok(names) => names,
-        Err(error) if error.is_not_found() => return Ok(()),
+        Err(error) if error.is_not_found() => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    for name in names {
-        let keep = name.to_str().and_then(|text| text.split_once('.')).is_none_or(|(id, end)| {
-            // Removes only files whose names have the form that this directory writes.
-            id.len() != 32
-                || !id.bytes().all(|byte| byte.is_ascii_hexdigit())
-                || end == "lock"
-                || named.contains(id)
-        });
-        if !keep {
-            disk.remove(&directory.join(name))?;
-        }
-    }
-    Ok(())
+    let is_unnamed = |name: &OsString| {
+        name.to_str().and_then(|text| text.split_once('.')).is_some_and(|(id, end)| {
+            // Only files whose names have the form that this directory writes.
+            id.len() == 32
+                && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+                && end != "lock"
+                && !named.contains(id)
+        })
+    };
+    Ok(names.into_iter().filter(is_unnamed).map(|name| directory.join(name)).collect())
 }
 
 /// Returns tantivy's message about the text index in `path`, without debug output. If the error came from our
@@ -227,7 +228,7 @@ impl Directory for TextFiles {
     }
 
     fn delete(&self, _path: &Path) -> Result<(), DeleteError> {
-        // Only `remove_unnamed` removes files: a reader may still need them.
+        // Only what `unnamed` returns is removed: a reader may still need them.
         Ok(())
     }
 

@@ -17,7 +17,7 @@ mod values;
 mod words;
 mod writer;
 
-pub(crate) use directory::{TextFiles, remove_unnamed, verify};
+pub(crate) use directory::{TextFiles, unnamed, verify};
 pub(crate) use document::{Document, Documents};
 pub(crate) use fields::{TextField, ValueField, header_word};
 pub(crate) use merge::{TextMerge, choose, document_count, merge};

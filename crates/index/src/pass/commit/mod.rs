@@ -213,7 +213,7 @@ impl<'a> Session<'a> {
             };
             let Some(published) = publisher.publish(&findings)? else { return Ok(Ended::Outdated) };
             published.counts.add_to(summary);
-            if let Some(writer) = &published.writer {
+            if let Some(writer) = published.writer {
                 orphans::remove(self.environment, writer)?;
             }
             start = (Claim::Granted, published.snapshot, published.granted);
@@ -226,7 +226,7 @@ impl<'a> Session<'a> {
         let (ended, writer) = reader.run(publisher, unread, summary)?;
         drop(share);
         if let Some(writer) = writer {
-            orphans::remove(self.environment, &writer)?;
+            orphans::remove(self.environment, writer)?;
         }
         Ok(ended)
     }
