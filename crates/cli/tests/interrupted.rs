@@ -273,7 +273,7 @@ fn wait_until_taken(child: &Child, signal: Signal) {
 fn a_second_ctrl_c_ends_a_pass_at_once() {
     let home = Home::indexed();
     let index = home.index_directory();
-    let locks = [index.join("merge.lock"), index.join("text/merge.lock")];
+    let locks = [index.join("merger.lock"), index.join("text/merger.lock")];
     // Nobody merges: segments of text gather.
     let held = locks.each_ref().map(|path| RealDisk.lock(path, "a test", Wait::Block).unwrap());
     for number in 10..18 {

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::open;
 use crate::pass::commit::{Archived, Claim, Findings, Numbers, Planned, Published, Publisher, RootChange};
 use crate::pass::options::UpdateOptions;
-use crate::pass::{merge_due, orphans};
+use crate::pass::{ATTEMPTS_MAX, merge_due, orphans};
 use crate::tables::messages;
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -43,39 +43,48 @@ pub(crate) fn adopt(
     options: &UpdateOptions,
     observer: &dyn Progress,
 ) -> Result<Adopted> {
-    let queue = unknown(environment, archive)?;
-    if queue.is_empty() {
-        return Ok(Adopted::default());
-    }
-    observer.stage(Stage::Read);
-    observer.expect(queue.len() as u64, 0);
-    let done = add_all(environment, archive, queue, (options, observer));
+    let mut adopted = Adopted::default();
+    let mut all = || {
+        for _ in 0..ATTEMPTS_MAX {
+            let queue = unknown(environment, archive)?;
+            // What was damaged before is counted again.
+            adopted.damaged = 0;
+            if queue.is_empty() || add_all(environment, archive, queue, (options, observer), &mut adopted)? {
+                return Ok(());
+            }
+        }
+        Err(REPLACED)
+    };
+    let done = all();
     if done.is_err() {
         orphans::remove_after_failure(environment);
     }
-    done
+    done.map(|()| adopted)
 }
 
-/// Adds the messages with these keys.
+/// Adds the messages with these keys. Returns `false` if others have written so much that it must begin
+/// again.
 fn add_all(
     environment: &Environment,
     archive: &dyn ReadableArchive,
     mut queue: VecDeque<[u8; 32]>,
     (options, observer): (&UpdateOptions, &dyn Progress),
-) -> Result<Adopted> {
-    let mut adopted = Adopted::default();
+    adopted: &mut Adopted,
+) -> Result<bool> {
+    observer.stage(Stage::Read);
+    observer.expect(queue.len() as u64, 0);
     let roots = RootChange::default();
     let plan = Planned { roots: &roots, files: &[], folders: &[], gone: &[] };
     let snapshot = open::snapshot(environment)?;
-    let mut publisher = Publisher::new(environment, options, observer, plan, &snapshot);
+    let mut publisher = Publisher::new(environment, options, plan, &snapshot);
     let ahead = |left: usize| left.min(options.batch_message_count);
     let mut findings = Findings::none(Claim::Granted);
     findings.wanted_count = ahead(queue.len());
     let mut numbers: Option<Numbers> = None;
     let share = orphans::share(environment, observer)?;
     let writer = loop {
-        let published = publisher.publish(&findings)?;
-        let Published { snapshot, granted, counts, writer } = published.ok_or(REPLACED)?;
+        let Some(published) = publisher.publish(&findings, observer)? else { return Ok(false) };
+        let Published { snapshot, granted, counts, writer } = published;
         adopted.messages += counts.new_messages;
         let numbers = match &mut numbers {
             Some(numbers) => {
@@ -87,10 +96,10 @@ fn add_all(
         if findings.is_last() {
             break writer;
         }
-        findings = batch(environment, archive, (options, observer), numbers, (&mut queue, &mut adopted))?;
+        findings = batch(environment, archive, (options, observer), numbers, (&mut queue, &mut *adopted))?;
         let is_last = queue.is_empty() || observer.is_cancelled();
         if is_last {
-            findings.end(numbers.left());
+            findings.end();
         } else {
             findings.wanted_count = ahead(queue.len()).saturating_sub(numbers.free_count());
         }
@@ -105,7 +114,7 @@ fn add_all(
     }
     observer.stage(Stage::Merge);
     merge_due(environment, adopted.messages)?;
-    Ok(adopted)
+    Ok(true)
 }
 
 /// The error of an index that was deleted or rebuilt while messages were added to it.
@@ -140,10 +149,11 @@ fn batch(
     let started = Instant::now();
     while !queue.is_empty()
         && numbers.new_count() < options.batch_message_count
+        && numbers.free_count() > 0
         && started.elapsed() < options.batch_time
         && !observer.is_cancelled()
     {
-        let room = options.batch_message_count - numbers.new_count();
+        let room = numbers.free_count().min(options.batch_message_count - numbers.new_count());
         let (chunk, taken) = chunk(archive, queue, room)?;
         adopted.damaged += archived.take(numbers, chunk)?;
         observer.add(taken, 0);

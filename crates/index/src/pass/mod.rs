@@ -118,15 +118,19 @@ pub(crate) fn update_folders(
         };
         let wanted = remembered.clone();
         let roots_after = |_: &[usize]| RootChange { remembered, wanted };
-        let Some(mut summary) = run(&input, (options, set_aside), observer, roots_after)? else {
-            return Ok(None);
-        };
+        let mut attempt = run(&input, (options, set_aside), observer, roots_after)?;
         for folder in folders.iter().filter(|folder| !roots.iter().any(|root| is_in(folder, root))) {
             let what = "is in no root of the index".to_owned();
-            summary.problems.push(Problem::new(folder.clone(), what));
+            attempt.summary.problems.push(Problem::new(folder.clone(), what));
         }
-        Ok(Some(summary))
+        Ok(attempt)
     })
+}
+
+/// One pass, as far as it came.
+struct Attempt {
+    summary: Summary,
+    ended: Ended,
 }
 
 /// Runs a pass, and again from the beginning as long as its plan turns out to be of no use. Then merges what
@@ -134,13 +138,27 @@ pub(crate) fn update_folders(
 fn until_done(
     environment: &Environment,
     observer: &dyn Progress,
-    pass: impl Fn(SetAside) -> Result<Option<Summary>>,
+    pass: impl Fn(SetAside) -> Result<Attempt>,
 ) -> Result<Summary> {
     let all = || {
+        let mut before = Summary::default();
         for attempt in 0..ATTEMPTS_MAX {
             observer.stage(Stage::List);
             let set_aside = if attempt == 0 { SetAside::IfMany } else { SetAside::Always };
-            let Some(summary) = pass(set_aside)? else { continue };
+            let Attempt { mut summary, ended } = pass(set_aside)?;
+            summary.add_earlier(&before);
+            if ended == Ended::Outdated {
+                orphans::remove_after_failure(environment);
+                before = summary;
+                continue;
+            }
+            if ended == Ended::Done {
+                if observer.is_cancelled() {
+                    return Err(Error::Interrupted);
+                }
+                observer.stage(Stage::Merge);
+                merge_due(environment, summary.new_messages)?;
+            }
             return Ok(summary);
         }
         Err(Error::Inconsistent { what: "the index was replaced again and again while it was updated" })
@@ -152,14 +170,14 @@ fn until_done(
     done
 }
 
-/// Scans, decides, publishes and merges. `roots_after` gets the indexes of the roots that stay as they were,
-/// and returns which roots to remember. Returns `None` if the pass must begin again.
+/// Scans, decides and publishes. `roots_after` gets the indexes of the roots that stay as they were, and
+/// returns which roots to remember.
 fn run(
     input: &Input<'_>,
     (options, set_aside): (&UpdateOptions, SetAside),
     observer: &dyn Progress,
     roots_after: impl FnOnce(&[usize]) -> RootChange,
-) -> Result<Option<Summary>> {
+) -> Result<Attempt> {
     let environment = input.environment;
     let scan = scan::scan(input, observer)?;
     let gone = match options.cleanup {
@@ -175,18 +193,11 @@ fn run(
     let mut summary = plan.summary.clone();
     let roots = &roots_after(&plan.kept_roots);
     if plan.is_empty() && roots.is_none() {
-        return Ok(Some(summary));
+        return Ok(Attempt { summary, ended: Ended::Unchanged });
     }
     let session = Session { environment, roots, options, observer, set_aside };
-    if session.run(plan, input.snapshot, &mut summary)? == Ended::Outdated {
-        return Ok(None);
-    }
-    if observer.is_cancelled() {
-        return Err(Error::Interrupted);
-    }
-    observer.stage(Stage::Merge);
-    merge_due(environment, summary.new_messages)?;
-    Ok(Some(summary))
+    let ended = session.run(plan, input.snapshot, &mut summary)?;
+    Ok(Attempt { summary, ended })
 }
 
 /// Returns the roots, followed by the remembered roots that are no longer named but still have rows. Their

@@ -24,6 +24,17 @@ pub struct Summary {
     pub excluded: Vec<PathBuf>,
 }
 
+impl Summary {
+    /// Adds what was published by an earlier attempt at the same pass. What could not be read is found again.
+    pub(crate) fn add_earlier(&mut self, earlier: &Summary) {
+        self.added += earlier.added;
+        self.new_messages += earlier.new_messages;
+        self.moved += earlier.moved;
+        self.changed += earlier.changed;
+        self.gone += earlier.gone;
+    }
+}
+
 /// Ends the message about a directory that could not be read.
 pub(crate) const STAYS: &str = "; its messages stay in the index";
 

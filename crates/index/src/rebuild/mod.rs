@@ -88,8 +88,16 @@ fn replace(environment: &Environment, beside: &Environment, observer: &dyn Progr
     let disk = environment.disk.as_ref();
     let (text, new_text) = (environment.text_directory(), beside.text_directory());
     disk.create_directory(&text)?;
-    // While this lock is held, no process removes segment files that no commit names yet.
-    let lock = disk.lock(&text.join(TEXT_LOCK), &environment.holder, Wait::Block)?;
+    // While this lock is held, no process removes segment files that no commit names yet, nor writes any.
+    let path = text.join(TEXT_LOCK);
+    let lock = match disk.lock(&path, &environment.holder, Wait::Refuse) {
+        Err(disk::Error::Locked { .. }) => {
+            // They have shares, and do not say who they are.
+            observer.waiting("another process that updates the index");
+            disk.lock(&path, &environment.holder, Wait::Block)?
+        }
+        other => other?,
+    };
     let state = open::state(&open::snapshot(beside)?, &beside.index_directory())?;
     let is_named = |name: &str| state.text.iter().any(|segment| name.starts_with(&segment.id));
     for name in disk.list(&new_text)? {

@@ -41,11 +41,17 @@ pub enum Outcome {
 struct Base {
     journal: JournalIdentity,
     sequence: u64,
+    /// A record may be lost with a disk that fails to sync it, and another one take its number.
+    journal_bytes: u64,
 }
 
 impl Base {
     fn of(state: &State) -> Base {
-        Base { journal: state.journal_identity(), sequence: state.sequence }
+        Base {
+            journal: state.journal_identity(),
+            sequence: state.sequence,
+            journal_bytes: state.journal_bytes,
+        }
     }
 }
 

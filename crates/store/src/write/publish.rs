@@ -7,7 +7,7 @@
 use crate::commit::dead::DeadRows;
 use crate::commit::journal;
 use crate::commit::manifest::{Attachments, DeadEntry, JournalIdentity, Manifest, SegmentEntry, TableEntry};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::file::names::{self, Maker, Namer};
 use crate::file::sealed::Sealed;
 use crate::file::sealed_write::SealedWriter;
@@ -25,6 +25,7 @@ use crate::segment::write::{Content, write_content};
 use crate::write::resolve::{Survivors, TablePlan};
 use disk::{Disk, File};
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -184,7 +185,8 @@ impl Draft {
         let DraftTable { schema, segments } = &self.tables[table];
         let lenders = lenders(segments.iter().map(|segment| &segment.part), rows.len());
         let content = Content { sources: &rows.sources, order, lenders: &lenders };
-        let segment = write_new_segment(&*self.disk, &path, schema, &content)?;
+        let segment = write_new_segment(&*self.disk, &path, schema, &content)
+            .inspect_err(|error| self.written.forget_if_there(&path, error))?;
         let entry = SegmentEntry::of(number, &segment);
         let part = Part { rows: PartRows::Segment(Arc::new(segment)), dead: DeadRows::default() };
         self.tables[table].segments.push(DraftSegment { part, entry });
@@ -243,7 +245,8 @@ impl Draft {
         let number = self.namer.next();
         let path = self.directory.join(number.dead());
         self.written.add(&path);
-        let mut file = SealedWriter::create(&*self.disk, &path, KIND_DEAD)?;
+        let mut file = SealedWriter::create(&*self.disk, &path, KIND_DEAD)
+            .inspect_err(|error| self.written.forget_if_there(&path, error))?;
         file.write(&part.dead.encode(part.row_count()))?;
         file.finish()?;
         let digest = Sealed::open(&*self.disk, &path, KIND_DEAD)?.digest();
@@ -286,6 +289,16 @@ impl UnpublishedFiles {
     /// Adds a file that is about to be written.
     pub(crate) fn add(&mut self, path: &Path) {
         self.paths.push(path.to_owned());
+    }
+
+    /// Forgets a file that could not be created because it was there: it belongs to somebody with the same
+    /// seed.
+    fn forget_if_there(&mut self, path: &Path, error: &Error) {
+        let is_there = matches!(error, Error::Io(disk::Error::Io { source, .. })
+            if source.kind() == io::ErrorKind::AlreadyExists);
+        if is_there {
+            self.paths.retain(|written| written != path);
+        }
     }
 
     /// Takes over the files of another.

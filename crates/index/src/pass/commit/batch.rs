@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::open;
 use crate::pass::commit::dates::{NamedDates, redate};
 use crate::pass::commit::findings::Claim;
+use crate::pass::commit::parse::Parsed;
 use crate::pass::commit::planned::Planned;
 use crate::pass::plan::PlannedFolder;
 use crate::pass::scan::FileRows;
@@ -122,27 +123,19 @@ impl<'a> Batch<'a> {
         self.state.next_node
     }
 
-    /// Takes the numbers of new messages, in order. Returns whether they are ours.
-    pub(in crate::pass) fn claim(&mut self, numbers: Vec<u32>, claim: Claim) -> bool {
-        let Some(end) = numbers.last().map(|last| last.saturating_add(1)) else { return true };
-        let is_ours = match claim {
+    /// Takes the numbers of new messages, in order: those of `all` that are parsed, of which `new` get a row.
+    /// Numbers of all of them are in the text index, so none is given again. Returns whether they are ours.
+    pub(in crate::pass) fn claim(&mut self, all: &[Parsed], new: &[&Parsed], claim: Claim) -> bool {
+        let Some(end) = all.last().map(|last| last.number.saturating_add(1)) else { return true };
+        self.new = new.iter().map(|message| message.number).collect();
+        match claim {
             Claim::Granted => end <= self.state.next_message,
-            Claim::From(first) => first == self.state.next_message,
-        };
-        self.state.next_message = self.state.next_message.max(end);
-        self.numbers_changed = true;
-        self.new = numbers;
-        is_ours
-    }
-
-    /// Gives numbers back that were set aside for nothing. Those that others have set some aside behind are
-    /// lost.
-    pub(in crate::pass) fn give_back(&mut self, numbers: &[Range<u32>]) {
-        for range in numbers.iter().rev().filter(|range| !range.is_empty()) {
-            if range.end == self.state.next_message {
-                self.state.next_message = range.start;
+            Claim::From(first) if first == self.state.next_message => {
+                self.state.next_message = end;
                 self.numbers_changed = true;
+                true
             }
+            Claim::From(_) => false,
         }
     }
 

@@ -12,7 +12,6 @@ use crate::rows::FileRow;
 use crate::state::TextSegment;
 use mail::FileStat;
 use std::collections::HashSet;
-use std::ops::Range;
 
 /// What is done without reading a file: rows that move, rows that get other times, drafts that only moved.
 #[derive(Default)]
@@ -46,8 +45,8 @@ pub(in crate::pass) struct Findings {
     pub(super) claim: Claim,
     /// How many numbers to set aside for later batches.
     pub(in crate::pass) wanted_count: usize,
-    /// Numbers that the pass does not need any more.
-    pub(in crate::pass) returned: Vec<Range<u32>>,
+    /// Whether files that no commit names are removed afterwards. The writer is kept for that.
+    pub(super) cleans_up: bool,
     pub(super) end: Option<End>,
 }
 
@@ -60,9 +59,9 @@ pub(super) struct End {
 }
 
 impl Findings {
-    /// Marks the last findings of a pass without files. `returned` are numbers that it does not need.
-    pub(in crate::pass) fn end(&mut self, returned: Vec<Range<u32>>) {
-        self.returned = returned;
+    /// Marks the last findings of a pass without files.
+    pub(in crate::pass) fn end(&mut self) {
+        self.cleans_up = true;
         self.end = Some(End { is_complete: true, unreadable: HashSet::new() });
     }
 
@@ -82,7 +81,7 @@ impl Findings {
             are_absent: false,
             claim,
             wanted_count: 0,
-            returned: Vec::new(),
+            cleans_up: false,
             end: None,
         }
     }

@@ -5,6 +5,7 @@
 //! another writer changed meanwhile are left alone for the next pass.
 
 mod archived;
+mod background;
 mod batch;
 mod contents;
 mod dates;
@@ -27,6 +28,7 @@ use crate::pass::plan::{Candidate, Plan, PlannedFolder, newest_first};
 use crate::pass::summary::{Problem, Summary};
 use crate::text;
 pub(in crate::pass) use archived::Archived;
+use background::{Holder, Publishing};
 use contents::{Manner, Read, path_of, read_large};
 pub(in crate::pass) use findings::{Claim, Findings};
 use findings::{Counts, End, Unread};
@@ -40,7 +42,6 @@ pub(in crate::pass) use publish::{Published, Publisher};
 use queue::FileRead;
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
-use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 use store::{Snapshot, Writer};
 use work::{Progress, Stage};
@@ -55,6 +56,9 @@ const ORDERED_COUNT_MIN: usize = 64;
 /// does, it begins again. A larger one first sets numbers aside, which takes a commit of its own.
 const UNCLAIMED_COUNT_MAX: usize = 1_000;
 
+/// The fewest numbers that a pass sets aside, unless it has fewer files. Those that it does not use are lost.
+const SET_ASIDE_COUNT_MIN: usize = 8_192;
+
 /// Whether a pass sets numbers aside for its new messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pass) enum SetAside {
@@ -67,6 +71,8 @@ pub(in crate::pass) enum SetAside {
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pass) enum Ended {
+    /// There was nothing to do.
+    Unchanged,
     /// Everything is published, or as much as there was time for.
     Done,
     /// Others have written so much that the plan is of no use. What was published before stays.
@@ -99,77 +105,6 @@ pub(in crate::pass) struct Session<'a> {
     pub(in crate::pass) set_aside: SetAside,
 }
 
-/// Publishes a batch while the next one is read.
-struct Publishing<'scope, 'env, 'a> {
-    scope: &'scope Scope<'scope, 'env>,
-    pipeline: &'scope Pipeline<'scope>,
-    /// Who publishes, when there is nothing to publish.
-    idle: Option<Publisher<'a>>,
-    busy: Option<Busy<'scope, 'a>>,
-}
-
-/// A batch that is being published.
-enum Busy<'scope, 'a> {
-    /// By a thread.
-    Thread(ScopedJoinHandle<'scope, Done<'a>>),
-    /// By nobody yet: whoever waits for it does it. Without workers there is nothing else to do meanwhile.
-    Waiter(Box<dyn FnOnce() -> Done<'a> + 'scope>),
-}
-
-/// Who has published a batch, and what.
-type Done<'a> = (Publisher<'a>, Result<Option<Published>>);
-
-impl<'scope, 'a: 'scope> Publishing<'scope, '_, 'a> {
-    /// Returns whether the last batch is published.
-    fn is_idle(&self) -> bool {
-        match &self.busy {
-            Some(Busy::Thread(thread)) => thread.is_finished(),
-            Some(Busy::Waiter(_)) => false,
-            None => true,
-        }
-    }
-
-    /// Begins to publish a batch as soon as it is whole. The one before must be published.
-    fn begin(&mut self, batch: u64, findings: Findings) {
-        let Some(mut publisher) = self.idle.take() else { unreachable!("the batch before is published") };
-        let (pipeline, is_last) = (self.pipeline, findings.is_last());
-        let publish = move || {
-            let mut findings = findings;
-            let published = match pipeline.take_batch(batch) {
-                Some((messages, text)) => {
-                    (findings.messages, findings.text) = (messages, text);
-                    publisher.publish(&findings)
-                }
-                // The pipeline says why.
-                None => Ok(None),
-            };
-            (publisher, published)
-        };
-        self.busy = Some(if is_last || !pipeline.has_workers() {
-            Busy::Waiter(Box::new(publish))
-        } else {
-            Busy::Thread(self.scope.spawn(publish))
-        });
-    }
-
-    /// Waits until the batch is published. Returns `None` if the pass must begin again.
-    fn wait(&mut self) -> Result<Option<Published>> {
-        let (publisher, published) = match self.busy.take() {
-            Some(Busy::Thread(thread)) => {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            }
-            Some(Busy::Waiter(publish)) => publish(),
-            None => return Ok(None),
-        };
-        self.idle = Some(publisher);
-        let published = published?;
-        if published.is_none() {
-            self.pipeline.check()?;
-        }
-        Ok(published)
-    }
-}
-
 impl<'a> Session<'a> {
     /// Carries out a plan that was made on `snapshot`. Moves come first and removals last, so that a file
     /// that was copied and then removed is never absent.
@@ -195,7 +130,7 @@ impl<'a> Session<'a> {
             newest_first(&mut read, seconds);
         }
         let planned = Planned { roots: self.roots, files: &read, folders: &folders, gone: &gone };
-        let mut publisher = Publisher::new(self.environment, self.options, self.observer, planned, snapshot);
+        let mut publisher = Publisher::new(self.environment, self.options, planned, snapshot);
         let mut unread = Unread { moved, restated, whole };
         let state = open::state(snapshot, &self.environment.index_directory())?;
         let first = state.next_message;
@@ -205,13 +140,16 @@ impl<'a> Session<'a> {
         let is_large = read.len() > unclaimed_max || self.set_aside == SetAside::Always;
         if !read.is_empty() && (is_large || !self.roots.is_none()) {
             // Where the mail is, is remembered at once, whatever happens while it is read.
-            let wanted_count = self.numbers_ahead(read.len());
+            let wanted_count = self.numbers_ahead(read.len(), 0);
             let findings = Findings {
                 unread: std::mem::take(&mut unread),
                 wanted_count,
+                cleans_up: true,
                 ..Findings::none(Claim::Granted)
             };
-            let Some(published) = publisher.publish(&findings)? else { return Ok(Ended::Outdated) };
+            let Some(published) = publisher.publish(&findings, self.observer)? else {
+                return Ok(Ended::Outdated);
+            };
             published.counts.add_to(summary);
             if let Some(writer) = published.writer {
                 orphans::remove(self.environment, writer)?;
@@ -225,15 +163,21 @@ impl<'a> Session<'a> {
         let reader = Reader { session: self, planned, claim, numbers: Numbers::new(snapshot, free) };
         let (ended, writer) = reader.run(publisher, unread, summary)?;
         drop(share);
-        if let Some(writer) = writer {
-            orphans::remove(self.environment, writer)?;
+        match writer {
+            Some(writer) => orphans::remove(self.environment, writer)?,
+            // What was written turned out to be of no use.
+            None if !read.is_empty() => orphans::remove_after_failure(self.environment),
+            None => {}
         }
         Ok(ended)
     }
 
-    /// Returns how many numbers to have ready: for the batch that is read, and the next one.
-    fn numbers_ahead(&self, file_count: usize) -> usize {
-        file_count.min(self.options.batch_message_count.saturating_mul(2))
+    /// Returns how many numbers to have ready for the batch that is read and the next one, given how many new
+    /// messages the last batch had and how many files are left. A batch is read for twice as long as the
+    /// last.
+    fn numbers_ahead(&self, left: usize, new_count: usize) -> usize {
+        let most = self.options.batch_message_count.saturating_mul(2);
+        new_count.saturating_mul(6).max(SET_ASIDE_COUNT_MIN).min(most).min(left)
     }
 }
 
@@ -266,9 +210,18 @@ impl<'s> Reader<'s, '_> {
         let planned = (self.planned.files, self.planned.folders);
         let pipeline = Pipeline::new(planned, parsing, &make_writer, thread_count);
         let mut reading = Reading { unread, ..Reading::default() };
+        let holder = Holder::default();
         let ended = pipeline.run(|| {
             std::thread::scope(|scope| {
-                let publishing = Publishing { scope, pipeline: &pipeline, idle: Some(publisher), busy: None };
+                let publishing = Publishing {
+                    scope,
+                    observer: self.session.observer,
+                    holder: &holder,
+                    thread_count,
+                    pipeline: &pipeline,
+                    idle: Some(publisher),
+                    busy: None,
+                };
                 self.run_batches(publishing, &mut reading)
             })
         });
@@ -292,6 +245,11 @@ impl<'s> Reader<'s, '_> {
             Claim::From(_) => Duration::MAX,
         };
         loop {
+            if self.numbers.free_count() == 0 && publishing.busy.is_some() {
+                let Some(published) = publishing.wait()? else { return Ok((Ended::Outdated, None)) };
+                reading.counts.add(published.counts);
+                self.numbers.published(published.snapshot, published.granted);
+            }
             let files = self.read_batch(pipeline, reading, batch_time, &|| publishing.is_idle())?;
             let batch = pipeline.end_batch();
             // Memory holds one batch that is being published, besides the one that is read.
@@ -323,12 +281,14 @@ impl<'s> Reader<'s, '_> {
         let mut findings = Findings { unread, files, ..Findings::none(self.claim) };
         let left = self.planned.files.len() - reading.taken_count;
         if left == 0 || self.session.observer.is_cancelled() {
-            findings.returned = self.numbers.left();
+            findings.cleans_up = true;
             let unreadable = std::mem::take(&mut reading.unreadable);
             findings.end = Some(End { is_complete: left == 0, unreadable });
         } else if self.claim == Claim::Granted {
-            findings.wanted_count =
-                self.session.numbers_ahead(left).saturating_sub(self.numbers.free_count());
+            findings.wanted_count = self
+                .session
+                .numbers_ahead(left, self.numbers.new_count())
+                .saturating_sub(self.numbers.free_count());
         }
         findings
     }
@@ -348,6 +308,7 @@ impl<'s> Reader<'s, '_> {
         let started = Instant::now();
         loop {
             let is_full = self.numbers.new_count() >= options.batch_message_count
+                || self.numbers.free_count() == 0
                 || (started.elapsed() >= time && is_published());
             let is_open = !is_full && !observer.is_cancelled();
             if is_open && let Some((file, content)) = reading.group.pop_front() {

@@ -1,8 +1,7 @@
 //! Numbers the contents that a pass reads: known ones have a number, new ones get the next.
 //!
-//! Input: ids of contents, and the newest commit of the pass. Output: numbers of messages. New ones come
-//! from ranges that a commit has set aside for this pass, so that no other process gives them to other
-//! contents. Must not know files, nor what the numbers are used for.
+//! Input: ids of contents, the newest commit of the pass, and numbers for new contents. Output: numbers of
+//! messages. Must not know files, nor what the numbers are used for.
 
 use crate::error::{Error, Result};
 use crate::rows;
@@ -39,11 +38,6 @@ impl Numbers {
     /// Returns how many new contents can still be numbered.
     pub(in crate::pass) fn free_count(&self) -> usize {
         self.free.iter().map(ExactSizeIterator::len).sum()
-    }
-
-    /// Returns the numbers that are left, lowest first.
-    pub(in crate::pass) fn left(&self) -> Vec<Range<u32>> {
-        self.free.iter().cloned().collect()
     }
 
     /// Returns the number of a content, and whether it is new.

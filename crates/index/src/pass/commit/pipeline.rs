@@ -171,6 +171,12 @@ impl<'a> Pipeline<'a> {
         None
     }
 
+    /// Ends the taking of files: what was taken so far cannot be published.
+    pub(super) fn give_up(&self) {
+        self.locked().has_given_up = true;
+        self.has_result.notify_one();
+    }
+
     /// Fails if something is missing that was handed over.
     ///
     /// # Errors
@@ -203,8 +209,8 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Returns the next files, which the coordinator numbers; none if all are taken. Until they are read,
-    /// helps to read and to parse.
+    /// Returns the next files, which the coordinator numbers; none if all are taken or it was given up. Until
+    /// they are read, helps to read and to parse.
     ///
     /// # Errors
     /// As [`Pipeline::check`].
@@ -216,7 +222,7 @@ impl<'a> Pipeline<'a> {
         loop {
             self.check_state(&mut state)?;
             let group = state.taken_group;
-            if group == self.group_count() {
+            if group == self.group_count() || state.has_given_up {
                 return Ok(None);
             }
             let has_room = state.waiting_bytes < WAITING_BYTES

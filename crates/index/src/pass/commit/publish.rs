@@ -37,7 +37,7 @@ pub(in crate::pass) struct Published {
     /// Numbers that were set aside.
     pub(in crate::pass) granted: Range<u32>,
     pub(in crate::pass) counts: Counts,
-    /// The writer, if there was something to write.
+    /// The writer, if there was something to write, and files are removed afterwards.
     pub(in crate::pass) writer: Option<Writer>,
 }
 
@@ -45,7 +45,6 @@ pub(in crate::pass) struct Published {
 pub(in crate::pass) struct Publisher<'a> {
     environment: &'a Environment,
     options: &'a UpdateOptions,
-    observer: &'a dyn Progress,
     plan: Planned<'a>,
     /// The plan's commit, or our own last one.
     last: Snapshot,
@@ -73,14 +72,12 @@ impl<'a> Publisher<'a> {
     pub(in crate::pass) fn new(
         environment: &'a Environment,
         options: &'a UpdateOptions,
-        observer: &'a dyn Progress,
         plan: Planned<'a>,
         snapshot: &Snapshot,
     ) -> Publisher<'a> {
         Publisher {
             environment,
             options,
-            observer,
             plan,
             last: snapshot.clone(),
             trusted: snapshot.version(),
@@ -89,12 +86,17 @@ impl<'a> Publisher<'a> {
         }
     }
 
-    /// Publishes a batch. Its files of text must be synced. Returns `None` if the pass must begin again, as
+    /// Publishes a batch. Its files of text must be synced. The observer is told if another process has the
+    /// lock. Returns `None` if the pass must begin again, as
     /// its numbers were given to others or the index was replaced.
     ///
     /// # Errors
     /// Damage, a full disk. Nothing of the batch is then published.
-    pub(in crate::pass) fn publish(&mut self, findings: &Findings) -> Result<Option<Published>> {
+    pub(in crate::pass) fn publish(
+        &mut self,
+        findings: &Findings,
+        observer: &dyn Progress,
+    ) -> Result<Option<Published>> {
         if !findings.text.is_empty() {
             self.environment.disk.sync_directory(&self.environment.text_directory())?;
         }
@@ -102,25 +104,30 @@ impl<'a> Publisher<'a> {
             let snapshot = self.last.newest()?;
             let Some(mut draft) = self.draft(&snapshot, findings)? else { return Ok(None) };
             let Some(transaction) = draft.transaction.take() else {
-                return Ok(Some(self.done(draft, snapshot, None)));
+                return Ok(Some(self.done((draft, findings.cleans_up), snapshot, None)));
             };
             let options = open::options(self.environment, disk::Wait::Block);
             let prepared = Prepared::new(&snapshot, transaction, &options)?;
             drop(snapshot);
-            let mut writer = open::writer(self.environment, self.observer)?;
+            let mut writer = open::writer(self.environment, observer)?;
             if let Outcome::Committed(_) = writer.commit_prepared(prepared)? {
-                return Ok(Some(self.done(draft, writer.snapshot()?, Some(writer))));
+                return Ok(Some(self.done((draft, findings.cleans_up), writer.snapshot()?, Some(writer))));
             }
         }
-        let mut writer = open::writer(self.environment, self.observer)?;
+        let mut writer = open::writer(self.environment, observer)?;
         let Some(mut draft) = self.draft(&writer.snapshot()?, findings)? else { return Ok(None) };
         if let Some(transaction) = draft.transaction.take() {
             writer.commit(transaction)?;
         }
-        Ok(Some(self.done(draft, writer.snapshot()?, Some(writer))))
+        Ok(Some(self.done((draft, findings.cleans_up), writer.snapshot()?, Some(writer))))
     }
 
-    fn done(&mut self, draft: Draft, snapshot: Snapshot, writer: Option<Writer>) -> Published {
+    fn done(
+        &mut self,
+        (draft, cleans_up): (Draft, bool),
+        snapshot: Snapshot,
+        writer: Option<Writer>,
+    ) -> Published {
         // The plan does not include what another process committed. After such a commit, our own ones are
         // not trusted either.
         if draft.is_trusted {
@@ -129,6 +136,8 @@ impl<'a> Publisher<'a> {
         self.aliases = draft.aliases;
         self.unreadable = draft.unreadable;
         self.last = snapshot.clone();
+        // Nobody shall wait for us while the next batch is read.
+        let writer = writer.filter(|_| cleans_up);
         Published { snapshot, granted: draft.granted, counts: draft.counts, writer }
     }
 
@@ -136,7 +145,8 @@ impl<'a> Publisher<'a> {
     fn draft(&self, snapshot: &Snapshot, findings: &Findings) -> Result<Option<Draft>> {
         let mut batch = Batch::begin(snapshot, self.environment, self.plan, self.trusted)?;
         let is_trusted = batch.is_trusted();
-        if !is_trusted && !snapshot.continues(&self.last) {
+        // An index that was deleted and made again counts its commits from the beginning.
+        if !snapshot.continues(&self.last) {
             return Ok(None);
         }
         let mut counts = Counts::default();
@@ -156,11 +166,9 @@ impl<'a> Publisher<'a> {
         if !new.is_empty() || findings.wanted_count > 0 {
             batch.read_with_headers(&self.options.headers);
         }
-        let numbers = new.iter().map(|message| message.number).collect();
-        if !batch.claim(numbers, findings.claim) {
+        if !batch.claim(&findings.messages, &new, findings.claim) {
             return Ok(None);
         }
-        batch.give_back(&findings.returned);
         let granted = batch.set_aside(findings.wanted_count)?;
 
         let mut unreadable = self.unreadable.clone();

@@ -65,6 +65,8 @@ pub(super) struct State {
     pub(super) batches: BTreeMap<BatchNumber, BatchState>,
     /// The writer of the coordinator, where it parses.
     pub(super) own: Option<Writing>,
+    /// Whether no more files shall be taken: what was read before cannot be published.
+    pub(super) has_given_up: bool,
     /// The first error of a worker.
     pub(super) failure: Option<crate::Error>,
     /// Whether something is missing that was handed over.

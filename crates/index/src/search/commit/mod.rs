@@ -52,6 +52,8 @@ pub(crate) struct Commit {
     copies: OnceLock<CopyGroups>,
     present: OnceLock<NumberSet>,
     flags: FlagSets,
+    /// How many rows of messages were added since the first commit from which this one was carried forward.
+    added_count: u64,
 }
 
 impl Commit {
@@ -137,6 +139,7 @@ impl Commit {
                         copies: OnceLock::new(),
                         present: OnceLock::new(),
                         flags: FlagSets::default(),
+                        added_count: 0,
                     });
                 }
                 Err(error) => {
@@ -159,6 +162,7 @@ impl Commit {
         if of_table(folders::TABLE)?.is_empty() {
             self.folders = Arc::clone(&older.folders);
         }
+        self.added_count = older.added_count + of_table(messages::TABLE)?.added.len() as u64;
         if let Some(present) = older.present.get() {
             self.present = OnceLock::from(self.present_since(older, present.clone(), &difference)?);
         }
@@ -206,7 +210,14 @@ impl Commit {
         Ok(present)
     }
 
-    /// Returns a number above every message number.
+    /// Returns whether this commit, carried forward from `older`, may have messages that `older` does not
+    /// have.
+    pub(crate) fn may_have_more_messages(&self, older: &Commit) -> bool {
+        self.added_count > older.added_count
+    }
+
+    /// Returns a number above every message number. It never falls. Numbers below it need not have a message,
+    /// and may get one later.
     pub(crate) fn bound(&self) -> u32 {
         self.state.next_message
     }

@@ -94,7 +94,7 @@ impl Personal {
         let Some(received) = self.received.get() else { return Ok(Personal::new(addresses)) };
         let mut received = received.clone();
         received.grow(newer.bound());
-        if older.bound() < newer.bound() {
+        if newer.may_have_more_messages(older) {
             received.or(&self.find(newer, &newer.text.since(&older.text), &RECEIVED)?);
         }
         Ok(Personal { addresses, received: OnceLock::from(received) })
