@@ -22,6 +22,7 @@ mod inventory;
 mod manuals;
 mod moment;
 mod newer;
+mod orders;
 mod pass;
 mod people;
 mod personal;

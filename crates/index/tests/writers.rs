@@ -4,10 +4,13 @@
 //! The observer of the first pass runs the second one when the first has its plan, or between two of its
 //! batches.
 
-use crate::support::{Fixture, message};
-use index::{Root, UpdateOptions};
+use crate::support::{Fixture, message, subjects};
+use disk::{Disk, RealDisk, Wait};
+use index::{Environment, Error, Mailbox, Root, UpdateOptions};
 use std::fs;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Runs something once, at the first file that is read.
 struct Meanwhile<'a>(Mutex<Option<Box<dyn FnOnce() + Send + 'a>>>);
@@ -180,4 +183,139 @@ fn a_small_pass_begins_again_if_others_added_messages() {
     assert_eq!(fixture.mailbox().counts().unwrap().absent, 0);
     assert_eq!(fixture.find("subject:first or subject:second"), ["first"]);
     assert_eq!(fixture.find("subject:late").len(), 5);
+}
+
+/// Runs something at each file that is read.
+struct AtEachFile<F> {
+    is_reading: AtomicBool,
+    run: F,
+}
+
+impl<F: Fn() + Send + Sync> AtEachFile<F> {
+    fn new(run: F) -> AtEachFile<F> {
+        AtEachFile { is_reading: AtomicBool::new(false), run }
+    }
+}
+
+impl<F: Fn() + Send + Sync> work::Progress for AtEachFile<F> {
+    fn stage(&self, stage: work::Stage) {
+        self.is_reading.store(stage == work::Stage::Read, Ordering::Relaxed);
+    }
+
+    fn add(&self, _items: u64, _bytes: u64) {
+        if self.is_reading.load(Ordering::Relaxed) {
+            (self.run)();
+        }
+    }
+}
+
+#[test]
+fn the_lock_is_free_while_the_next_batch_is_read() {
+    for thread_count in [1, 2] {
+        // So many files that threads parse them, in batches of a few.
+        let mut fixture = filled(200);
+        fixture.environment.context.thread_count = thread_count;
+        let path = fixture.environment.data.join("index/lock");
+        let started = Instant::now();
+        let take = || {
+            // Whoever publishes the batch before has it for some syncs. If it is kept for as long as this
+            // batch is read, that never ends.
+            while RealDisk.lock(&path, "a test", Wait::Refuse).is_err() {
+                assert!(started.elapsed() < Duration::from_secs(60), "a pass reads with the lock held");
+                std::thread::yield_now();
+            }
+        };
+        let options = UpdateOptions { batch_message_count: 20, ..UpdateOptions::default() };
+        index::update(&fixture.environment, &fixture.roots, &options, &AtEachFile::new(take)).unwrap();
+        assert_eq!(fixture.find("words").len(), 200);
+        fixture.check();
+    }
+}
+
+#[test]
+fn a_pass_without_new_messages_gives_no_number_back_that_another_one_has() {
+    let fixture = filled(3);
+    fixture.update();
+    // The first pass reads one file, which is a copy. Meanwhile another one adds a message.
+    fixture.put("f0", "cur", "copy.x:2,S", &message("m0", "subject 0", "words"));
+    let meanwhile = Meanwhile::new(|| {
+        fixture.put("f1", "cur", "late.x:2,S", &message("late", "late", "late words"));
+        fixture.update();
+    });
+    index::update(&fixture.environment, &fixture.roots, &UpdateOptions::default(), &meanwhile).unwrap();
+    fixture.put("f2", "cur", "later.x:2,S", &message("later", "later", "words"));
+    fixture.update();
+    fixture.check();
+    assert_eq!(fixture.find("subject:late or subject:later").len(), 2);
+    assert_eq!(fixture.find("body:late"), ["late"]);
+}
+
+#[test]
+fn an_index_that_is_deleted_and_made_again_during_a_pass_is_not_taken_for_the_old_one() {
+    let fixture = filled(23);
+    let count = AtomicUsize::new(0);
+    let replace = || {
+        // Numbers are set aside, and the first batch is published.
+        if count.fetch_add(1, Ordering::Relaxed) == 7 {
+            fs::remove_dir_all(fixture.environment.data.join("index")).unwrap();
+            // The other one has as many commits: one for the numbers, and one file.
+            let environment = Environment { seed: 8, ..fixture.environment.clone() };
+            let once = Stopped::default();
+            let stopped = index::update(&environment, &fixture.roots, &small_batches(), &once);
+            assert!(matches!(stopped, Err(Error::Interrupted)));
+        }
+    };
+    index::update(&fixture.environment, &fixture.roots, &small_batches(), &AtEachFile::new(replace)).unwrap();
+    assert_eq!(fixture.find("words").len(), 23);
+    fixture.check();
+}
+
+/// Stops a pass at its first file.
+#[derive(Default)]
+struct Stopped {
+    is_reading: AtomicBool,
+    has_read: AtomicBool,
+}
+
+impl work::Progress for Stopped {
+    fn stage(&self, stage: work::Stage) {
+        self.is_reading.store(stage == work::Stage::Read, Ordering::Relaxed);
+    }
+
+    fn add(&self, _items: u64, _bytes: u64) {
+        self.has_read.fetch_or(self.is_reading.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.has_read.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_mailbox_that_is_refreshed_in_the_middle_of_a_pass_answers_as_a_new_one() {
+    let mut fixture = filled(40);
+    // Nothing is published while the mailboxes are compared.
+    fixture.environment.context.thread_count = 1;
+    let own = index::OwnAddresses::new(&["bo@example.org".to_owned()]);
+    fixture.update();
+    for number in 40..80 {
+        let content = message(&format!("m{number}"), &format!("subject {number}"), "words");
+        fixture.put(&format!("f{}", number % 3), "cur", &format!("{number}.x:2,S"), &content);
+    }
+    let ask = |mailbox: &Mailbox| {
+        ["flag:personal", "", "flag:seen", "not words", "subject:subject"].map(|text| subjects(mailbox, text))
+    };
+    let followed = Mutex::new(fixture.mailbox().with_own_addresses(own.clone()));
+    ask(&followed.lock().unwrap());
+    let refresh = || {
+        let mut followed = followed.lock().unwrap();
+        if let Some(newer) = followed.newer(&fixture.environment).unwrap() {
+            *followed = newer;
+        }
+        let fresh = Mailbox::open(&fixture.environment).unwrap().with_own_addresses(own.clone());
+        assert_eq!(ask(&followed), ask(&fresh));
+    };
+    index::update(&fixture.environment, &fixture.roots, &small_batches(), &AtEachFile::new(refresh)).unwrap();
+    refresh();
+    assert_eq!(ask(&followed.lock().unwrap())[0].len(), 80);
 }
