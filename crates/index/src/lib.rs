@@ -10,6 +10,7 @@ mod environment;
 mod error;
 mod names;
 mod open;
+mod optimistic;
 mod pass;
 mod rebuild;
 mod record;

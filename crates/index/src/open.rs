@@ -9,6 +9,7 @@ use crate::state::{self, ATTACHMENT, Root, State, Unusable};
 use crate::tables::{HeaderCodec, schemas};
 use disk::Wait;
 use std::path::Path;
+use std::time::Duration;
 use store::{Options, Snapshot, Writer};
 use work::Progress;
 
@@ -60,18 +61,34 @@ fn tag(environment: &Environment) -> Result<()> {
     }
 }
 
-/// Takes the writer's lock. If another process holds it, tells the observer which one, and waits.
+/// How often the lock is tried before the observer is told that another process has it, and how long it takes
+/// until the next time. Nobody has it for long, so there is rarely anything to tell; and a process that waits
+/// ends at a Ctrl-C, whatever it has done so far.
+const TRIES: (usize, Duration) = (50, Duration::from_millis(5));
+
+/// Takes the writer's lock. If another process holds it, waits, and after a moment tells the observer which
+/// one that is.
 ///
 /// # Errors
 /// Damage, a newer version, a directory that cannot be written.
 pub(crate) fn writer(environment: &Environment, observer: &dyn Progress) -> Result<Writer> {
     let directory = environment.index_directory();
-    let writer = match Writer::open(&environment.disk, &directory, options(environment, Wait::Refuse)) {
-        Err(store::Error::Io(disk::Error::Locked { holder, .. })) => {
-            observer.waiting(&holder);
-            Writer::open(&environment.disk, &directory, options(environment, Wait::Block))?
+    let mut left = TRIES.0;
+    let writer = loop {
+        match Writer::open(&environment.disk, &directory, options(environment, Wait::Refuse)) {
+            Err(store::Error::Io(disk::Error::Locked { .. })) if left > 0 => {
+                left -= 1;
+                std::thread::sleep(TRIES.1);
+            }
+            Err(store::Error::Io(disk::Error::Locked { holder, .. })) => {
+                observer.waiting(&holder);
+                let writer = Writer::open(&environment.disk, &directory, options(environment, Wait::Block))?;
+                // The process works again.
+                observer.is_cancelled();
+                break writer;
+            }
+            other => break other?,
         }
-        other => other?,
     };
     tag(environment)?;
     Ok(writer)

@@ -1,8 +1,9 @@
 //! Sets of message numbers: plain bitmaps.
 //!
-//! Numbers are dense, so a bitmap of a million messages takes 125 kB whatever it contains. And, or, xor and
-//! not run at memory speed, and a column scan sets bits in any order. A compressed bitmap (roaring) should
-//! save little at this density; the two were not compared by measurement. Must not know tables or queries.
+//! Numbers are nearly dense, so a bitmap of a million messages takes 125 kB whatever it contains. And, or,
+//! xor and not run at memory speed, and a column scan sets bits in any order. A compressed bitmap (roaring)
+//! should save little at this density; the two were not compared by measurement. Must not know tables or
+//! queries.
 
 /// A set of message numbers below a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]

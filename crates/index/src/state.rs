@@ -42,7 +42,7 @@ pub(crate) const TEXT_ENDINGS: [&str; 7] = ["idx", "pos", "term", "fast", "field
 /// The mail part of one commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    /// The number that the next message gets.
+    /// A number above those of all messages, and of those that passes have set aside. It never falls.
     pub next_message: u32,
     /// The number that the next folder gets.
     pub next_folder: u32,
@@ -59,9 +59,9 @@ pub(crate) struct State {
 impl State {
     /// Notes that new messages are read with these header fields. If there are older messages, keeps only the
     /// fields that those were read with too.
-    pub(crate) fn read_with_headers(&mut self, names: &[String]) {
+    pub(crate) fn read_with_headers(&mut self, names: &[String], has_older: bool) {
         let mut kept: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
-        if self.next_message > 0 {
+        if has_older {
             kept.retain(|name| self.headers.contains(name));
         }
         self.headers = kept;
@@ -215,12 +215,11 @@ mod tests {
     fn headers_are_those_that_every_message_was_read_with() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let mut state = State::default();
-        state.read_with_headers(&names(&["X-Mailer", "X-Score"]));
+        state.read_with_headers(&names(&["X-Mailer", "X-Score"]), false);
         assert_eq!(state.headers, ["x-mailer", "x-score"]);
-        state.next_message = 1;
-        state.read_with_headers(&names(&["x-new", "X-SCORE"]));
+        state.read_with_headers(&names(&["x-new", "X-SCORE"]), true);
         assert_eq!(state.headers, ["x-score"]);
-        state.read_with_headers(&names(&["X-Mailer", "X-Score"]));
+        state.read_with_headers(&names(&["X-Mailer", "X-Score"]), true);
         assert_eq!(state.headers, ["x-score"], "messages were read meanwhile that have no x-mailer");
     }
 

@@ -13,13 +13,14 @@ use crate::archive::{Archive, BATCH_COUNT};
 use crate::environment::{CLOCK_SECONDS, Environment};
 use crate::error::{Error, Result};
 use crate::open;
+use crate::optimistic;
 use crate::pass::merge_due;
 use crate::rows::{self, RecordReader};
 use crate::tables::{absent, copies, files, messages};
 use store::{OwnedValue, PRIMARY, Snapshot, Transaction, Value};
 use work::{Progress, Stage};
 
-/// Messages removed in one commit. The lock is released between commits.
+/// Messages removed in one commit.
 const BATCH_MESSAGE_COUNT: usize = 65_536;
 
 /// A message whose last file is gone.
@@ -86,34 +87,16 @@ pub(crate) fn sweep(
 ) -> Result<Swept> {
     let mut swept = Swept::default();
     loop {
-        let mut writer = open::writer(environment, observer)?;
-        let snapshot = writer.snapshot()?;
-        open::state(&snapshot, &environment.index_directory())?;
-        let now_seconds = environment.credible_seconds()?;
-        let Due { old, undated } = due(&snapshot, now_seconds, older_than_seconds)?;
-        let (due, held) = not_held(&snapshot, &old, archive, BATCH_MESSAGE_COUNT)?;
-        let is_last = due.len() < BATCH_MESSAGE_COUNT;
+        // The archive may be far away, so it is asked before the writer's lock is taken.
+        let make = |snapshot: &Snapshot| removal(environment, snapshot, older_than_seconds, archive);
+        let newest = || open::snapshot(environment);
+        let Removal { forgotten, held, dated } =
+            optimistic::commit(environment, observer, newest, make)?.made;
         // Each round counts all messages that stay, so the last round has the total.
         swept.held = held;
-        if !due.is_empty() || !undated.is_empty() {
-            let mut transaction = Transaction::default();
-            if !undated.is_empty() {
-                let mut dated = rows::empty(&snapshot, absent::TABLE)?;
-                for message in &undated {
-                    rows::push_absent(&mut dated, *message, now_seconds)?;
-                }
-                transaction.puts.push((absent::TABLE.into(), dated));
-                swept.dated += undated.len() as u64;
-            }
-            for (message, _) in &due {
-                for table in [messages::TABLE, absent::TABLE, copies::TABLE] {
-                    transaction.deletes.push((table.into(), vec![OwnedValue::U32(*message)]));
-                }
-            }
-            writer.commit(transaction)?;
-            swept.forgotten += due.len() as u64;
-        }
-        drop(writer);
+        swept.dated += dated;
+        swept.forgotten += forgotten;
+        let is_last = forgotten < BATCH_MESSAGE_COUNT as u64;
         if observer.is_cancelled() {
             return Err(Error::Interrupted);
         }
@@ -126,6 +109,44 @@ pub(crate) fn sweep(
         merge_due(environment, 0)?;
     }
     Ok(swept)
+}
+
+/// What one commit of a sweep does.
+struct Removal {
+    forgotten: u64,
+    held: u64,
+    dated: u64,
+}
+
+/// Returns the transaction that removes the oldest absent messages of a commit, if there are any.
+fn removal(
+    environment: &Environment,
+    snapshot: &Snapshot,
+    older_than_seconds: i64,
+    archive: &dyn Archive,
+) -> Result<(Option<Transaction>, Removal)> {
+    open::state(snapshot, &environment.index_directory())?;
+    let now_seconds = environment.credible_seconds()?;
+    let Due { old, undated } = due(snapshot, now_seconds, older_than_seconds)?;
+    let (due, held) = not_held(snapshot, &old, archive, BATCH_MESSAGE_COUNT)?;
+    let removal = Removal { forgotten: due.len() as u64, held, dated: undated.len() as u64 };
+    if due.is_empty() && undated.is_empty() {
+        return Ok((None, removal));
+    }
+    let mut transaction = Transaction::default();
+    if !undated.is_empty() {
+        let mut dated = rows::empty(snapshot, absent::TABLE)?;
+        for message in &undated {
+            rows::push_absent(&mut dated, *message, now_seconds)?;
+        }
+        transaction.puts.push((absent::TABLE.into(), dated));
+    }
+    for (message, _) in &due {
+        for table in [messages::TABLE, absent::TABLE, copies::TABLE] {
+            transaction.deletes.push((table.into(), vec![OwnedValue::U32(*message)]));
+        }
+    }
+    Ok((Some(transaction), removal))
 }
 
 /// Returns at most `count_max` of the messages in `due` that the archive does not hold, and how many of those

@@ -58,7 +58,7 @@ pub(crate) mod files {
 pub(crate) mod messages {
     /// The table's name.
     pub(crate) const TABLE: &str = "messages";
-    /// Message number (u32, primary key): dense, never reused.
+    /// Message number (u32, primary key): with gaps, never reused.
     pub(crate) const NUMBER: usize = 0;
     /// SHA-256 of the content (id).
     pub(crate) const SHA256: usize = 1;

@@ -7,7 +7,9 @@
 use crate::support::{Fixture, message, subjects};
 use disk::{Disk, RealDisk, Wait};
 use index::{Environment, Error, Mailbox, Root, UpdateOptions};
+use sha2::Digest;
 use std::fs;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -318,4 +320,73 @@ fn a_mailbox_that_is_refreshed_in_the_middle_of_a_pass_answers_as_a_new_one() {
     index::update(&fixture.environment, &fixture.roots, &small_batches(), &AtEachFile::new(refresh)).unwrap();
     refresh();
     assert_eq!(ask(&followed.lock().unwrap())[0].len(), 80);
+}
+
+/// An archive that holds nothing, or one message, and is asked only while the lock is free.
+struct Asked<'a> {
+    lock: &'a Path,
+    message: Option<([u8; 32], Vec<u8>)>,
+    count: AtomicUsize,
+}
+
+impl Asked<'_> {
+    fn note(&self) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        RealDisk.lock(self.lock, "a test", Wait::Refuse).expect("an archive may be far away");
+    }
+}
+
+impl index::Archive for Asked<'_> {
+    fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
+        self.note();
+        Ok(vec![false; sha256.len()])
+    }
+}
+
+impl index::ReadableArchive for Asked<'_> {
+    fn each_key(&self, visit: &mut dyn FnMut([u8; 32]) -> index::Result<()>) -> index::Result<()> {
+        self.message.iter().try_for_each(|(key, _)| visit(*key))
+    }
+
+    fn read(&self, _key: &[u8; 32]) -> index::Result<Option<index::ArchivedFile>> {
+        self.note();
+        let file = |(_, bytes): &([u8; 32], Vec<u8>)| index::ArchivedFile {
+            bytes: bytes.clone(),
+            named_seconds: None,
+        };
+        Ok(self.message.as_ref().map(file))
+    }
+}
+
+#[test]
+fn an_archive_is_asked_while_the_lock_is_free() {
+    let fixture = filled(4);
+    fixture.update();
+    let lock = fixture.environment.data.join("index/lock");
+    let bytes = message("old", "archived", "words").into_bytes();
+    let message = Some((<[u8; 32]>::from(sha2::Sha256::digest(&bytes)), bytes));
+    let archive = Asked { lock: &lock, message, count: AtomicUsize::new(0) };
+    let options = UpdateOptions::default();
+    let adopted = index::adopt(&fixture.environment, &archive, &options, &work::Silent).unwrap();
+    assert_eq!((adopted.messages, archive.count.load(Ordering::Relaxed)), (1, 1));
+    fs::remove_file(fixture.root().join("f1/cur/1.x:2,S")).unwrap();
+    fixture.update();
+    let swept = index::sweep(&fixture.environment, -1, &archive, &work::Silent).unwrap();
+    assert_eq!((swept.forgotten, archive.count.load(Ordering::Relaxed) > 1), (2, true));
+    fixture.check();
+}
+
+#[test]
+fn a_first_index_that_read_nothing_does_not_decide_about_headers() {
+    let fixture = Fixture::new();
+    let content = message("m", "subject", "words").replace("Subject", "X-Mailer: elm\nSubject");
+    fixture.put("f", "cur", "1.x:2,S", &content);
+    // It sets numbers aside, and is killed.
+    let interrupted = AtEachFile::new(|| panic!("the program is killed"));
+    let run = || index::update(&fixture.environment, &fixture.roots, &UpdateOptions::default(), &interrupted);
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+    let headers = vec!["X-Mailer".to_owned()];
+    fixture.update_with(&UpdateOptions { headers, ..UpdateOptions::default() });
+    assert_eq!(fixture.find_with("x-mailer:elm", &["X-Mailer"]), ["subject"]);
+    fixture.check();
 }

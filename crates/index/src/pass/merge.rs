@@ -87,8 +87,8 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     Ok(Some(text::document_count(&chosen)))
 }
 
-/// Returns the messages that have a row, if there may be documents of other messages. These are swept
-/// messages, whose numbers are never reused.
+/// Returns the messages that have a row, if there may be documents of other messages. These were swept, or
+/// another pass added their content first. Their numbers are never reused.
 fn known_messages(snapshot: &Snapshot, state: &State) -> Result<Option<NumberSet>> {
     let table = snapshot.table(messages::TABLE)?;
     if text::document_count(&state.text) <= table.row_count() {

@@ -152,7 +152,7 @@ fn until_done(
                 before = summary;
                 continue;
             }
-            if ended == Ended::Done {
+            if ended == Ended::Done || summary.new_messages > 0 {
                 if observer.is_cancelled() {
                     return Err(Error::Interrupted);
                 }

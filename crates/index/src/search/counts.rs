@@ -21,8 +21,8 @@ pub struct Counts {
     pub store_segments: u64,
     /// Segments of the text index.
     pub text_segments: u64,
-    /// Documents of the text index: one per message with a row, and those of swept messages until a merge
-    /// drops them.
+    /// Documents of the text index: one per message with a row, and those of messages without one until a
+    /// merge drops them.
     pub text_documents: u64,
     /// Rows in the journal that are not sealed yet.
     pub journal_rows: u64,

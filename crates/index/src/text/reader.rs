@@ -178,7 +178,7 @@ impl TextReader {
             .map_err(|error| self.files.error(error))
     }
 
-    /// Returns the message number of every document, including documents of swept messages.
+    /// Returns the message number of every document, including documents of messages without a row.
     ///
     /// # Errors
     /// An error of tantivy: a damaged file.

@@ -21,6 +21,12 @@ impl Progress for Holder {
     fn waiting(&self, holder: &str) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(holder.to_owned());
     }
+
+    /// Asked when the lock is there.
+    fn is_cancelled(&self) -> bool {
+        self.take();
+        false
+    }
 }
 
 impl Holder {

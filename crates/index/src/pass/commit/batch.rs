@@ -109,8 +109,13 @@ impl<'a> Batch<'a> {
     }
 
     /// Notes that the batch's new messages are read with these header fields.
-    pub(in crate::pass) fn read_with_headers(&mut self, names: &[String]) {
-        self.state.read_with_headers(names);
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(in crate::pass) fn read_with_headers(&mut self, names: &[String]) -> Result<()> {
+        let has_older = self.snapshot.table(messages::TABLE)?.row_count() > 0;
+        self.state.read_with_headers(names, has_older);
+        Ok(())
     }
 
     /// Returns the dates in the names of added files.
@@ -124,7 +129,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Takes the numbers of new messages, in order: those of `all` that are parsed, of which `new` get a row.
-    /// Numbers of all of them are in the text index, so none is given again. Returns whether they are ours.
+    /// Numbers of all of them may be in the text index, so none is given again. Returns whether they are
+    /// ours.
     pub(in crate::pass) fn claim(&mut self, all: &[Parsed], new: &[&Parsed], claim: Claim) -> bool {
         let Some(end) = all.last().map(|last| last.number.saturating_add(1)) else { return true };
         self.new = new.iter().map(|message| message.number).collect();

@@ -20,7 +20,7 @@ mod publish;
 mod queue;
 
 use crate::environment::{Environment, present_for_dates};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::open;
 use crate::pass::options::UpdateOptions;
 use crate::pass::orphans;
@@ -134,8 +134,9 @@ impl<'a> Session<'a> {
         let mut unread = Unread { moved, restated, whole };
         let state = open::state(snapshot, &self.environment.index_directory())?;
         let first = state.next_message;
-        let mut start =
-            (Claim::From(first), snapshot.clone(), first..first.saturating_add(count(read.len())));
+        let end = u32::try_from(read.len()).ok().and_then(|count| first.checked_add(count));
+        let end = end.ok_or(Error::Limit { what: "the number of messages", limit: u64::from(u32::MAX) })?;
+        let mut start = (Claim::From(first), snapshot.clone(), first..end);
         let unclaimed_max = UNCLAIMED_COUNT_MAX.min(self.options.batch_message_count);
         let is_large = read.len() > unclaimed_max || self.set_aside == SetAside::Always;
         if !read.is_empty() && (is_large || !self.roots.is_none()) {
@@ -179,10 +180,6 @@ impl<'a> Session<'a> {
         let most = self.options.batch_message_count.saturating_mul(2);
         new_count.saturating_mul(6).max(SET_ASIDE_COUNT_MIN).min(most).min(left)
     }
-}
-
-fn count(files: usize) -> u32 {
-    u32::try_from(files).unwrap_or(u32::MAX)
 }
 
 /// Reads the files of a plan, and has batches of them published.
@@ -250,7 +247,14 @@ impl<'s> Reader<'s, '_> {
                 reading.counts.add(published.counts);
                 self.numbers.published(published.snapshot, published.granted);
             }
-            let files = self.read_batch(pipeline, reading, batch_time, &|| publishing.is_idle())?;
+            let files = match self.read_batch(pipeline, reading, batch_time, &|| publishing.is_idle()) {
+                Ok(files) => files,
+                Err(error) => {
+                    // Whoever waits for another process says so.
+                    let _ = publishing.wait();
+                    return Err(error);
+                }
+            };
             let batch = pipeline.end_batch();
             // Memory holds one batch that is being published, besides the one that is read.
             if publishing.busy.is_some() {

@@ -27,6 +27,9 @@ pub(in crate::pass) struct RootChange {
 }
 
 impl RootChange {
+    /// No change.
+    pub(super) const NONE: &RootChange = &RootChange { remembered: Vec::new(), wanted: Vec::new() };
+
     /// Returns whether nothing changes.
     pub(in crate::pass) fn is_none(&self) -> bool {
         self.remembered == self.wanted
@@ -34,6 +37,9 @@ impl RootChange {
 
     /// Applies the change to the newest list. Roots that another writer added meanwhile stay.
     pub(super) fn apply(&self, newest: &[Root]) -> Vec<Root> {
+        if self.is_none() {
+            return newest.to_vec();
+        }
         let is_in = |list: &[Root], root: &Root| list.iter().any(|other| other.name == root.name);
         let others =
             newest.iter().filter(|root| !is_in(&self.wanted, root) && !is_in(&self.remembered, root));

@@ -7,14 +7,14 @@
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::open;
+use crate::optimistic::{self, Committed};
 use crate::pass::commit::batch::{Batch, Made};
 use crate::pass::commit::findings::{Counts, Findings, Unread};
 use crate::pass::commit::link::{Linker, Links};
 use crate::pass::commit::number::number_of;
 use crate::pass::commit::parse::Parsed;
 use crate::pass::commit::people::People;
-use crate::pass::commit::planned::{Planned, folders_of, stat_of};
+use crate::pass::commit::planned::{Planned, RootChange, folders_of, stat_of};
 use crate::pass::options::UpdateOptions;
 use crate::pass::plan::{Candidate, PlannedFolder};
 use crate::record::decode_correspondents;
@@ -23,12 +23,8 @@ use crate::tables::{NO_DATE, absent, contacts, copies, messages, threads};
 use mail::{FileStat, Stamp};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use store::{Outcome, Prepared, Rows, Snapshot, Transaction, Value, Version, Writer};
+use store::{Rows, Snapshot, Transaction, Value, Version, Writer};
 use work::Progress;
-
-/// How often a commit is prepared without the lock. Then it is made with the lock held, so that it is made
-/// at all.
-const PREPARED_COUNT_MAX: usize = 3;
 
 /// A batch that is published.
 pub(in crate::pass) struct Published {
@@ -100,45 +96,26 @@ impl<'a> Publisher<'a> {
         if !findings.text.is_empty() {
             self.environment.disk.sync_directory(&self.environment.text_directory())?;
         }
-        for _ in 0..PREPARED_COUNT_MAX {
-            let snapshot = self.last.newest()?;
-            let Some(mut draft) = self.draft(&snapshot, findings)? else { return Ok(None) };
-            let Some(transaction) = draft.transaction.take() else {
-                return Ok(Some(self.done((draft, findings.cleans_up), snapshot, None)));
-            };
-            let options = open::options(self.environment, disk::Wait::Block);
-            let prepared = Prepared::new(&snapshot, transaction, &options)?;
-            drop(snapshot);
-            let mut writer = open::writer(self.environment, observer)?;
-            if let Outcome::Committed(_) = writer.commit_prepared(prepared)? {
-                return Ok(Some(self.done((draft, findings.cleans_up), writer.snapshot()?, Some(writer))));
-            }
-        }
-        let mut writer = open::writer(self.environment, observer)?;
-        let Some(mut draft) = self.draft(&writer.snapshot()?, findings)? else { return Ok(None) };
-        if let Some(transaction) = draft.transaction.take() {
-            writer.commit(transaction)?;
-        }
-        Ok(Some(self.done((draft, findings.cleans_up), writer.snapshot()?, Some(writer))))
-    }
-
-    fn done(
-        &mut self,
-        (draft, cleans_up): (Draft, bool),
-        snapshot: Snapshot,
-        writer: Option<Writer>,
-    ) -> Published {
-        // The plan does not include what another process committed. After such a commit, our own ones are
-        // not trusted either.
+        let newest = || Ok(self.last.newest()?);
+        let make = |snapshot: &Snapshot| {
+            let mut draft = self.draft(snapshot, findings)?;
+            Ok((draft.as_mut().and_then(|draft| draft.transaction.take()), draft))
+        };
+        let Committed { snapshot, writer, made } =
+            optimistic::commit(self.environment, observer, newest, make)?;
+        let Some(draft) = made else { return Ok(None) };
+        // The plan does not include what another process committed. After such a commit, our own ones are not
+        // trusted either.
         if draft.is_trusted {
             self.trusted = snapshot.version();
         }
         self.aliases = draft.aliases;
         self.unreadable = draft.unreadable;
+        self.plan.roots = RootChange::NONE;
         self.last = snapshot.clone();
         // Nobody shall wait for us while the next batch is read.
-        let writer = writer.filter(|_| cleans_up);
-        Published { snapshot, granted: draft.granted, counts: draft.counts, writer }
+        let writer = writer.filter(|_| findings.cleans_up);
+        Ok(Some(Published { snapshot, granted: draft.granted, counts: draft.counts, writer }))
     }
 
     /// Puts the commit together on top of `snapshot`. Returns `None` if that cannot be done.
@@ -164,7 +141,7 @@ impl<'a> Publisher<'a> {
             findings.messages.iter().filter(|message| !aliases.contains_key(&message.number)).collect();
         counts.new_messages = new.len() as u64;
         if !new.is_empty() || findings.wanted_count > 0 {
-            batch.read_with_headers(&self.options.headers);
+            batch.read_with_headers(&self.options.headers)?;
         }
         if !batch.claim(&findings.messages, &new, findings.claim) {
             return Ok(None);

@@ -96,7 +96,9 @@ impl Commit {
         let snapshot = || first.take().map_or_else(|| self.newest(), Ok);
         let mut newer =
             Commit::open_like(environment, snapshot, |files, state| self.text.newer(files, &state.text))?;
-        if !newer.snapshot.continues(&self.snapshot) {
+        // Numbers never fall, unless a disk lost a commit that we saw.
+        let has_fallen = newer.bound() < self.bound() || newer.state.next_node < self.state.next_node;
+        if has_fallen || !newer.snapshot.continues(&self.snapshot) {
             return Ok(None);
         }
         newer.carry_forward(self)?;

@@ -17,6 +17,7 @@ use crate::rows::FolderRow;
 use crate::search::commit::{Commit, CopyGroups, FileFlag, Forest, Newer, once};
 use crate::set::NumberSet;
 use crate::state::{Root, State};
+use crate::tables::messages;
 use crate::text::TextReader;
 use crate::user::{self, Tags};
 pub use copies::Duplicates;
@@ -248,7 +249,7 @@ impl Mailbox {
     /// Returns whether the index has the values of a header field that the configuration names. An empty
     /// index has all of them.
     pub(super) fn is_header_indexed(&self, name: &str) -> bool {
-        self.state().next_message == 0
+        self.snapshot().table(messages::TABLE).is_ok_and(|table| table.row_count() == 0)
             || self.state().headers.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
