@@ -56,8 +56,9 @@ const ORDERED_COUNT_MIN: usize = 64;
 /// does, it begins again. A larger one first sets numbers aside, which takes a commit of its own.
 const UNCLAIMED_COUNT_MAX: usize = 1_000;
 
-/// The fewest numbers that a pass sets aside, unless it has fewer files. Those that it does not use are lost.
-const SET_ASIDE_COUNT_MIN: usize = 8_192;
+/// The fewest numbers that a pass sets aside, unless it has fewer files: more than the first two batches
+/// need, so that none of them ends early. Those that it does not use are lost.
+const SET_ASIDE_COUNT_MIN: usize = 32_768;
 
 /// Whether a pass sets numbers aside for its new messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
