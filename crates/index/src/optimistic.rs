@@ -49,14 +49,10 @@ pub(crate) fn commit<T>(
         }
     }
     let mut writer = open::writer(environment, observer)?;
-    let (transaction, made) = make(&writer.snapshot()?)?;
-    let writer = match transaction {
-        Some(transaction) => {
-            writer.commit(transaction)?;
-            Some(writer)
-        }
-        None => None,
-    };
-    let snapshot = writer.as_ref().map_or_else(&newest, |writer| Ok(writer.snapshot()?))?;
-    Ok(Committed { snapshot, writer, made })
+    let snapshot = writer.snapshot()?;
+    let (transaction, made) = make(&snapshot)?;
+    let Some(transaction) = transaction else { return Ok(Committed { snapshot, writer: None, made }) };
+    drop(snapshot);
+    writer.commit(transaction)?;
+    Ok(Committed { snapshot: writer.snapshot()?, writer: Some(writer), made })
 }
