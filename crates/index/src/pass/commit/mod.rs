@@ -244,9 +244,9 @@ impl<'s> Reader<'s, '_> {
         };
         loop {
             if self.numbers.free_count() == 0 && publishing.busy.is_some() {
-                let Some(published) = publishing.wait()? else { return Ok((Ended::Outdated, None)) };
-                reading.counts.add(published.counts);
-                self.numbers.published(published.snapshot, published.granted);
+                let Some(_) = self.take(&mut publishing, reading)? else {
+                    return Ok((Ended::Outdated, None));
+                };
             }
             let files = match self.read_batch(pipeline, reading, batch_time, &|| publishing.is_idle()) {
                 Ok(files) => files,
@@ -259,25 +259,41 @@ impl<'s> Reader<'s, '_> {
             let batch = pipeline.end_batch();
             // Memory holds one batch that is being published, besides the one that is read.
             if publishing.busy.is_some() {
-                let Some(published) = publishing.wait()? else { return Ok((Ended::Outdated, None)) };
-                reading.counts.add(published.counts);
-                self.numbers.published(published.snapshot, published.granted);
+                let Some(_) = self.take(&mut publishing, reading)? else {
+                    return Ok((Ended::Outdated, None));
+                };
             }
             let findings = self.findings(files, reading);
             let is_last = findings.is_last();
             self.numbers.end_batch();
             publishing.begin(batch, findings);
             if is_last || !pipeline.has_workers() {
-                let Some(published) = publishing.wait()? else { return Ok((Ended::Outdated, None)) };
-                reading.counts.add(published.counts);
+                let Some(writer) = self.take(&mut publishing, reading)? else {
+                    return Ok((Ended::Outdated, None));
+                };
                 if is_last {
-                    return Ok((Ended::Done, published.writer));
+                    return Ok((Ended::Done, writer));
                 }
-                self.numbers.published(published.snapshot, published.granted);
             }
             // The newest mail can be searched soon, and yet there are few batches.
             batch_time = batch_time.saturating_mul(2).min(options.batch_time);
         }
+    }
+
+    /// Waits until a batch is published, and takes over its numbers. Returns its writer, if that is kept, or
+    /// `None` if the pass must begin again.
+    fn take<'scope>(
+        &mut self,
+        publishing: &mut Publishing<'scope, '_, 's>,
+        reading: &mut Reading,
+    ) -> Result<Option<Option<Writer>>>
+    where
+        's: 'scope,
+    {
+        let Some(published) = publishing.wait()? else { return Ok(None) };
+        reading.counts.add(published.counts);
+        self.numbers.published(published.snapshot, published.granted);
+        Ok(Some(published.writer))
     }
 
     /// Returns what a batch with these files has found out, except for its messages.

@@ -158,15 +158,7 @@ impl<'a> Pipeline<'a> {
                 parsed.sort_unstable_by_key(|message| message.number);
                 return Some((parsed, text));
             }
-            state = match self.next_own(&mut state) {
-                Some(Work::Parse(queued, writing)) => {
-                    let (mut state, writing) = self.parse_one(state, queued, writing);
-                    state.own = writing;
-                    state
-                }
-                Some(Work::Finish(writing)) => self.finish_one(state, writing),
-                None => wait(&self.has_batch, state),
-            };
+            state = self.help_or_wait(state, &self.has_batch);
         }
         None
     }
@@ -205,7 +197,7 @@ impl<'a> Pipeline<'a> {
             && !state.has_panicked
             && !state.has_failed
         {
-            state = self.help_or_wait(state);
+            state = self.help_or_wait(state, &self.has_result);
         }
     }
 
@@ -239,12 +231,16 @@ impl<'a> Pipeline<'a> {
                     continue;
                 }
             }
-            state = self.help_or_wait(state);
+            state = self.help_or_wait(state, &self.has_result);
         }
     }
 
-    /// Parses a task if nobody else does, or else waits for a result.
-    fn help_or_wait<'s>(&'s self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+    /// Parses a task if nobody else does, or else waits until something has happened.
+    fn help_or_wait<'s>(
+        &'s self,
+        mut state: MutexGuard<'s, State>,
+        until: &Condvar,
+    ) -> MutexGuard<'s, State> {
         match self.next_own(&mut state) {
             Some(Work::Parse(queued, writing)) => {
                 let (mut state, writing) = self.parse_one(state, queued, writing);
@@ -252,7 +248,7 @@ impl<'a> Pipeline<'a> {
                 state
             }
             Some(Work::Finish(writing)) => self.finish_one(state, writing),
-            None => wait(&self.has_result, state),
+            None => wait(until, state),
         }
     }
 

@@ -83,8 +83,8 @@ impl<'a> Publisher<'a> {
     }
 
     /// Publishes a batch. Its files of text must be synced. The observer is told if another process has the
-    /// lock. Returns `None` if the pass must begin again, as
-    /// its numbers were given to others or the index was replaced.
+    /// lock. Returns `None` if the pass must begin again, as its numbers were given to others or the index
+    /// was replaced.
     ///
     /// # Errors
     /// Damage, a full disk. Nothing of the batch is then published.
