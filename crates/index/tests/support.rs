@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tempfile::TempDir;
-use work::Silent;
+use work::{Progress, Silent, Stage};
 
 /// A mailbox and its index.
 pub(crate) struct Fixture {
@@ -81,6 +82,35 @@ impl Fixture {
     pub(crate) fn check(&self) {
         let damage = index::check(&self.environment, index::Depth::Deep).unwrap();
         assert!(damage.is_empty(), "{damage:#?}");
+    }
+}
+
+/// Stops a pass when it has read some files.
+pub(crate) struct StopAfter {
+    is_reading: AtomicBool,
+    left: AtomicU64,
+}
+
+impl StopAfter {
+    pub(crate) fn new(file_count: u64) -> StopAfter {
+        StopAfter { is_reading: AtomicBool::new(false), left: AtomicU64::new(file_count) }
+    }
+}
+
+impl Progress for StopAfter {
+    fn stage(&self, stage: Stage) {
+        self.is_reading.store(stage == Stage::Read, Ordering::Relaxed);
+    }
+
+    fn add(&self, items: u64, _bytes: u64) {
+        if self.is_reading.load(Ordering::Relaxed) {
+            let less = |left: u64| Some(left.saturating_sub(items));
+            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).unwrap();
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0
     }
 }
 

@@ -4,7 +4,7 @@
 //! The observer of the first pass runs the second one when the first has its plan, or between two of its
 //! batches.
 
-use crate::support::{Fixture, message, subjects};
+use crate::support::{Fixture, StopAfter, message, subjects};
 use disk::{Disk, RealDisk, Wait};
 use index::{Environment, Error, Mailbox, Root, UpdateOptions};
 use sha2::Digest;
@@ -262,7 +262,7 @@ fn an_index_that_is_deleted_and_made_again_during_a_pass_is_not_taken_for_the_ol
             fs::remove_dir_all(fixture.environment.data.join("index")).unwrap();
             // The other one has as many commits: one for the numbers, and one file.
             let environment = Environment { seed: 8, ..fixture.environment.clone() };
-            let once = Stopped::default();
+            let once = StopAfter::new(1);
             let stopped = index::update(&environment, &fixture.roots, &small_batches(), &once);
             assert!(matches!(stopped, Err(Error::Interrupted)));
         }
@@ -270,27 +270,6 @@ fn an_index_that_is_deleted_and_made_again_during_a_pass_is_not_taken_for_the_ol
     index::update(&fixture.environment, &fixture.roots, &small_batches(), &AtEachFile::new(replace)).unwrap();
     assert_eq!(fixture.find("words").len(), 23);
     fixture.check();
-}
-
-/// Stops a pass at its first file.
-#[derive(Default)]
-struct Stopped {
-    is_reading: AtomicBool,
-    has_read: AtomicBool,
-}
-
-impl work::Progress for Stopped {
-    fn stage(&self, stage: work::Stage) {
-        self.is_reading.store(stage == work::Stage::Read, Ordering::Relaxed);
-    }
-
-    fn add(&self, _items: u64, _bytes: u64) {
-        self.has_read.fetch_or(self.is_reading.load(Ordering::Relaxed), Ordering::Relaxed);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.has_read.load(Ordering::Relaxed)
-    }
 }
 
 #[test]
