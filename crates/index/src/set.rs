@@ -5,6 +5,8 @@
 //! should save little at this density; the two were not compared by measurement. Must not know tables or
 //! queries.
 
+use std::ops::Range;
+
 /// A set of message numbers below a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberSet {
@@ -44,6 +46,20 @@ impl NumberSet {
             && let Some(word) = self.words.get_mut((number / 64) as usize)
         {
             *word |= 1 << (number % 64);
+        }
+    }
+
+    /// Adds consecutive numbers. Ignores those that are not below the bound.
+    pub fn insert_all(&mut self, numbers: Range<u32>) {
+        let end = numbers.end.min(self.bound);
+        let mut start = numbers.start;
+        while start < end {
+            let next = end.min((start / 64 + 1) * 64);
+            let bits = u64::MAX >> (64 - (next - start)) << (start % 64);
+            if let Some(word) = self.words.get_mut((start / 64) as usize) {
+                *word |= bits;
+            }
+            start = next;
         }
     }
 
@@ -150,6 +166,11 @@ mod tests {
                 prop_assert_eq!(mine.iter().collect::<BTreeSet<_>>(), expected.clone());
                 prop_assert_eq!(mine.count(), expected.len() as u64);
             }
+            let (start, end) = (a.first().copied().unwrap_or(0), b.last().copied().unwrap_or(0) + extra * 9);
+            let (mut range, mut one_by_one) = (set(&b, bound), set(&b, bound));
+            range.insert_all(start..end);
+            (start..end).for_each(|number| one_by_one.insert(number));
+            prop_assert_eq!(range, one_by_one);
             let mut rest = NumberSet::full(bound);
             rest.minus(&set(&a, bound));
             prop_assert_eq!(rest.count(), u64::from(bound) - a.len() as u64);

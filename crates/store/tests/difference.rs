@@ -139,3 +139,22 @@ fn live_rows_are_those_that_are_not_dead() {
         assert_eq!(found, live.iter().map(|row| (*row, (row, &1))).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn live_numbers_are_ranges_between_gaps() {
+    let disk = shared(&SimDisk::new(1));
+    let mut writer = Writer::create(&disk, directory(), &schemas(), options(4096)).unwrap();
+    // More rows than are read one by one, with gaps in both halves.
+    let is_gap = |number: u32| matches!(number, 7 | 100..200 | 2_999);
+    let numbers = || (0..3_000).filter(|number| !is_gap(*number));
+    let change = numbers().fold(Change::default(), |change, number| change.put(0, item(number, 1)));
+    writer.commit(change.transaction()).unwrap();
+    writer.flush().unwrap();
+    writer.commit(Change::default().delete(0, key_of(0, &item(2_500, 1))).transaction()).unwrap();
+    let table = writer.snapshot().unwrap().table(TABLES[0]).unwrap();
+    let mut ranges = Vec::new();
+    table.parts()[0].live_numbers(|range| ranges.push(range)).unwrap();
+    assert!(ranges.len() < 2_000, "few rows are read one by one: {}", ranges.len());
+    let found: Vec<u32> = ranges.into_iter().flatten().collect();
+    assert_eq!(found, numbers().filter(|number| *number != 2_500).collect::<Vec<_>>());
+}

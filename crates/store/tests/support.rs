@@ -243,7 +243,26 @@ pub(crate) fn check(snapshot: &Snapshot, twin: &Twin) -> Result<()> {
             check_find(&table, index, &rows)?;
         }
         check_primary_prefixes(&table, &schema.primary, &rows)?;
+        check_numbers(&table, &schema.primary, &rows)?;
     }
+    Ok(())
+}
+
+/// Compares the numbers that are the keys of live rows, if the keys are numbers.
+fn check_numbers(table: &Table, primary: &[u16], rows: &[&Row]) -> Result<()> {
+    let mut numbers = Vec::new();
+    let mut all = table.parts().iter().map(|part| part.live_numbers(|range| numbers.extend(range)));
+    if primary != [0] {
+        assert!(all.all(|result| matches!(result, Err(store::Error::Schema { .. }))));
+        return Ok(());
+    }
+    all.collect::<Result<()>>()?;
+    numbers.sort_unstable();
+    let expected = rows.iter().map(|row| match row[0] {
+        OwnedValue::U32(number) => number,
+        _ => unreachable!("the key of an item is a number"),
+    });
+    assert_eq!(numbers, expected.collect::<Vec<_>>());
     Ok(())
 }
 

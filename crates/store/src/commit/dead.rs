@@ -57,6 +57,14 @@ impl DeadRows {
         was_alive
     }
 
+    /// Returns the dead rows, in order.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = u32> {
+        let pieces = (0_u32..).zip(&self.pieces);
+        pieces.flat_map(|(number, piece)| {
+            piece.iter().flat_map(move |piece| rows_of_piece(number, piece, None))
+        })
+    }
+
     /// Returns the rows that are dead here but not in `older`, in order.
     pub(crate) fn since<'a>(&'a self, older: &'a DeadRows) -> impl Iterator<Item = u32> + 'a {
         (0_u32..).zip(&self.pieces).flat_map(move |(number, piece)| {

@@ -5,6 +5,7 @@
 pub(crate) mod continuation;
 pub(crate) mod difference;
 pub(crate) mod heap;
+pub(crate) mod live_numbers;
 pub(crate) mod loaded;
 pub(crate) mod lookup;
 pub(crate) mod memtable;

@@ -265,14 +265,12 @@ fn present(snapshot: &Snapshot, bound: u32) -> Result<NumberSet> {
     } else {
         let mut present = NumberSet::new(bound);
         for part in table.parts() {
-            let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-            part.live_values(numbers).for_each(|(_, number)| present.insert(*number));
+            part.live_numbers(|numbers| present.insert_all(numbers))?;
         }
         present
     };
     for part in snapshot.table(absent::TABLE)?.parts() {
-        let numbers = part.u32s(absent::MESSAGE, 0..part.row_count())?;
-        part.live_values(numbers).for_each(|(_, number)| present.remove(*number));
+        part.live_numbers(|numbers| numbers.for_each(|number| present.remove(number)))?;
     }
     Ok(present)
 }
