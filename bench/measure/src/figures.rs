@@ -3,7 +3,7 @@
 //! Input: a row and a [`Report`]. Output: series and numbers. Does not depend on how they are shown.
 
 use crate::report::Report;
-use crate::series::{Series, named};
+use crate::series::{Series, Spread, named};
 use crate::table::{Row, Table};
 
 impl Row {
@@ -14,6 +14,16 @@ impl Row {
         report.find(&name).filter(|series| !series.samples.is_empty())
     }
 
+    /// Returns median, minimum and maximum of a program, if there are any.
+    pub(crate) fn spread(&self, column: &str, report: &Report) -> Option<Spread> {
+        let (median, least, most) = self.quantity.of(self.series(column, report)?);
+        let Some(ratio) = &self.ratio else { return Some((median, least, most)) };
+        let over = report.find(&ratio.over).filter(|series| !series.samples.is_empty())?;
+        let (over, over_least, over_most) = self.quantity.of(over);
+        // CPU time is counted in ticks, and may be none.
+        (over_least > 0.0).then(|| (median / over, least / over_most, most / over_least))
+    }
+
     pub(crate) fn floor_value(&self, report: &Report) -> Option<f64> {
         let series = report.find(self.floor.as_ref()?).filter(|series| !series.samples.is_empty())?;
         // CPU time is counted in ticks, and may be none.
@@ -21,13 +31,13 @@ impl Row {
     }
 
     pub(crate) fn value(&self, column: &str, report: &Report) -> Option<f64> {
-        Some(self.quantity.of(self.series(column, report)?).0)
+        Some(self.spread(column, report)?.0)
     }
 }
 
 impl Table {
     /// Returns whether anything of it was measured.
     pub fn has_figures(&self, report: &Report) -> bool {
-        self.rows.iter().any(|row| self.columns.iter().any(|column| row.series(column, report).is_some()))
+        self.rows.iter().any(|row| self.columns.iter().any(|column| row.spread(column, report).is_some()))
     }
 }

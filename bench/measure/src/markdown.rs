@@ -3,6 +3,7 @@
 //! Input: a table and its report. Output: text, with a line for each row, also for rows without figures and
 //! for those in which another program is better. Does not depend on how anything was measured.
 
+use crate::quantity::Unit;
 use crate::report::Report;
 use crate::table::{Goal, Row, Table};
 use std::fmt::Write;
@@ -22,10 +23,20 @@ impl Row {
     fn wanted(&self) -> String {
         match self.goal {
             Goal::Times(times, who) => format!("{times} x less than {who}"),
-            Goal::AtMost(value) => format!("<= {}", self.quantity.unit().text(value)),
+            Goal::AtMost(value) => format!("<= {}", self.unit().text(value)),
+            Goal::AtLeast(value) => format!(">= {}", self.unit().text(value)),
             Goal::AtMostOfFloor(times) => format!("<= {times} x the floor"),
             Goal::LessThanAll => "the least".to_owned(),
             Goal::Shown => String::new(),
+        }
+    }
+
+    /// Returns the name of what the row shows.
+    fn measure(&self) -> String {
+        match self.unit() {
+            Unit::Quotient => format!("quotient of {}", self.quantity.name()),
+            Unit::Share => format!("share of {}", self.quantity.name()),
+            _ => self.quantity.name().to_owned(),
         }
     }
 
@@ -38,6 +49,7 @@ impl Row {
         let is_reached = match self.goal {
             Goal::Times(times, who) => self.value(who, report).map(|theirs| theirs >= times * ours),
             Goal::AtMost(most) => Some(ours <= most),
+            Goal::AtLeast(least) => Some(ours >= least),
             Goal::AtMostOfFloor(times) => self.floor_value(report).map(|floor| ours <= times * floor),
             Goal::LessThanAll if theirs.is_empty() => None,
             Goal::LessThanAll => Some(ours < least),
@@ -54,8 +66,8 @@ impl Row {
     /// Returns the value of a program, and its ratio to ours.
     fn cell(&self, column: &str, own: &str, detail: Detail, report: &Report) -> String {
         let Some(series) = self.series(column, report) else { return DASH.to_owned() };
-        let (median, least, most) = self.quantity.of(series);
-        let unit = self.quantity.unit();
+        let Some((median, least, most)) = self.spread(column, report) else { return DASH.to_owned() };
+        let unit = self.unit();
         let mut text = unit.text(median);
         if detail == Detail::All && least < most {
             write!(text, " ({} to {})", unit.text(least), unit.text(most)).expect("writing to a string");
@@ -108,10 +120,10 @@ pub(crate) fn write(text: &mut String, table: &Table, report: &Report) {
             "| {} | {} | {} | {} | {} | {} | {} | {} |",
             row.work,
             if row.is_cold { "cold" } else { "warm" },
-            row.quantity.name(),
+            row.measure(),
             row.wanted(),
             cells.collect::<Vec<_>>().join(" | "),
-            floor.map_or_else(|| DASH.to_owned(), |floor| row.quantity.unit().text(floor)),
+            floor.map_or_else(|| DASH.to_owned(), |floor| row.unit().text(floor)),
             ratio.unwrap_or_else(|| DASH.to_owned()),
             row.verdict(&table.columns, report)
         )
@@ -182,14 +194,14 @@ fn write_medians(text: &mut String, table: &Table, rows: &[&Row], report: &Repor
     for row in rows {
         let cells = table.columns.iter().map(|column| row.cell(column, own, Detail::Median, report));
         let floor = row.floor_value(report).map(|floor| {
-            let value = row.quantity.unit().text(floor);
+            let value = row.unit().text(floor);
             row.value(own, report).map_or(value.clone(), |ours| format!("{value}, {}", times(ours / floor)))
         });
         writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} |",
             row.work,
-            row.quantity.name(),
+            row.measure(),
             row.wanted(),
             cells.collect::<Vec<_>>().join(" | "),
             floor.unwrap_or_else(|| DASH.to_owned()),
@@ -261,6 +273,24 @@ mod tests {
         assert!(line(row(Quantity::Wall).want(Goal::AtMostOfFloor(2.0))).ends_with("| yes |"));
         assert!(line(row(Quantity::Wall).want(Goal::AtMostOfFloor(1.9))).ends_with("| **no** |"));
         assert!(line(row(Quantity::MinorFaults)).contains("| minor faults |  | 7 | 7, 1.0 x |"));
+    }
+
+    #[test]
+    fn quotients_and_shares_are_of_two_series() {
+        let row = Row::new("theirs / ours", Quantity::Wall).quotient("ours", "theirs: work", "ours: work");
+        assert_eq!(
+            line(row.clone().want(Goal::AtLeast(3.0))),
+            "| theirs / ours | warm | quotient of wall | >= 3.00 | 3.00 (1.83 to 4.67) | — | — | — | — | yes |"
+        );
+        assert!(line(row.clone().want(Goal::AtLeast(3.1))).ends_with("| **no** |"));
+        let part = Row::new("part", Quantity::Wall).share("ours", "floor", "ours: work");
+        let shown = line(part.clone().want(Goal::AtMost(0.04)));
+        assert!(shown.contains("| share of wall | <= 4.0 % | 50.0 % (16.7 % to 133.3 %) |"), "{shown}");
+        assert!(shown.ends_with("| **no** |"), "{shown}");
+        let nothing = line(part.share("ours", "floor", "no such series").want(Goal::AtMost(0.04)));
+        assert!(nothing.ends_with("| <= 4.0 % | — | — | — | — | — | — |"), "{nothing}");
+        let table = report(vec![row, Row::new("other", Quantity::Cpu).floor("floor")]).tables.remove(0);
+        assert_eq!(table.with_floors_of_work().rows[0].floor, None, "a quotient has no floor");
     }
 
     #[test]

@@ -43,6 +43,10 @@ pub(crate) enum Unit {
     Bytes,
     BytesEach,
     Count,
+    /// How many times as much.
+    Quotient,
+    /// A part of the whole.
+    Share,
 }
 
 impl Quantity {
@@ -109,6 +113,8 @@ impl Unit {
             Unit::BytesEach => format!("{value:.1} B"),
             Unit::Count if value >= 1e5 => format!("{:.0} k", value / 1e3),
             Unit::Count => format!("{value:.0}"),
+            Unit::Quotient => format!("{value:.2}"),
+            Unit::Share => format!("{:.1} %", value * 100.0),
         }
     }
 }

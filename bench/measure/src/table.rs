@@ -36,6 +36,17 @@ pub struct Row {
     pub(crate) others: Vec<(&'static str, String)>,
     pub(crate) is_cold: bool,
     pub(crate) is_plotted: bool,
+    /// What the values are divided by.
+    pub(crate) ratio: Option<Ratio>,
+}
+
+/// A row that shows values divided by those of another series.
+#[derive(Debug, Clone)]
+pub(crate) struct Ratio {
+    /// The other series.
+    pub(crate) over: String,
+    /// How the result is shown.
+    pub(crate) unit: Unit,
 }
 
 /// The same work at several sizes, as a plot of wall time.
@@ -58,6 +69,8 @@ pub enum Goal {
     Times(f64, &'static str),
     /// At most this much.
     AtMost(f64),
+    /// At least this much.
+    AtLeast(f64),
     /// At most this many times the floor.
     AtMostOfFloor(f64),
     /// Less than every other program.
@@ -77,6 +90,7 @@ impl Row {
             others: Vec::new(),
             is_cold: false,
             is_plotted: false,
+            ratio: None,
         }
     }
 
@@ -96,6 +110,26 @@ impl Row {
         self
     }
 
+    /// Returns the row with the quotient of two series of one program, as a number. Its range reaches from the
+    /// least value over the most to the most over the least.
+    pub fn quotient(self, column: &'static str, series: &str, over: &str) -> Row {
+        self.divided(column, series, over, Unit::Quotient)
+    }
+
+    /// Returns the row with the quotient of two series of one program, as a percentage.
+    pub fn share(self, column: &'static str, series: &str, over: &str) -> Row {
+        self.divided(column, series, over, Unit::Share)
+    }
+
+    fn divided(self, column: &'static str, series: &str, over: &str, unit: Unit) -> Row {
+        Row { ratio: Some(Ratio { over: over.to_owned(), unit }), ..self.of(column, series) }
+    }
+
+    /// Returns the unit of the row's values.
+    pub(crate) fn unit(&self) -> Unit {
+        self.ratio.as_ref().map_or_else(|| self.quantity.unit(), |ratio| ratio.unit)
+    }
+
     /// Returns the row as one that was measured with an empty page cache. Its work is named so, too, because
     /// it is another series.
     pub fn cold(self) -> Row {
@@ -112,7 +146,7 @@ impl Table {
     /// Returns the table with floors for all rows of wall or CPU time. A row without one takes the floor of
     /// another such row of the same work: the floor is the least of every kind of time.
     pub fn with_floors_of_work(mut self) -> Table {
-        let is_time = |row: &Row| row.quantity.unit() == Unit::Seconds;
+        let is_time = |row: &Row| row.unit() == Unit::Seconds;
         let mut floors = HashMap::new();
         for row in self.rows.iter().filter(|row| is_time(row)) {
             if let Some(floor) = &row.floor {

@@ -67,14 +67,12 @@ pub fn plots(table: &Table, report: &Report) -> Vec<Plot> {
 fn dots(table: &Table, unit: Unit, title: &str, report: &Report) -> Option<String> {
     let is_shown = |row: &&Row| {
         row.is_plotted
-            && row.quantity.unit() == unit
-            && table.columns.iter().any(|column| row.series(column, report).is_some())
+            && row.unit() == unit
+            && table.columns.iter().any(|column| row.spread(column, report).is_some())
     };
     let rows: Vec<&Row> = table.rows.iter().filter(is_shown).collect();
     let spreads = |row: &Row| {
-        let spread = |(place, column): (usize, &&'static str)| {
-            Some((place, row.quantity.of(row.series(column, report)?)))
-        };
+        let spread = |(place, column): (usize, &&'static str)| Some((place, row.spread(column, report)?));
         table.columns.iter().enumerate().filter_map(spread).collect::<Vec<_>>()
     };
     let shown = rows.iter().flat_map(|row| spreads(row)).flat_map(|(_, (_, least, most))| [least, most]);
