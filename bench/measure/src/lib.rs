@@ -13,6 +13,7 @@ pub mod equal;
 mod figures;
 pub mod machine;
 mod markdown;
+pub mod one_core;
 pub mod plot;
 pub mod quantity;
 pub mod report;
@@ -47,6 +48,9 @@ pub enum Errand {
     /// Start the measured process.
     #[command(hide = true)]
     Start(starter::StartArguments),
+    /// Run a program on one core.
+    #[command(hide = true)]
+    OnOneCore(one_core::OneCoreArguments),
     /// Keep files in memory.
     #[command(hide = true)]
     Hold,
@@ -63,6 +67,7 @@ pub fn run(errand: &Errand) -> Result<()> {
     match errand {
         Errand::Walk(arguments) => walk::walk(arguments),
         Errand::Start(arguments) => starter::start(arguments),
+        Errand::OnOneCore(arguments) => one_core::run(arguments),
         Errand::Hold => cached_files::hold(),
         Errand::Generate(arguments) => corpora::generate(arguments),
     }

@@ -289,7 +289,8 @@ mod tests {
         assert!(shown.ends_with("| **no** |"), "{shown}");
         let nothing = line(part.share("ours", "floor", "no such series").want(Goal::AtMost(0.04)));
         assert!(nothing.ends_with("| <= 4.0 % | — | — | — | — | — | — |"), "{nothing}");
-        let table = report(vec![row, Row::new("other", Quantity::Cpu).floor("floor")]).tables.remove(0);
+        let table =
+            report(vec![row, Row::new("theirs / ours", Quantity::Cpu).floor("floor")]).tables.remove(0);
         assert_eq!(table.with_floors_of_work().rows[0].floor, None, "a quotient has no floor");
     }
 

@@ -63,7 +63,14 @@ pub(crate) fn through(command: &Command) -> Option<(Command, PathBuf)> {
     // A file that a killed run left must not be read.
     fs::remove_file(&told).ok();
     let mut errand = Command::new(program);
-    errand.arg(NAME).arg(&told).arg("--").arg(command.get_program()).args(command.get_args());
+    errand.arg(NAME).arg(&told);
+    Some((wrapped(errand, command), told))
+}
+
+/// Returns a job that starts `command`: with its program and arguments after its own, its variables, and its
+/// directory.
+pub(crate) fn wrapped(mut errand: Command, command: &Command) -> Command {
+    errand.arg("--").arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => errand.env(name, value),
@@ -71,7 +78,7 @@ pub(crate) fn through(command: &Command) -> Option<(Command, PathBuf)> {
         };
     }
     errand.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
-    Some((errand, told))
+    errand
 }
 
 /// Runs a process to its end, and writes its values.
