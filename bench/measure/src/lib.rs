@@ -21,6 +21,7 @@ pub mod resume;
 pub mod series;
 pub mod starter;
 pub mod table;
+pub mod threads;
 pub mod told;
 pub mod turns;
 pub mod walk;

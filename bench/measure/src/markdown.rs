@@ -3,6 +3,7 @@
 //! Input: a table and its report. Output: text, with a line for each row, also for rows without figures and
 //! for those in which another program is better. Does not depend on how anything was measured.
 
+use crate::plot::Plot;
 use crate::quantity::Unit;
 use crate::report::Report;
 use crate::table::{Goal, Row, Table};
@@ -173,12 +174,14 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
             write_medians(&mut text, table, &behind, report);
             text.push_str("\n</details>\n");
         }
-        for plot in crate::plot::plots(table, report) {
-            write!(text, "\n![{}]({directory}/{})\n", plot.title, plot.file_name)
-                .expect("writing to a string");
-        }
+        crate::plot::plots(table, report).iter().for_each(|plot| show(&mut text, plot, directory));
     }
+    report.plots.iter().for_each(|plot| show(&mut text, plot, directory));
     text
+}
+
+fn show(text: &mut String, plot: &Plot, directory: &str) {
+    write!(text, "\n![{}]({directory}/{})\n", plot.title, plot.file_name).expect("writing to a string");
 }
 
 /// Writes rows with medians alone.

@@ -2,6 +2,7 @@
 //!
 //! Plain values. Does not depend on how anything was measured or is written.
 
+use crate::plot::Plot;
 use crate::series::Series;
 use crate::table::Table;
 
@@ -16,6 +17,8 @@ pub struct Report {
     pub series: Vec<Series>,
     /// The comparing tables, which come first.
     pub tables: Vec<Table>,
+    /// Plots beside those of the tables. They are of this run alone, also in a run that was continued.
+    pub plots: Vec<Plot>,
 }
 
 impl Report {
@@ -35,6 +38,12 @@ impl Report {
     /// Adds several series.
     pub fn add_all(&mut self, series: impl IntoIterator<Item = Series>) {
         series.into_iter().for_each(|series| self.add(series));
+    }
+
+    /// Adds a plot. Replaces a plot of the same file.
+    pub fn set_plot(&mut self, plot: Plot) {
+        self.plots.retain(|other| other.file_name != plot.file_name);
+        self.plots.push(plot);
     }
 
     /// Sets a fact. Replaces a fact of the same name.

@@ -36,6 +36,9 @@ impl Report {
                 put(&plot.file_name, &plot.svg)?;
             }
         }
+        for plot in &self.plots {
+            put(&plot.file_name, &plot.svg)?;
+        }
         if !self.tables.is_empty() {
             put(README_PIECE, &markdown::readme(self, &format!("bench/runs/{name}")))?;
         }
@@ -100,6 +103,8 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plot::Plot;
+    use crate::table::Table;
 
     fn sample(wall_seconds: f64) -> Sample {
         Sample {
@@ -143,6 +148,28 @@ mod tests {
         let directory = Report::default().write(runs.path(), "2026-01-01-here").unwrap();
         assert!(directory.join("table.md").is_file() && directory.join("samples.tsv").is_file());
         assert!(!directory.join(README_PIECE).exists());
+    }
+
+    #[test]
+    fn a_plot_of_its_own_is_written_once_and_shown() {
+        let runs = tempfile::tempdir().unwrap();
+        let plot =
+            |svg: &str| Plot { title: "Over time".into(), file_name: "time.svg".into(), svg: svg.into() };
+        let table = Table {
+            name: "test",
+            title: "Title".to_owned(),
+            about: String::new(),
+            columns: vec!["ours"],
+            rows: Vec::new(),
+            growths: Vec::new(),
+        };
+        let mut report = Report { tables: vec![table], ..Report::default() };
+        report.set_plot(plot("old"));
+        report.set_plot(plot("new"));
+        let directory = report.write(runs.path(), "run").unwrap();
+        assert_eq!(fs::read_to_string(directory.join("time.svg")).unwrap(), "new");
+        let readme = fs::read_to_string(directory.join(README_PIECE)).unwrap();
+        assert_eq!(readme.matches("![Over time](bench/runs/run/time.svg)").count(), 1, "{readme}");
     }
 
     #[test]

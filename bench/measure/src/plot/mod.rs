@@ -1,5 +1,5 @@
 //! Plots of a table: for each unit one line of dots for each row, and the growth of work with its size. Both
-//! have logarithmic axes, because the values differ by orders of magnitude.
+//! have logarithmic axes, because the values differ by orders of magnitude. Beside them, shares over time.
 //!
 //! Input: a table and its report. Output: SVG. Does not know how anything was measured.
 //!
@@ -7,11 +7,13 @@
 //! font metrics, bitmaps or a dozen crates for that.
 
 mod axis;
+mod shares;
 
 use crate::quantity::{Quantity, Unit};
 use crate::report::Report;
 use crate::table::{Growth, Row, Table};
 use axis::Axis;
+pub use shares::{Shares, shares};
 use std::fmt::Write;
 
 /// A file with a plot.
@@ -39,6 +41,8 @@ const HEAD: f64 = 80.0;
 /// The most characters of a row's name.
 const NAME_LETTERS_MAX: usize = 58;
 const GROWTH_HEIGHT: f64 = 420.0;
+/// How to read a plot of figures.
+const LOGARITHMIC: &str = "Logarithmic; dots are medians, lines reach from the least to the most.";
 
 /// Returns all plots of a table that have figures.
 pub fn plots(table: &Table, report: &Report) -> Vec<Plot> {
@@ -82,7 +86,7 @@ fn dots(table: &Table, unit: Unit, title: &str, report: &Report) -> Option<Strin
         WIDTH - MARGIN - 24.0,
     )?;
     let bottom = HEAD + rows.len() as f64 * ROW_HEIGHT;
-    let mut svg = begin(bottom + 30.0, title);
+    let mut svg = begin(bottom + 30.0, title, LOGARITHMIC);
     let x = legend(&mut svg, &table.columns);
     if rows.iter().any(|row| row.floor_value(report).is_some()) {
         put(&mut svg, &format!("<line class=\"floor\" x1=\"{x:.1}\" y1=\"41\" x2=\"{x:.1}\" y2=\"59\"/>"));
@@ -136,7 +140,7 @@ fn lines(table: &Table, growth: &Growth, report: &Report) -> Option<String> {
     let points = || all.iter().flat_map(|(_, points)| points);
     let across = Axis::over(points().map(|point| point.0), 90.0, WIDTH - 60.0)?;
     let up = Axis::over(points().map(|point| point.1), GROWTH_HEIGHT - 40.0, HEAD)?;
-    let mut svg = begin(GROWTH_HEIGHT + 20.0, &growth.title);
+    let mut svg = begin(GROWTH_HEIGHT + 20.0, &growth.title, LOGARITHMIC);
     legend(&mut svg, &table.columns);
     let (left, right) = (across.from, across.to);
     for (at, value) in up.marks() {
@@ -167,7 +171,7 @@ fn lines(table: &Table, growth: &Growth, report: &Report) -> Option<String> {
     Some(svg)
 }
 
-fn begin(height: f64, title: &str) -> String {
+fn begin(height: f64, title: &str, comment: &str) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 \
          {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#111827\" \
@@ -179,7 +183,7 @@ fn begin(height: f64, title: &str) -> String {
          <text x=\"{MARGIN}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{0}</text>\n",
         escaped(title)
     );
-    put(&mut svg, "<!-- Logarithmic; dots are medians, lines reach from the least to the most. -->");
+    put(&mut svg, &format!("<!-- {comment} -->"));
     svg
 }
 
