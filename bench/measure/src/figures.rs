@@ -2,8 +2,9 @@
 //!
 //! Input: a row and a [`Report`]. Output: series and numbers. Does not depend on how they are shown.
 
+use crate::child::Sample;
 use crate::report::Report;
-use crate::series::{Series, Spread, named};
+use crate::series::{Series, Spread, named, spread};
 use crate::table::{Row, Table};
 
 impl Row {
@@ -16,12 +17,21 @@ impl Row {
 
     /// Returns median, minimum and maximum of a program, if there are any.
     pub(crate) fn spread(&self, column: &str, report: &Report) -> Option<Spread> {
-        let (median, least, most) = self.quantity.of(self.series(column, report)?);
+        let ours = self.series(column, report)?;
+        let (median, least, most) = self.quantity.of(ours);
         let Some(ratio) = &self.ratio else { return Some((median, least, most)) };
         let over = report.find(&ratio.over).filter(|series| !series.samples.is_empty())?;
-        let (over, over_least, over_most) = self.quantity.of(over);
+        let (over_median, over_least, over_most) = self.quantity.of(over);
         // CPU time is counted in ticks, and may be none.
-        (over_least > 0.0).then(|| (median / over, least / over_most, most / over_least))
+        if over_least <= 0.0 {
+            return None;
+        }
+        if ours.samples.len() != over.samples.len() {
+            return Some((median / over_median, least / over_most, most / over_least));
+        }
+        let of_round = |sample: &Sample| self.quantity.of(&Series::of("", *sample)).0;
+        let rounds = ours.samples.iter().zip(&over.samples);
+        Some(spread(rounds.map(|(ours, over)| of_round(ours) / of_round(over)).collect()))
     }
 
     pub(crate) fn floor_value(&self, report: &Report) -> Option<f64> {

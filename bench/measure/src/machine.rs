@@ -73,7 +73,7 @@ fn memory() -> String {
 }
 
 /// Returns the type of the file system of `path`: that of the longest mount point above it.
-fn file_system(path: &Path) -> String {
+pub fn file_system(path: &Path) -> String {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mounts = read("/proc/mounts");
     let above = mounts.lines().filter_map(|line| {

@@ -3,7 +3,7 @@
 //! Input: a table and its report. Output: text, with a line for each row, also for rows without figures and
 //! for those in which another program is better. Does not depend on how anything was measured.
 
-use crate::plot::Plot;
+use crate::plot::svg::Plot;
 use crate::quantity::Unit;
 use crate::report::Report;
 use crate::table::{Goal, Row, Table};
@@ -283,12 +283,18 @@ mod tests {
         let row = Row::new("theirs / ours", Quantity::Wall).quotient("ours", "theirs: work", "ours: work");
         assert_eq!(
             line(row.clone().want(Goal::AtLeast(3.0))),
-            "| theirs / ours | warm | quotient of wall | >= 3.00 | 3.00 (1.83 to 4.67) | — | — | — | — | yes |"
+            "| theirs / ours | warm | quotient of wall | >= 3.00 | 3.00 (2.33 to 3.67) | — | — | — | — \
+             | yes |"
         );
+        let mut uneven = report(vec![row.clone()]);
+        uneven.series[0].samples.pop();
+        let mut text = String::new();
+        write(&mut text, &uneven.tables[0], &uneven);
+        assert!(text.ends_with("| 3.00 (1.83 to 4.67) | — | — | — | — |  |\n"), "{text}");
         assert!(line(row.clone().want(Goal::AtLeast(3.1))).ends_with("| **no** |"));
         let part = Row::new("part", Quantity::Wall).share("ours", "floor", "ours: work");
         let shown = line(part.clone().want(Goal::AtMost(0.04)));
-        assert!(shown.contains("| share of wall | <= 4.0 % | 50.0 % (16.7 % to 133.3 %) |"), "{shown}");
+        assert!(shown.contains("| share of wall | <= 4.0 % | 50.0 % (33.3 % to 66.7 %) |"), "{shown}");
         assert!(shown.ends_with("| **no** |"), "{shown}");
         let nothing = line(part.share("ours", "floor", "no such series").want(Goal::AtMost(0.04)));
         assert!(nothing.ends_with("| <= 4.0 % | — | — | — | — | — | — |"), "{nothing}");

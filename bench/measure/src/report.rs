@@ -2,7 +2,7 @@
 //!
 //! Plain values. Does not depend on how anything was measured or is written.
 
-use crate::plot::Plot;
+use crate::plot::svg::Plot;
 use crate::series::Series;
 use crate::table::Table;
 

@@ -58,21 +58,25 @@ impl Series {
 
     /// Returns median, minimum and maximum of a value of all samples, or NaN if there are no samples.
     pub fn spread(&self, value: impl Fn(&Sample) -> f64) -> Spread {
-        let mut values: Vec<f64> = self.samples.iter().map(value).collect();
-        values.sort_by(f64::total_cmp);
-        match (values.first(), values.last()) {
-            (Some(&first), Some(&last)) => {
-                let upper = values.len() / 2;
-                let lower = (values.len() - 1) / 2;
-                (f64::midpoint(values[lower], values[upper]), first, last)
-            }
-            _ => (f64::NAN, f64::NAN, f64::NAN),
-        }
+        spread(self.samples.iter().map(value).collect())
     }
 
     /// Returns the highest peak.
     pub fn peak_bytes(&self) -> u64 {
         self.samples.iter().map(|sample| sample.peak_bytes).max().unwrap_or(0)
+    }
+}
+
+/// Returns median, minimum and maximum of some values, or NaN if there are none.
+pub(crate) fn spread(mut values: Vec<f64>) -> Spread {
+    values.sort_by(f64::total_cmp);
+    match (values.first(), values.last()) {
+        (Some(&first), Some(&last)) => {
+            let upper = values.len() / 2;
+            let lower = (values.len() - 1) / 2;
+            (f64::midpoint(values[lower], values[upper]), first, last)
+        }
+        _ => (f64::NAN, f64::NAN, f64::NAN),
     }
 }
 

@@ -110,8 +110,9 @@ impl Row {
         self
     }
 
-    /// Returns the row with the quotient of two series of one program, as a number. Its range reaches from the
-    /// least value over the most to the most over the least.
+    /// Returns the row with the quotient of two series of one program, as a number: round by round, because
+    /// they take turns. With different numbers of rounds it is the quotient of the medians, from
+    /// the least value over the most to the most over the least.
     pub fn quotient(self, column: &'static str, series: &str, over: &str) -> Row {
         self.divided(column, series, over, Unit::Quotient)
     }

@@ -3,8 +3,8 @@
 //! Input: a command. Output: [`Threads`], and what can be computed of it. Does not know what runs.
 //!
 //! The state of every thread is read again and again. A thread runs if it is in the state R: it has a core or
-//! waits for one. A thread that waits for the disk does not run. Other processes that take cores away change
-//! how long it takes, and hardly how many threads run.
+//! waits for one. A thread that waits for the disk does not run. Shares of time are right on a quiet machine
+//! only: other processes slow down several threads more than one that runs alone.
 
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -75,6 +75,12 @@ fn state(stat: &str) -> Option<char> {
 }
 
 impl Threads {
+    /// Returns threads that were seen in a process of this many seconds: at each second, how many ran from
+    /// then on.
+    pub fn of(seen: &[(f64, usize)], seconds: f64) -> Threads {
+        Threads { seen: seen.to_vec(), seconds }
+    }
+
     /// Returns how long the process took.
     pub fn seconds(&self) -> f64 {
         self.seconds
@@ -172,7 +178,8 @@ mod tests {
     /// For so much CPU time of all threads, which takes longer if there are few cores or other work.
     const BUSY_SECONDS: f64 = 0.3;
 
-    /// In a child of another test: keeps threads busy. They all stop at the same time. Otherwise does nothing.
+    /// In a child of another test: keeps threads busy, which all stop at the same time. Otherwise does
+    /// nothing.
     #[test]
     fn busy_child() {
         let Some(count) = env::var(BUSY).ok().and_then(|count| count.parse().ok()) else { return };

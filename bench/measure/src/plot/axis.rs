@@ -49,7 +49,7 @@ impl Axis {
 }
 
 /// Returns an integer with commas: 1,370,000.
-pub(super) fn thousands(value: f64) -> String {
+pub fn thousands(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

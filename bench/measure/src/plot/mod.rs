@@ -8,31 +8,21 @@
 
 mod axis;
 mod shares;
+pub(crate) mod svg;
 
 use crate::quantity::{Quantity, Unit};
 use crate::report::Report;
 use crate::table::{Growth, Row, Table};
 use axis::Axis;
+pub use axis::thousands;
 pub use shares::{Shares, shares};
-use std::fmt::Write;
-
-/// A file with a plot.
-#[derive(Debug)]
-pub struct Plot {
-    /// Its title.
-    pub title: String,
-    /// Its name in the directory of the run.
-    pub file_name: String,
-    /// What is in it.
-    pub svg: String,
-}
+pub use svg::Plot;
+use svg::{MARGIN, WIDTH, begin, put, text};
 
 /// Ours first. The colours are dark enough on white. Shapes differ, too, for readers who cannot distinguish
 /// colours.
 const COLOURS: [&str; 8] =
     ["#c2410c", "#1d4ed8", "#047857", "#7e22ce", "#a16207", "#0e7490", "#be185d", "#374151"];
-const WIDTH: f64 = 960.0;
-const MARGIN: f64 = 16.0;
 /// Where names of rows end and the axis begins.
 const NAMES: f64 = 430.0;
 const ROW_HEIGHT: f64 = 24.0;
@@ -156,7 +146,7 @@ fn lines(table: &Table, growth: &Growth, report: &Report) -> Option<String> {
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
     for size in sizes {
-        let label = format!("{} {}", axis::thousands(size), growth.of);
+        let label = format!("{} {}", thousands(size), growth.of);
         text(&mut svg, across.place(size), GROWTH_HEIGHT - 16.0, "middle", &label);
     }
     for (who, points) in &all {
@@ -169,22 +159,6 @@ fn lines(table: &Table, growth: &Growth, report: &Report) -> Option<String> {
     }
     svg.push_str("</svg>\n");
     Some(svg)
-}
-
-fn begin(height: f64, title: &str, comment: &str) -> String {
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 \
-         {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#111827\" \
-         stroke-width=\"2\">\n\
-         <title>{0}</title>\n\
-         <style>.grid {{ stroke: #d1d5db; stroke-width: 1 }} .floor {{ stroke: #6b7280; stroke-width: 3 \
-         }}</style>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-         <text x=\"{MARGIN}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{0}</text>\n",
-        escaped(title)
-    );
-    put(&mut svg, &format!("<!-- {comment} -->"));
-    svg
 }
 
 /// Draws the legend, and returns where there is room after it.
@@ -229,14 +203,6 @@ fn colour(column: usize) -> &'static str {
     COLOURS[column % COLOURS.len()]
 }
 
-fn text(svg: &mut String, x: f64, y: f64, anchor: &str, text: &str) {
-    put(svg, &format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>", escaped(text)));
-}
-
-fn put(svg: &mut String, element: &str) {
-    writeln!(svg, "{element}").expect("writing to a string");
-}
-
 /// Returns the label of a row: its work, and its quantity, unless most rows of the plot show that quantity.
 fn named(row: &Row) -> String {
     match row.quantity {
@@ -259,10 +225,6 @@ fn shortened(name: &str) -> String {
         true => name.chars().take(NAME_LETTERS_MAX - 1).chain(['…']).collect(),
         false => name.to_owned(),
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Input: shares. Output: SVG. Does not know what they are shares of.
 
-use super::{MARGIN, Plot, WIDTH, begin, put, text};
+use super::svg::{MARGIN, Plot, WIDTH, begin, put, text};
 use crate::series::seconds;
 
 /// What is drawn.
