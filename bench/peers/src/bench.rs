@@ -4,6 +4,7 @@
 
 use crate::options::Options;
 use crate::peer::{Installed, Peer};
+use crate::tables::index::real::RealMail;
 use anyhow::Result;
 use bench_own::Pneu;
 use measure::{Report, machine};
@@ -15,6 +16,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) report: Report,
     /// The installed programs by name.
     pub(crate) found: Vec<(&'static str, Installed)>,
+    /// The mail that the user named, until it is measured.
+    pub(crate) mail: Option<RealMail>,
     /// The directory of this run, below all runs.
     pub(crate) name: String,
 }

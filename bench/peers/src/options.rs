@@ -3,7 +3,7 @@
 //! Input: arguments. Output: options. Does not know how anything is measured.
 
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to measure, and with what.
 #[derive(Args)]
@@ -15,6 +15,10 @@ pub(crate) struct Options {
     /// --quick about 1 GB.
     #[arg(long, default_value = "/tmp/pneu-bench")]
     pub(crate) corpora: PathBuf,
+    /// A Maildir tree of yours: the table `index` measures the first index of this mail, and no generated
+    /// mail. It is only read. Results have its number of messages and their size, no names and no text.
+    #[arg(long, value_name = "DIR")]
+    mail: Option<PathBuf>,
     /// Directory for results. Each run creates a directory in it.
     #[arg(long, default_value = "bench/runs")]
     pub(crate) runs: PathBuf,
@@ -144,6 +148,12 @@ impl Options {
         self.slow_rounds.unwrap_or(if self.quick { rounds.min(1) } else { rounds })
     }
 
+    /// Returns the mail that the user named, if the table that measures it was asked for.
+    pub(crate) fn measured_mail(&self) -> Option<&Path> {
+        let is_asked = self.only.is_empty() || self.only.contains(&Part::Index);
+        self.mail.as_deref().filter(|_| is_asked)
+    }
+
     /// Returns whether to measure work with this size in its name.
     pub(crate) fn is_asked(&self, size: &str) -> bool {
         self.asked_sizes.is_empty() || self.asked_sizes.iter().any(|asked| asked == size)
@@ -260,6 +270,16 @@ mod tests {
         let expected = Sizes { recovery_rows: vec![20, 30], blobs: 9, ..Sizes::quick() };
         assert_eq!((given.rounds(), given.slow_rounds(), given.sizes()), (7, 1, expected));
         assert_eq!((options(&[]).slow_rounds(), options(&["--slow-rounds=2"]).slow_rounds()), (5, 2));
+    }
+
+    #[test]
+    fn mail_is_measured_if_its_table_is_asked_for() {
+        let mail = |arguments: &[&str]| options(arguments).measured_mail().map(Path::to_owned);
+        let given = Some(PathBuf::from("/somewhere"));
+        assert_eq!(mail(&[]), None);
+        assert_eq!(mail(&["--mail=/somewhere"]), given);
+        assert_eq!(mail(&["--mail", "/somewhere", "--only=merge,index"]), given);
+        assert_eq!(mail(&["--mail=/somewhere", "--only=merge"]), None);
     }
 
     #[test]

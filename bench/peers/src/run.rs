@@ -6,6 +6,7 @@
 use crate::bench::Bench;
 use crate::options::Options;
 use crate::peer::Installed;
+use crate::tables::index::real::RealMail;
 use crate::{peers, tables};
 use anyhow::{Context, Result, bail};
 use measure::{Report, machine, resume, say, starter};
@@ -21,7 +22,10 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
     fs::create_dir_all(&options.corpora)
         .with_context(|| format!("cannot make {}", options.corpora.display()))?;
     let machine = options.machine.clone().unwrap_or_else(machine::name);
-    let name = format!("{}-{machine}{}", machine::today()?, if options.quick { "-quick" } else { "" });
+    let mail = options.measured_mail().map(RealMail::look).transpose()?;
+    let real = mail.as_ref().map(RealMail::run_suffix).unwrap_or_default();
+    let quick = if options.quick { "-quick" } else { "" };
+    let name = format!("{}-{machine}{real}{quick}", machine::today()?);
     let mut report = Report {
         title: "pneu beside others".to_owned(),
         facts: machine::facts(&options.corpora)?,
@@ -35,7 +39,7 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
     if options.resume {
         resume::take(&mut report, &options.runs.join(&name))?;
     }
-    let mut bench = Bench { options, report, found, name };
+    let mut bench = Bench { options, report, found, mail, name };
     let mut failed = Vec::new();
     for part in tables::parts(options) {
         say(&format!("== {part:?}"));

@@ -23,14 +23,21 @@ pub(crate) fn parts(options: &Options) -> Vec<Part> {
 pub(crate) fn all(options: &Options) -> Vec<Table> {
     let sizes = options.sizes();
     let others = [merge::table(&sizes), recovery::table(&sizes)];
-    let all = [index::table(&sizes)].into_iter().chain(headers::tables(&sizes)).chain(others);
+    let index = match options.measured_mail() {
+        Some(_) => index::real::table(),
+        None => index::table(&sizes),
+    };
+    let all = [index].into_iter().chain(headers::tables(&sizes)).chain(others);
     all.map(Table::with_floors_of_work).collect()
 }
 
 /// Measures a table.
 pub(crate) fn measure(part: Part, bench: &mut Bench<'_>) -> Result<()> {
     match part {
-        Part::Index => index::measure(bench),
+        Part::Index => match bench.mail.take() {
+            Some(mail) => index::real::measure(bench, &mail),
+            None => index::measure(bench),
+        },
         Part::Headers => headers::measure(bench),
         Part::Merge => merge::measure(bench),
         Part::Recovery => recovery::measure(bench),
@@ -52,6 +59,22 @@ pub(crate) fn need(parts: &[Part], peer: &Peer) -> bool {
 mod tests {
     use super::*;
     use crate::peers;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn real_mail_takes_the_place_of_generated_mail() {
+        let first = |arguments: &[&str]| {
+            let arguments = Arguments::parse_from([&["bench-peers"], arguments].concat());
+            all(&arguments.options).remove(0).name
+        };
+        assert_eq!([first(&[]), first(&["--mail=/somewhere"])], ["index", "real-mail"]);
+    }
 
     #[test]
     fn each_program_is_needed_by_a_table() {

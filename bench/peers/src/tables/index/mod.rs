@@ -9,12 +9,14 @@
 mod changes;
 mod mailboxes;
 mod programs;
+pub(crate) mod real;
 mod rows;
 
 use crate::bench::Bench;
 use crate::options::{Options, Passes};
 use crate::peers::{mairix, mu, notmuch};
 use anyhow::{Result, bail, ensure};
+use bench_own::Pneu;
 use changes::Moved;
 pub(crate) use mailboxes::COLUMNS;
 use mailboxes::{Kind, Mailbox, mailboxes};
@@ -41,7 +43,7 @@ const SETTLE: Duration = Duration::from_millis(2500);
 /// Queries are measured this many times as often as passes.
 const QUERY_ROUNDS_TIMES: usize = 3;
 
-/// Measures everything.
+/// Measures everything on generated mail.
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let options = bench.options;
     let mailboxes = mailboxes(&options.sizes());
@@ -53,7 +55,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         let maildir = place.join("mail");
         changes::link_all(&kept, &maildir)?;
         let side = Side {
-            programs: programs(bench, &maildir, &place),
+            programs: programs(bench, bench.pneu(&maildir), &maildir, &place),
             options,
             unequal: RefCell::default(),
             mailbox: &mailbox,
@@ -82,8 +84,9 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
 /// The fact with the programs that were left out.
 const UNEQUAL: &str = "left out because the answers differ";
 
-fn programs(bench: &Bench<'_>, maildir: &Path, place: &Path) -> Vec<Box<dyn Indexer>> {
-    let mut all: Vec<Box<dyn Indexer>> = vec![Box::new(bench.pneu(maildir))];
+/// Returns the installed programs, each with an index in `place`; pneu is the first.
+fn programs(bench: &Bench<'_>, pneu: Pneu, maildir: &Path, place: &Path) -> Vec<Box<dyn Indexer>> {
+    let mut all: Vec<Box<dyn Indexer>> = vec![Box::new(pneu)];
     let maildir = maildir.to_owned();
     if let Some(found) = bench.installed(&mu::PEER) {
         let mu = mu::Mu::new(&found, &place.join("mu"));

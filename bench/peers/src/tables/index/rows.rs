@@ -163,7 +163,7 @@ fn floor(label: &str, what: &str) -> String {
     named("floor", &work(label, what))
 }
 
-fn first_rows(label: &str) -> Vec<Row> {
+pub(super) fn first_rows(label: &str) -> Vec<Row> {
     let row = |quantity| row(label, FIRST, quantity);
     let floor = floor(label, READ);
     vec![
