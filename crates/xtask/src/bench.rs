@@ -7,8 +7,9 @@ use crate::run::{cargo, run, say, target_directory, workspace_root};
 use anyhow::{Context, Result};
 use clap::Args;
 use std::env;
+use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 use std::process::Command;
 
 /// The measurements of pneu alone, which are a separate program.
@@ -30,6 +31,10 @@ pub struct BenchArguments {
     /// ~/.cache/pneu-bench].
     #[arg(long)]
     corpora: Option<PathBuf>,
+    /// A Maildir tree of yours: the table index measures the first index of this mail, and no generated mail
+    /// [default: BENCH_MAIL, if it is set].
+    #[arg(long, value_name = "DIR")]
+    mail: Option<PathBuf>,
     /// Install nothing.
     #[arg(long)]
     no_install: bool,
@@ -65,6 +70,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
         }
         let mut measure = measuring("bench-peers", arguments);
         measure.args(&only).args(arguments.quick.then_some("--quick"));
+        measure.args(mail_option(arguments.mail.clone(), env::var_os("BENCH_MAIL"))?);
         run(measure.args(&arguments.more))?;
     }
     if !own.is_empty() {
@@ -100,8 +106,36 @@ fn measuring(name: &str, arguments: &BenchArguments) -> Command {
     command
 }
 
+/// Returns the option that names the user's mail, if an argument or the variable names it. The measuring
+/// program runs in another directory.
+fn mail_option(argument: Option<PathBuf>, variable: Option<OsString>) -> Result<Option<OsString>> {
+    let variable = variable.filter(|variable| !variable.is_empty()).map(PathBuf::from);
+    let Some(mail) = argument.or(variable) else { return Ok(None) };
+    let mail = path::absolute(&mail).with_context(|| format!("cannot find {}", mail.display()))?;
+    let mut option = OsString::from("--mail=");
+    option.push(mail);
+    Ok(Some(option))
+}
+
 /// Returns the default directory of generated files.
 fn kept() -> PathBuf {
     let home = || PathBuf::from(env::var_os("HOME").unwrap_or_else(|| "/tmp".into()));
     env::var_os("BENCH_CORPORA").map_or_else(|| home().join(".cache/pneu-bench"), PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mail_is_named_by_an_argument_or_else_by_the_variable() {
+        let option = |argument: Option<&str>, variable: Option<&str>| {
+            mail_option(argument.map(PathBuf::from), variable.map(OsString::from)).unwrap()
+        };
+        assert_eq!((option(None, None), option(None, Some(""))), (None, None));
+        assert_eq!(option(None, Some("/my mail")), Some("--mail=/my mail".into()));
+        assert_eq!(option(Some("/a"), Some("/b")), Some("--mail=/a".into()));
+        let here = env::current_dir().unwrap().join("mail");
+        assert_eq!(option(Some("mail"), None), Some(format!("--mail={}", here.display()).into()));
+    }
 }
