@@ -19,10 +19,14 @@ use std::time::Instant;
 /// If a table failed.
 pub(crate) fn measure(options: &Options) -> Result<()> {
     starter::start_through_own_program()?;
+    let mail = options.measured_mail().map(RealMail::look).transpose()?;
+    if let Some(mail) = &mail {
+        mail.excludes(&options.corpora)?;
+        mail.excludes(&options.runs)?;
+    }
     fs::create_dir_all(&options.corpora)
         .with_context(|| format!("cannot make {}", options.corpora.display()))?;
     let machine = options.machine.clone().unwrap_or_else(machine::name);
-    let mail = options.measured_mail().map(RealMail::look).transpose()?;
     let real = mail.as_ref().map(RealMail::run_suffix).unwrap_or_default();
     let quick = if options.quick { "-quick" } else { "" };
     let name = format!("{}-{machine}{real}{quick}", machine::today()?);

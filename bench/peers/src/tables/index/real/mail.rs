@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use measure::machine;
 use measure::plot::thousands;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 /// The mail of a user.
 pub(crate) struct RealMail {
@@ -33,6 +33,18 @@ impl RealMail {
             bytes += metadata.len();
         }
         Ok(RealMail { root, messages: files.len(), bytes })
+    }
+
+    /// Makes sure that a directory, which may not exist yet, is not in the mail: the mail is only read.
+    ///
+    /// # Errors
+    /// If it is.
+    pub(crate) fn excludes(&self, directory: &Path) -> Result<()> {
+        let directory = path::absolute(directory)?;
+        let there = directory.ancestors().find_map(|above| above.canonicalize().ok());
+        let is_inside = there.is_some_and(|there| there.starts_with(&self.root));
+        ensure!(!is_inside, "{} is in the mail, which is only read: name another", directory.display());
+        Ok(())
     }
 
     /// Returns the directory.
@@ -75,5 +87,9 @@ mod tests {
         let error = RealMail::look(&mail.join("Folder/tmp")).err().unwrap();
         assert!(error.to_string().ends_with("has no messages in directories cur or new"), "{error}");
         assert!(RealMail::look(&mail.join("none")).is_err());
+        for inside in ["Secret", "Secret/not/yet", "link/not"] {
+            assert!(real.excludes(&place.path().join(inside)).is_err(), "{inside}");
+        }
+        real.excludes(&place.path().join("beside/not/yet")).unwrap();
     }
 }
