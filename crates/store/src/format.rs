@@ -5,11 +5,16 @@
 /// The first bytes of a sealed file's trailer.
 pub const SEALED_MAGIC: [u8; 8] = *b"pneuseal";
 /// The newest version of the sealed frame.
-pub const SEALED_VERSION: u32 = 2;
+pub const SEALED_VERSION: u32 = 3;
 /// The last version of the sealed frame without the file's name.
 pub const SEALED_VERSION_NAMELESS: u32 = 1;
-/// Bytes of content that share one checksum.
-pub const CHUNK_BYTES: usize = 65_536;
+/// Bytes of content that share one checksum. A reader verifies a whole chunk for one value, so a chunk is not
+/// much larger than what a disk reads at once anyway.
+pub const CHUNK_BYTES: usize = 16_384;
+/// The last version of the sealed frame with chunks of [`LARGE_CHUNK_BYTES`].
+pub const SEALED_VERSION_LARGE_CHUNKS: u32 = 2;
+/// Bytes of content that share one checksum up to version [`SEALED_VERSION_LARGE_CHUNKS`].
+pub const LARGE_CHUNK_BYTES: usize = 65_536;
 /// Sections begin at multiples of this, in bytes.
 pub const SECTION_ALIGNMENT: u64 = 64;
 

@@ -65,7 +65,7 @@ mod write;
 
 pub use error::{Damage, Error, Result};
 pub use file::names::is_store_file;
-pub use file::sealed::Sealed;
+pub use file::sealed::{MappedFile, Sealed};
 pub use file::sealed_write::SealedWriter;
 pub use payload::reader::PayloadReader;
 pub use read::difference::{Difference, TableDifference};

@@ -4,7 +4,8 @@ use disk::Disk;
 use proptest::prelude::*;
 use std::path::Path;
 use store::format::{
-    CHUNK_BYTES, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_NAME_OFFSET, TRAILER_VERSION_OFFSET,
+    CHUNK_BYTES, LARGE_CHUNK_BYTES, SEALED_MAGIC, SEALED_VERSION_LARGE_CHUNKS, TRAILER_BYTES,
+    TRAILER_CHECKSUM_OFFSET, TRAILER_NAME_OFFSET, TRAILER_VERSION_OFFSET,
 };
 use store::{Error, Sealed, SealedWriter};
 use testkit::{Random, SimDisk};
@@ -99,11 +100,11 @@ fn damage_is_reported_where_it_is_and_only_there() {
 fn damage_is_found_however_far_from_the_beginning() {
     // Chunks are read and verified in groups. The last group is not full.
     let disk = SimDisk::new(1);
-    let chunk_count = 140;
+    let chunk_count = 520;
     let length = chunk_count * CHUNK_BYTES - 1000;
     seal(&disk, &content(length), &[length / 2]);
     let clean = disk.read(path()).unwrap();
-    for chunk in [0, 1, 62, 63, 64, 65, 127, 128, 129, chunk_count - 1] {
+    for chunk in [0, 1, 254, 255, 256, 257, 511, 512, 513, chunk_count - 1] {
         let mut bytes = clean.clone();
         bytes[chunk * CHUNK_BYTES + 17] ^= 1;
         disk.put(path(), &bytes);
@@ -116,6 +117,36 @@ fn damage_is_found_however_far_from_the_beginning() {
         let damage = Sealed::open(&disk, path(), KIND).unwrap().verify_all();
         assert!(damage.len() == 1 && is_here(&damage[0]), "{damage:?}");
     }
+}
+
+#[test]
+fn files_with_large_chunks_still_open() {
+    let content = content(2 * LARGE_CHUNK_BYTES + 1000);
+    let mut file = content.clone();
+    file.resize(content.len().next_multiple_of(64), 0);
+    let table: Vec<u8> =
+        content.chunks(LARGE_CHUNK_BYTES).flat_map(|chunk| xxh3_64(chunk).to_le_bytes()).collect();
+    file.extend(&table);
+    let begin = file.len();
+    file.extend(SEALED_MAGIC);
+    file.extend(SEALED_VERSION_LARGE_CHUNKS.to_le_bytes());
+    file.extend(KIND.to_le_bytes());
+    file.extend((content.len() as u64).to_le_bytes());
+    file.extend(xxh3_64(&table).to_le_bytes());
+    file.extend(xxh3_64(path().file_name().unwrap().as_encoded_bytes()).to_le_bytes());
+    file.resize(begin + TRAILER_CHECKSUM_OFFSET, 0);
+    file.extend(xxh3_64(&file[begin..]).to_le_bytes());
+    let disk = SimDisk::new(1);
+    disk.put(path(), &file);
+    let sealed = Sealed::open(&disk, path(), KIND).unwrap();
+    assert_eq!(sealed.range(0..content.len() as u64).unwrap(), content);
+    assert!(sealed.verify_all().is_empty());
+    disk.flip(path(), LARGE_CHUNK_BYTES + 50_000);
+    let sealed = Sealed::open(&disk, path(), KIND).unwrap();
+    let large = LARGE_CHUNK_BYTES as u64;
+    assert!(sealed.range(0..large).is_ok() && sealed.range(2 * large..content.len() as u64).is_ok());
+    assert!(sealed.range(large..large + 1).is_err(), "all of the chunk is verified");
+    assert_eq!(sealed.verify_all().len(), 1);
 }
 
 #[test]

@@ -310,6 +310,8 @@ fn a_damaged_chunk_never_gives_a_wrong_answer() {
             let (id, number) = (Value::Id(&ids[row as usize]), Value::U32(numbers[row as usize]));
             let by_key = segment.primary_find(&[id]);
             errors += u32::from(by_key.map(|found| assert_eq!(found, Some(row))).is_err());
+            let value = segment.u32s(1, row..row + 1);
+            errors += u32::from(value.map(|found| assert_eq!(found, &numbers[row as usize..][..1])).is_err());
             for (index, key) in [(0, id), (1, number)] {
                 found.clear();
                 let done = segment.find(index, &[key], &mut found);

@@ -1,4 +1,4 @@
-//! tantivy's files on `disk`: each is a sealed file, verified in blocks of 64 KiB when it is read.
+//! tantivy's files on `disk`: each is a sealed file, verified in blocks of 16 KiB when it is read.
 //!
 //! Input: file names and bytes from tantivy. Output: sealed files in one directory. Locks are no-ops, and
 //! small files (tantivy's lists of segments) stay in memory: the store's lock decides who may write, and the
@@ -15,7 +15,7 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use store::{Sealed, SealedWriter};
+use store::{MappedFile, Sealed, SealedWriter};
 use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
     AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite, WatchCallback,
@@ -30,6 +30,8 @@ pub(crate) struct TextFiles {
     path: PathBuf,
     small: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
     held: Arc<Mutex<HashMap<PathBuf, Arc<dyn FileHandle>>>>,
+    /// Files that were mapped ahead, until they are opened.
+    mapped: Arc<Mutex<HashMap<PathBuf, MappedFile>>>,
     /// The digests of the files of the segments that it is bound to; 0 for a file that a segment does not
     /// have.
     expected: Arc<HashMap<PathBuf, u64>>,
@@ -43,6 +45,7 @@ impl TextFiles {
             path: path.to_owned(),
             small: Arc::default(),
             held: Arc::default(),
+            mapped: Arc::default(),
             expected: Arc::default(),
         }
     }
@@ -87,6 +90,17 @@ impl TextFiles {
         Ok(())
     }
 
+    /// Maps all files of a segment that are about to be opened, so that the disk reads their ends at the same
+    /// time. A file that cannot be mapped is left out: opening it gives the reason.
+    pub(crate) fn map_ahead(&self, segment: &TextSegment) {
+        let opened = files_of(segment).filter(|(path, digest)| *digest != 0 && !is_word_list(path));
+        let files = opened.filter_map(|(path, _)| {
+            let file = MappedFile::new(self.disk.as_ref(), &self.path.join(&path)).ok()?;
+            Some((path, file))
+        });
+        self.mapped.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
+    }
+
     /// Shares the open files of a segment with another opening of the directory.
     pub(crate) fn share(&self, other: &TextFiles, segment: &TextSegment) {
         let held = other.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,8 +115,7 @@ impl TextFiles {
     /// # Errors
     /// A list is damaged.
     pub(crate) fn hold_word_lists(&self) -> Result<(), OpenReadError> {
-        let is_list = |path: &Path| path.extension().is_some_and(|end| end == "words");
-        let named = self.expected.iter().filter(|(path, digest)| **digest != 0 && is_list(path));
+        let named = self.expected.iter().filter(|(path, digest)| **digest != 0 && is_word_list(path));
         named.map(|(path, _)| path).try_for_each(|path| match self.hold(path) {
             Err(OpenReadError::FileDoesNotExist(_)) => Ok(()),
             other => other,
@@ -176,6 +189,11 @@ fn sentence(path: &Path, error: &TantivyError) -> String {
     format!("text index in {}: {what}", path.display())
 }
 
+/// Returns whether a file is a list of words, which only some queries open.
+fn is_word_list(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "words")
+}
+
 /// Returns the names of the files that a segment may have, with their digests.
 fn files_of(segment: &TextSegment) -> impl Iterator<Item = (PathBuf, u64)> + '_ {
     let named = TEXT_ENDINGS.iter().zip(segment.digests);
@@ -217,7 +235,9 @@ impl Directory for TextFiles {
         if expected == Some(0) {
             return Err(OpenReadError::FileDoesNotExist(file));
         }
-        let sealed = Sealed::open(self.disk.as_ref(), &file, SEALED_KIND).and_then(|sealed| {
+        let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+        let mapped = mapped.map_or_else(|| MappedFile::new(self.disk.as_ref(), &file), Ok);
+        let sealed = mapped.and_then(|mapped| mapped.open(SEALED_KIND)).and_then(|sealed| {
             expected.map_or(Ok(()), |expected| sealed.expect_digest(expected)).map(|()| sealed)
         });
         let sealed = sealed.map_err(|error| match error {

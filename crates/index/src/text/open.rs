@@ -19,6 +19,7 @@ pub(super) fn open_segments(
     }
     let index = open_index(files, segments)?;
     let found = index.searchable_segments()?;
+    // Each segment has six files, whose ends are read and verified.
     let in_order = segments.iter().map(|named| {
         let segment = found.iter().find(|segment| segment.id().uuid_string() == named.id);
         let missing = || tantivy::TantivyError::SystemError(format!("segment {} is not opened", named.id));
@@ -31,6 +32,7 @@ pub(super) fn open_segments(
 pub(super) fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
     let own = files.with_own_small_files();
     own.put_small("meta.json", meta(segments)?);
+    segments.iter().for_each(|segment| own.map_ahead(segment));
     for segment in segments {
         // If the file of positions is missing, tantivy assumes a segment without positions. All our segments
         // have one.

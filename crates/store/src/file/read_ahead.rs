@@ -7,12 +7,13 @@
 
 use std::ops::Range;
 
-/// How many chunks of a long range are requested at once, 4 MiB: as much as a disk reads while the chunks
-/// before are hashed.
-pub(crate) const ASK_CHUNKS: usize = 64;
+/// How many chunks of a long range are requested at once, 4 MiB (16 MiB in old files): as much as a disk reads
+/// while the chunks before are hashed.
+pub(crate) const ASK_CHUNKS: usize = 256;
 
-/// After this many consecutive chunks, 1 MiB, the caller is assumed to read all values from front to back.
-const SCAN_CHUNKS: usize = 16;
+/// After this many consecutive chunks, 1 MiB (4 MiB in old files), the caller is assumed to read all values
+/// from front to back.
+const SCAN_CHUNKS: usize = 64;
 
 /// Returns what to request at `chunk` of a range that ends at `end`, if everything before `asked` was
 /// requested: one window at the beginning, and the next as soon as only one is left.
@@ -35,7 +36,7 @@ mod tests {
 
     #[test]
     fn every_chunk_of_a_range_is_asked_for_once_and_before_it_is_touched() {
-        for (first, end) in [(0, 1), (5, 6), (0, 64), (3, 68), (7, 500), (64, 192)] {
+        for (first, end) in [(0, 1), (5, 6), (0, 256), (3, 272), (7, 2000), (256, 768)] {
             let (mut asked, mut all) = (first, Vec::new());
             for chunk in first..end {
                 if let Some(window) = next_window(chunk, asked, end) {
@@ -52,11 +53,11 @@ mod tests {
     #[test]
     fn a_scan_is_asked_for_ahead_and_a_look_up_is_not() {
         let mut asked = BTreeSet::new();
-        for chunk in 0..200 {
+        for chunk in 0..800 {
             asked.extend(ahead_of_scan(chunk, |chunks| chunks.end <= chunk).into_iter().flatten());
             assert!(chunk < SCAN_CHUNKS || asked.contains(&(chunk + SCAN_CHUNKS)), "behind {chunk}");
         }
-        assert!(!asked.contains(&0) && asked.len() < 200 + 2 * SCAN_CHUNKS);
-        assert!((0..200).all(|chunk| ahead_of_scan(chunk, |_| false).is_none()));
+        assert!(!asked.contains(&0) && asked.len() < 800 + 2 * SCAN_CHUNKS);
+        assert!((0..800).all(|chunk| ahead_of_scan(chunk, |_| false).is_none()));
     }
 }

@@ -1,4 +1,4 @@
-//! Reads sealed files: content, a checksum for each 64 KiB of it, and a trailer (docs/FORMAT.md, "Sealed
+//! Reads sealed files: content, a checksum for each 16 KiB of it, and a trailer (docs/FORMAT.md, "Sealed
 //! file").
 //!
 //! Input: the map of a finished file. Output: ranges of its content. Each range is verified before it is
@@ -10,9 +10,10 @@ use crate::error::{Damage, Error, Result};
 use crate::file::read_ahead::{ASK_CHUNKS, ahead_of_scan, next_window};
 use crate::file::sealed_write::name_hash;
 use crate::format::{
-    CHUNK_BYTES, SEALED_MAGIC, SEALED_VERSION, SEALED_VERSION_NAMELESS, SECTION_ALIGNMENT, TRAILER_BYTES,
-    TRAILER_CHECKSUM_OFFSET, TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_NAME_OFFSET,
-    TRAILER_RESERVED_OFFSET, TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
+    CHUNK_BYTES, LARGE_CHUNK_BYTES, SEALED_MAGIC, SEALED_VERSION, SEALED_VERSION_LARGE_CHUNKS,
+    SEALED_VERSION_NAMELESS, SECTION_ALIGNMENT, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET,
+    TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_NAME_OFFSET, TRAILER_RESERVED_OFFSET,
+    TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
 };
 use disk::{Disk, Map};
 use rayon::prelude::*;
@@ -22,17 +23,65 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A finished file, mapped. Takes 2 KiB of memory per GiB.
+/// A finished file, mapped. Takes 8 KiB of memory per GiB.
 pub struct Sealed {
     path: PathBuf,
     map: Map,
     content_length: usize,
+    /// Bytes of a chunk: a power of two.
+    chunk_bytes: usize,
     digest: u64,
     /// The checksums' place in the file.
     table: Range<usize>,
     /// A bit for each chunk that was verified in this process. At first two threads may both verify the
     /// same chunk, which does no harm.
     verified: Box<[AtomicU64]>,
+}
+
+/// A sealed file that is mapped, but not checked yet. The system was asked to read its end. Many files are
+/// opened sooner if all of them are mapped first: the disk then reads them at the same time.
+pub struct MappedFile {
+    path: PathBuf,
+    map: Map,
+}
+
+impl MappedFile {
+    /// Maps `path`.
+    ///
+    /// # Errors
+    /// Disk errors.
+    pub fn new(disk: &dyn Disk, path: &Path) -> Result<MappedFile> {
+        let map = disk.map(path)?;
+        // The trailer, the checksums, and the last chunk of the content, where readers begin, in one request.
+        let chunk_count = map.len().saturating_sub(TRAILER_BYTES).div_ceil(CHUNK_BYTES.saturating_add(8));
+        map.will_need(chunk_count.saturating_sub(1).saturating_mul(CHUNK_BYTES)..map.len());
+        Ok(MappedFile { path: path.to_owned(), map })
+    }
+
+    /// Checks what [`Sealed::open`] checks.
+    ///
+    /// # Errors
+    /// As [`Sealed::open`].
+    pub fn open(self, kind: u32) -> Result<Sealed> {
+        let MappedFile { path, map } = self;
+        let frame = match read_frame(&map, kind, name_hash(&path)) {
+            Ok(frame) => frame,
+            Err(Refusal::Damage(damage)) => return Err(damage.in_file(&path, 0)),
+            Err(Refusal::Version(found)) => {
+                return Err(Error::Version { path, found, newest: SEALED_VERSION });
+            }
+        };
+        let words = frame.content_length.div_ceil(frame.chunk_bytes).div_ceil(64);
+        Ok(Sealed {
+            path,
+            map,
+            content_length: frame.content_length,
+            chunk_bytes: frame.chunk_bytes,
+            digest: frame.digest,
+            table: frame.table,
+            verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
+        })
+    }
 }
 
 impl Sealed {
@@ -43,26 +92,7 @@ impl Sealed {
     /// [`Error::Corrupt`] if the file is cut or damaged, not of this `kind` or written under another name,
     /// [`Error::Version`] if it is too new, and disk errors.
     pub fn open(disk: &dyn Disk, path: &Path, kind: u32) -> Result<Sealed> {
-        let map = disk.map(path)?;
-        // The trailer, the checksums of most files, and the end of the content, where readers begin, in one
-        // request.
-        map.will_need(map.len().saturating_sub(2 * CHUNK_BYTES)..map.len());
-        let frame = match read_frame(&map, kind, name_hash(path)) {
-            Ok(frame) => frame,
-            Err(Refusal::Damage(damage)) => return Err(damage.in_file(path, 0)),
-            Err(Refusal::Version(found)) => {
-                return Err(Error::Version { path: path.to_owned(), found, newest: SEALED_VERSION });
-            }
-        };
-        let words = frame.content_length.div_ceil(CHUNK_BYTES).div_ceil(64);
-        Ok(Sealed {
-            path: path.to_owned(),
-            map,
-            content_length: frame.content_length,
-            digest: frame.digest,
-            table: frame.table,
-            verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
-        })
+        MappedFile::new(disk, path)?.open(kind)
     }
 
     /// Returns the file's path.
@@ -119,7 +149,7 @@ impl Sealed {
             return Err(self.outside(range));
         };
         if end > start {
-            self.verify_chunks(start / CHUNK_BYTES, end.saturating_sub(1) / CHUNK_BYTES)?;
+            self.verify_chunks(self.chunk_of(start), self.chunk_of(end.saturating_sub(1)))?;
         }
         Ok(bytes)
     }
@@ -131,10 +161,10 @@ impl Sealed {
         let width = size_of::<T>();
         let start = usize::try_from(place).unwrap_or(usize::MAX);
         let end = start.saturating_add(width);
-        let is_in_one_chunk = (start % CHUNK_BYTES).saturating_add(width) <= CHUNK_BYTES;
-        if is_in_one_chunk
+        let chunk = self.chunk_of(start);
+        if self.chunk_of(end.saturating_sub(1)) == chunk
             && end <= self.content_length
-            && self.is_verified(start / CHUNK_BYTES)
+            && self.is_verified(chunk)
             && let Some(bytes) = self.map.get(start..end)
             && let Ok(value) = bytemuck::try_from_bytes(bytes)
         {
@@ -184,7 +214,14 @@ impl Sealed {
     }
 
     fn ask_for(&self, chunks: Range<usize>) {
-        self.map.will_need(chunks.start.saturating_mul(CHUNK_BYTES)..chunks.end.saturating_mul(CHUNK_BYTES));
+        let place = |chunk: usize| chunk.saturating_mul(self.chunk_bytes);
+        self.map.will_need(place(chunks.start)..place(chunks.end));
+    }
+
+    /// Returns the chunk of a byte of the content.
+    #[inline]
+    fn chunk_of(&self, place: usize) -> usize {
+        place >> self.chunk_bytes.trailing_zeros()
     }
 
     #[inline]
@@ -210,8 +247,8 @@ impl Sealed {
 
     /// Returns where a chunk begins, and its bytes.
     fn chunk(&self, chunk: usize) -> (usize, &[u8]) {
-        let start = chunk.saturating_mul(CHUNK_BYTES).min(self.content_length);
-        let end = start.saturating_add(CHUNK_BYTES).min(self.content_length);
+        let start = chunk.saturating_mul(self.chunk_bytes).min(self.content_length);
+        let end = start.saturating_add(self.chunk_bytes).min(self.content_length);
         (start, self.map.get(start..end).unwrap_or_default())
     }
 
@@ -223,7 +260,7 @@ impl Sealed {
 
     /// Verifies the whole content again, on all cores, and returns all damage found.
     pub fn verify_all(&self) -> Vec<Error> {
-        let chunk_count = self.content_length.div_ceil(CHUNK_BYTES);
+        let chunk_count = self.content_length.div_ceil(self.chunk_bytes);
         let windows = (0..chunk_count.div_ceil(ASK_CHUNKS)).into_par_iter();
         let damage = windows.flat_map_iter(|window| {
             let first = window.saturating_mul(ASK_CHUNKS);
@@ -258,6 +295,7 @@ impl fmt::Debug for Sealed {
 /// The positions of the parts of a sealed file.
 struct Frame {
     content_length: usize,
+    chunk_bytes: usize,
     digest: u64,
     table: Range<usize>,
 }
@@ -277,6 +315,7 @@ impl From<Damage> for Refusal {
 /// The fields of a trailer.
 struct Trailer {
     content_length: u64,
+    chunk_bytes: usize,
     checksum: u64,
 }
 
@@ -287,10 +326,10 @@ fn read_frame(file: &[u8], kind: u32, name: u64) -> std::result::Result<Frame, R
         return Err(Damage::new(0, what).into());
     };
     let trailer = file.get(trailer_start..).unwrap_or_default();
-    let Trailer { content_length, checksum } = read_trailer(trailer, trailer_start, kind, name)?;
+    let Trailer { content_length, chunk_bytes, checksum } = read_trailer(trailer, trailer_start, kind, name)?;
     let frame = usize::try_from(content_length)
         .ok()
-        .and_then(|content_length| frame_of(content_length, checksum))
+        .and_then(|content_length| frame_of(content_length, chunk_bytes, checksum))
         .filter(|frame| frame.table.end == trailer_start);
     let Some(frame) = frame else {
         let what =
@@ -359,13 +398,14 @@ fn read_trailer(
             damage(TRAILER_CONTENT_LENGTH_OFFSET, format!("{content_length} bytes of content")).into()
         );
     }
-    Ok(Trailer { content_length, checksum })
+    let chunk_bytes = if version <= SEALED_VERSION_LARGE_CHUNKS { LARGE_CHUNK_BYTES } else { CHUNK_BYTES };
+    Ok(Trailer { content_length, chunk_bytes, checksum })
 }
 
 /// Returns where the parts of a file with content of this length lie.
-fn frame_of(content_length: usize, digest: u64) -> Option<Frame> {
+fn frame_of(content_length: usize, chunk_bytes: usize, digest: u64) -> Option<Frame> {
     let alignment = usize::try_from(SECTION_ALIGNMENT).ok()?;
     let table_start = content_length.checked_next_multiple_of(alignment)?;
-    let table_end = table_start.checked_add(content_length.div_ceil(CHUNK_BYTES).checked_mul(8)?)?;
-    Some(Frame { content_length, digest, table: table_start..table_end })
+    let table_end = table_start.checked_add(content_length.div_ceil(chunk_bytes).checked_mul(8)?)?;
+    Some(Frame { content_length, chunk_bytes, digest, table: table_start..table_end })
 }

@@ -11,7 +11,10 @@ use disk::{Disk, File};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A sealed file that is being written from front to back. Buffers 64 KiB, and 128 KiB of checksums per
+/// How much is written at once at least: whole chunks.
+const WRITE_BYTES: usize = 4 * CHUNK_BYTES;
+
+/// A sealed file that is being written from front to back. Buffers 64 KiB, and 512 KiB of checksums per
 /// GiB.
 ///
 /// If it is dropped before [`SealedWriter::finish`], it leaves a file that no reader accepts. The caller
@@ -20,7 +23,7 @@ pub struct SealedWriter {
     file: Box<dyn File>,
     path: PathBuf,
     kind: u32,
-    /// The end of the content, less than a full chunk.
+    /// The end of the content, less than [`WRITE_BYTES`].
     tail: Vec<u8>,
     position: u64,
     checksums: Vec<u64>,
@@ -34,7 +37,7 @@ impl SealedWriter {
     pub fn create(disk: &dyn Disk, path: &Path, kind: u32) -> Result<SealedWriter> {
         assert_ne!(kind, 0, "kind 0 is never valid");
         let file = disk.create(path)?;
-        let tail = Vec::with_capacity(CHUNK_BYTES);
+        let tail = Vec::with_capacity(WRITE_BYTES);
         Ok(SealedWriter { file, path: path.to_owned(), kind, tail, position: 0, checksums: Vec::new() })
     }
 
@@ -56,21 +59,21 @@ impl SealedWriter {
         self.position = self.position.saturating_add(bytes.len() as u64);
         let mut rest = bytes;
         if !self.tail.is_empty() {
-            let room = CHUNK_BYTES.saturating_sub(self.tail.len()).min(rest.len());
+            let room = WRITE_BYTES.saturating_sub(self.tail.len()).min(rest.len());
             let (head, after) = rest.split_at(room);
             self.tail.extend_from_slice(head);
             rest = after;
-            if self.tail.len() < CHUNK_BYTES {
+            if self.tail.len() < WRITE_BYTES {
                 return Ok(());
             }
-            self.checksums.push(xxh3_64(&self.tail));
+            self.checksums.extend(checksums(&self.tail));
             self.file.write(&self.tail)?;
             self.tail.clear();
         }
-        let whole = rest.len().saturating_sub(rest.len() % CHUNK_BYTES);
+        let whole = rest.len().saturating_sub(rest.len() % WRITE_BYTES);
         let (chunks, after) = rest.split_at(whole);
         if !chunks.is_empty() {
-            self.checksums.extend(chunks.chunks_exact(CHUNK_BYTES).map(xxh3_64));
+            self.checksums.extend(checksums(chunks));
             self.file.write(chunks)?;
         }
         self.tail.extend_from_slice(after);
@@ -92,9 +95,7 @@ impl SealedWriter {
     /// # Errors
     /// Disk errors. The file is then unusable.
     pub fn finish(mut self) -> Result<u64> {
-        if !self.tail.is_empty() {
-            self.checksums.push(xxh3_64(&self.tail));
-        }
+        self.checksums.extend(checksums(&self.tail));
         let mut end = std::mem::take(&mut self.tail);
         end.extend_from_slice(padding(self.position));
         let table: &[u8] = bytemuck::cast_slice(&self.checksums);
@@ -119,6 +120,11 @@ impl SealedWriter {
         trailer.extend_from_slice(&checksum.to_le_bytes());
         trailer
     }
+}
+
+/// Returns the checksum of each chunk of `content`, which begins with a chunk.
+fn checksums(content: &[u8]) -> impl Iterator<Item = u64> {
+    content.chunks(CHUNK_BYTES).map(xxh3_64)
 }
 
 /// Returns the hash of the name of the file at `path`, as the trailer holds it.

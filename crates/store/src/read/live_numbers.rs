@@ -1,8 +1,8 @@
 //! The keys of a part's live rows, for tables whose primary key is a number: ranges of consecutive numbers.
 //!
-//! Input: a part. Output: ranges. Rows of a segment lie in the order of their keys, and no key occurs twice. So
-//! if the first and the last key of some rows are as far apart as the rows, all numbers between them are there,
-//! and nothing else needs to be read. The cost depends on the number of gaps, not on the number of rows.
+//! Input: a part. Output: ranges. Rows of a segment lie in the order of their keys, and no key occurs twice.
+//! So if the first and the last key of some rows are as far apart as the rows, all numbers between them are
+//! there, and nothing else needs to be read. The cost depends on the number of gaps, not on that of rows.
 
 use crate::error::{Error, Result};
 use crate::read::part::{Part, PartRows};
@@ -13,8 +13,8 @@ use std::ops::Range;
 const SCAN_ROWS: u32 = 1024;
 
 impl Part {
-    /// Passes the primary keys of all live rows to `visit`, as ranges of numbers. Ranges do not overlap, except
-    /// in a damaged file. In a segment they are in ascending order.
+    /// Passes the primary keys of all live rows to `visit`, as ranges of numbers. Ranges do not overlap,
+    /// except in a damaged file. In a segment they are in ascending order.
     ///
     /// # Errors
     /// If the primary key is not one column of the kind `U32`, or the file is damaged.

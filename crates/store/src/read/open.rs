@@ -8,7 +8,7 @@ use crate::commit::journal::{self, JournalContents};
 use crate::commit::manifest::{DeadEntry, Manifest, SegmentEntry, TableEntry};
 use crate::error::{Error, Result};
 use crate::file::names::{self, FileNumber};
-use crate::file::sealed::Sealed;
+use crate::file::sealed::{MappedFile, Sealed};
 use crate::format::{JOURNAL_HEAD_BYTES, KIND_DEAD};
 use crate::limits::OPEN_ATTEMPTS_MAX;
 use crate::read::part::{Part, PartRows};
@@ -60,11 +60,15 @@ fn open_named(
 ) -> Result<State> {
     let mut bound = manifest.clone();
     let has_digests = manifest.has_digests();
+    let mut mapped = map_all(&**disk, directory, manifest, open);
     let tables = bound.tables.iter_mut().map(|table| {
         // An old manifest has no digests: its files are accepted as they are found. From then on only these
         // very files are accepted.
         let find = |entry: &mut SegmentEntry, schema: &_| match has_digests {
-            true => open_segment(&**disk, directory, schema, entry, open.get(&entry.number)),
+            true => {
+                let files = (open.get(&entry.number), mapped.remove(&entry.number));
+                open_segment(&**disk, directory, schema, entry, files)
+            }
             false => open_unbound(&**disk, directory, schema, entry),
         };
         open_table(table, find)
@@ -92,6 +96,18 @@ fn open_named(
         })?;
     }
     Ok(state)
+}
+
+/// Maps the segments that are not open.
+fn map_all(
+    disk: &dyn Disk,
+    directory: &Path,
+    manifest: &Manifest,
+    open: &HashMap<FileNumber, OpenSegment>,
+) -> HashMap<FileNumber, Result<MappedFile>> {
+    let named = manifest.tables.iter().flat_map(|table| &table.segments).map(|entry| entry.number);
+    let new = named.filter(|number| !open.contains_key(number));
+    new.map(|number| (number, MappedFile::new(disk, &directory.join(number.segment())))).collect()
 }
 
 fn read_manifest(disk: &dyn Disk, directory: &Path) -> Result<Manifest> {
@@ -134,12 +150,15 @@ fn open_segment(
     directory: &Path,
     schema: &Arc<Schema>,
     entry: &SegmentEntry,
-    open: Option<&OpenSegment>,
+    (open, mapped): (Option<&OpenSegment>, Option<Result<MappedFile>>),
 ) -> Result<Part> {
     let open = open.filter(|open| open.segment.digest() == entry.digest && open.segment.schema() == schema);
     let segment = match open {
         Some(open) => Arc::clone(&open.segment),
-        None => Arc::new(Segment::open(disk, &directory.join(entry.number.segment()), schema)?),
+        None => {
+            let map = || MappedFile::new(disk, &directory.join(entry.number.segment()));
+            Arc::new(Segment::of_file(mapped.unwrap_or_else(map)?, schema)?)
+        }
     };
     segment.expect_digest(entry.digest)?;
     check_segment(&segment, entry)?;

@@ -6,7 +6,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, Result};
-use crate::file::sealed::Sealed;
+use crate::file::sealed::{MappedFile, Sealed};
 use crate::format::{BLOCK_ENTRY_BYTES, KIND_SEGMENT};
 use crate::payload::reader::{PayloadReader, StoredBlock};
 use crate::rows::column::{BytesSlice, ColumnSlice, Offsets};
@@ -72,7 +72,15 @@ impl Segment {
     /// [`Error::Corrupt`] if the file is cut or damaged, [`Error::Version`] if it is too new,
     /// [`Error::Schema`] if it has rows of another schema, and disk errors.
     pub fn open(disk: &dyn Disk, path: &Path, schema: &Arc<Schema>) -> Result<Segment> {
-        let sealed = Sealed::open(disk, path, KIND_SEGMENT)?;
+        Segment::of_file(MappedFile::new(disk, path)?, schema)
+    }
+
+    /// Checks a mapped segment as [`Segment::open`] does.
+    ///
+    /// # Errors
+    /// As [`Segment::open`].
+    pub(crate) fn of_file(file: MappedFile, schema: &Arc<Schema>) -> Result<Segment> {
+        let sealed = file.open(KIND_SEGMENT)?;
         let layout = read_layout(&sealed, schema)?;
         let dictionaries = schema.columns.iter().map(|_| OnceLock::new()).collect();
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
