@@ -30,6 +30,7 @@ pub(in crate::search) fn is_small(found: &NumberSet, row_count: u64) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ranked {
     pub(super) hit: Hit,
+    /// The beginning of its SHA-256; zeros if no other hit has its date.
     sha256: [u8; 8],
     descending: bool,
 }
@@ -131,11 +132,21 @@ pub(super) fn all(mailbox: &Mailbox, found: &NumberSet) -> Result<Vec<Ranked>> {
 fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> Result<()> {
     let table = mailbox.snapshot().table(messages::TABLE)?;
     if is_small(found, table.row_count()) {
+        let mut hits = Vec::new();
         for number in found.iter() {
             mailbox.check_cancelled()?;
-            let Some(hit) = mailbox.hit(number)? else { continue };
-            let id = rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?;
-            visit(Ranked::new(hit, &id));
+            hits.extend(mailbox.hit(number)?);
+        }
+        hits.sort_unstable_by_key(|hit| hit.date);
+        for of_date in hits.chunk_by(|a, b| a.date == b.date) {
+            for hit in of_date {
+                // The id decides only among equal dates, and costs another access to the disk.
+                let id = match of_date.len() {
+                    1 => [0; 32],
+                    _ => rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?,
+                };
+                visit(Ranked::new(*hit, &id));
+            }
         }
         return Ok(());
     }
