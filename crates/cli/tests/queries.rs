@@ -112,6 +112,45 @@ fn words_stand_for_their_stem_as_the_configuration_says() {
 }
 
 #[test]
+fn words_of_other_programs_are_explained() {
+    let home = Home::new();
+    home.deliver("", "1.x:2,S", &letter("1", "First", "x"));
+    home.deliver("Sent", "2.x:2,S", &letter("2", "Second", "x"));
+    let image = b"Message-ID: <3@x>\nSubject: Third\nContent-Type: image/png; name=a.png\n\nx\n";
+    home.deliver("Sent", "3.x:2,S", image);
+    home.first_index();
+    home.good(&["tag", "+work", "--", "subject:first"]);
+    for (query, why) in [
+        ("tag:unread", "no message has the tag unread; did you mean flag:unread?"),
+        ("tag:attachment", "no message has the tag attachment; did you mean flag:attach?"),
+        ("tag:flagged", "no message has the tag flagged; did you mean flag:flagged?"),
+        ("tag:replied", "no message has the tag replied; did you mean flag:replied?"),
+        ("label:sent", "no message has the tag sent; did you mean maildir:/Sent?"),
+        ("tag:inbox", "no message has the tag inbox; did you mean maildir:/?"),
+        ("is:wrok", "no message has the tag wrok; did you mean tag:work?"),
+        ("is:unraed", "no message has the tag unraed; did you mean flag:unread?"),
+        ("is:foo", "no message has the tag foo"),
+        ("maildir:/inbox", "there is no folder /inbox; did you mean maildir:/?"),
+        ("mime:png", "png is no whole MIME type; did you mean mime:*/png or file:png?"),
+        ("mimetype:image", "image is no whole MIME type; did you mean mime:image/*?"),
+        ("mime:pdf", "pdf is no whole MIME type; did you mean mime:*/pdf?"),
+    ] {
+        let found = home.pneu(&["find", query]);
+        assert_eq!((found.code, found.out.as_str()), (Some(1), ""), "{query}");
+        assert_eq!(found.err, format!("pneu: no message matches: {why}\n"), "{query}");
+    }
+    // The user's own tags are no mistakes, even where all their messages have another one.
+    home.good(&["tag", "+unread", "--", "subject:first"]);
+    assert_eq!(home.good(&["count", "tag:unread"]), "1\n");
+    for query in ["tag:unread subject:second", "mime:image/gif", "is:unread"] {
+        assert_eq!(home.pneu(&["find", query]).err, "pneu: no message matches\n", "{query}");
+    }
+    let foreign = home.pneu(&["find", "has:attachment"]);
+    assert_eq!(foreign.code, Some(2));
+    assert!(foreign.err.contains("write: flag:attach (to search for the text, quote it"), "{}", foreign.err);
+}
+
+#[test]
 fn a_folder_without_messages_is_explained() {
     let home = Home::new();
     home.deliver("lists/rust", "1.x:2,S", &letter("1", "First", "x"));

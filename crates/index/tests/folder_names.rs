@@ -2,7 +2,7 @@
 //! folders with one message each. Output: what is found and shown, and the hints.
 
 use crate::support::{Fixture, message, query};
-use index::{FolderHint, Order};
+use index::{Hint, Order};
 
 /// Indexes one message in each folder. Its subject is the folder's number.
 fn mailbox(folders: &[&str]) -> Fixture {
@@ -62,9 +62,9 @@ fn a_folder_without_messages_gives_a_hint() {
     std::fs::remove_file(fixture.root().join("old/empty/cur/gone:2,S")).unwrap();
     std::fs::create_dir_all(fixture.root().join("void/cur")).unwrap();
     fixture.update();
-    let hints = |question: &str| fixture.mailbox().folder_hints(&query(question)).unwrap();
-    let below = |folder: &str, term: &str| FolderHint::Below { folder: folder.into(), term: term.into() };
-    let unknown = |folder: &str, term: Option<&str>| FolderHint::Unknown {
+    let hints = |question: &str| fixture.mailbox().hints(&query(question)).unwrap();
+    let below = |folder: &str, term: &str| Hint::FolderBelow { folder: folder.into(), term: term.into() };
+    let unknown = |folder: &str, term: Option<&str>| Hint::UnknownFolder {
         folder: folder.into(),
         term: term.map(str::to_owned),
     };

@@ -74,7 +74,7 @@ pub use handle::Named;
 pub use host::{Host, IndexState};
 pub use index::{
     Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Contact, Counts, Direction, Duplicates,
-    Environment, Error as IndexError, FolderHint, HeaderCodec, Hit, Hits, Line, Loss, Mailbox, Message,
+    Environment, Error as IndexError, HeaderCodec, Hint, Hit, Hits, Line, Loss, Mailbox, Message,
     MessageFile, Mode, NumberSet, Order, Origin, Person, Problem, RecordReader, Remedy as IndexRemedy, Rest,
     Root, SortKey, Summary, Swept, TagChange, TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, Unknown,
     UpdateOptions,

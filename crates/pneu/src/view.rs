@@ -7,8 +7,8 @@ use crate::message_file::{self, MessageContent, Wanted};
 use crate::saved_queries::SavedQueries;
 use crate::settings::Settings;
 use index::{
-    Analysis, Circle, Counts, Duplicates, FolderHint, Hit, Hits, Line, Mailbox, Message, NumberSet, Order,
-    Person, RecordReader, Root, ThreadOrder, Threads,
+    Analysis, Circle, Counts, Duplicates, Hint, Hit, Hits, Line, Mailbox, Message, NumberSet, Order, Person,
+    RecordReader, Root, ThreadOrder, Threads,
 };
 use query::Query;
 use std::cmp::Reverse;
@@ -250,12 +250,12 @@ impl View {
         message_file::read(message, wanted, now_ns, &self.cancel)?.ok_or(Error::Cancelled)
     }
 
-    /// Returns hints for folders that a query names and that hold no message.
+    /// Returns hints for folders, tags and MIME types that a query names and that no message has.
     ///
     /// # Errors
     /// [`Error::Cancelled`]; damage.
-    pub fn folder_hints(&self, query: &Query) -> Result<Vec<FolderHint>> {
-        self.run(|mailbox| mailbox.folder_hints(query))
+    pub fn hints(&self, query: &Query) -> Result<Vec<Hint>> {
+        self.run(|mailbox| mailbox.hints(query))
     }
 
     /// Returns the user's tags, each with the number of its messages.

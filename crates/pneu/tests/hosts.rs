@@ -185,7 +185,7 @@ fn every_method_of_a_view_obeys_its_request() {
         stopped.is_absent(&hit).err(),
         stopped.resolve("id:1@x").err(),
         stopped.read(&message).err(),
-        stopped.folder_hints(&all).err(),
+        stopped.hints(&all).err(),
         stopped.tags().err(),
         stopped.counts().err(),
         stopped.people(&[], Circle::Everybody).err(),

@@ -168,6 +168,13 @@ pub const DIFFERENCES: &[Difference] = &[
         "text; as are `12:30`, `Re:`, `std::vector`",
     ),
     row("form:bob", "there is no field \"form\"", "text", "text", "an error that suggests `from:`"),
+    row(
+        "before:2w",
+        "there is no field \"before\"",
+        "text",
+        "text",
+        "an error that suggests `date:..2w`; as for `since:`, `has:`, `in:`, `larger:` and more",
+    ),
     row("foo:bar", "\"foo bar\"", "text", "text", "text: it is near to no field"),
     row("query:mine", "from:me and flag:unread", "text", "a saved query", "a saved query: `pneu query`"),
     row(

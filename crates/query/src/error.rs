@@ -33,6 +33,14 @@ pub enum Problem {
         /// The name that is nearest.
         nearest: String,
     },
+    /// A field of another program.
+    #[error("there is no field \"{typed}\"")]
+    ForeignField {
+        /// As typed.
+        typed: String,
+        /// How to write the term here.
+        here: String,
+    },
     /// A feature of mu or notmuch that this language lacks.
     #[error("{what} is not supported")]
     Unsupported {
@@ -192,6 +200,9 @@ impl Error {
         Some(match &self.problem {
             Problem::UnknownField { nearest, typed } => {
                 format!("did you mean \"{nearest}:\"? To search for the text, quote it: \"{typed}:...\"")
+            }
+            Problem::ForeignField { here, typed } => {
+                format!("write: {here} (to search for the text, quote it: \"{typed}:...\")")
             }
             Problem::MissingValue { field } => {
                 format!("write the value without a space: {field}:word, or {field}:\"two words\"")

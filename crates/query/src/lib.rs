@@ -38,6 +38,7 @@ mod error;
 pub mod fields;
 pub mod flags;
 pub mod fold;
+mod foreign;
 pub mod help;
 pub mod limits;
 mod near;

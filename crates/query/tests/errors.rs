@@ -40,6 +40,46 @@ fn a_misspelled_field() {
 }
 
 #[test]
+fn a_field_of_another_program() {
+    assert_error(
+        "ana before:2024-03-05",
+        &[
+            "there is no field \"before\"",
+            "  ana before:2024-03-05",
+            "      ^^^^^^",
+            "write: date:..2024-03-05 (to search for the text, quote it: \"before:...\")",
+        ],
+    );
+    for (input, here) in [
+        ("Older_Than:1y", "date:..1y"),
+        ("until:today", "date:..today"),
+        ("since:\"last week\"", "date:\"last week\".."),
+        ("after:2004/04/16", "date:2004/04/16.."),
+        ("newer_than:2d", "date:2d.."),
+        ("larger:10M", "size:10M.."),
+        ("smaller:1k", "size:..1k"),
+        ("in:inbox", "maildir:/inbox"),
+        ("in:/Sent/2024", "maildir:/Sent/2024"),
+        ("in:(inbox or sent)", "maildir:/inbox"),
+        ("has:attachment", "flag:attach"),
+        ("-has:attachments", "flag:attach"),
+        ("has:pdf", "file:pdf"),
+        ("rfc822msgid:<1@example.org>", "msgid:<1@example.org>"),
+        ("sender:bob", "from:bob"),
+        ("deliveredto:bob@example.org", "recip:bob@example.org"),
+    ] {
+        let error = parse(input, &context()).expect_err(input);
+        let suggestion = error.suggestion().unwrap();
+        assert!(suggestion.starts_with(&format!("write: {here} (")), "{input}: {suggestion}");
+        assert!(parse(here, &context()).is_ok(), "{here}");
+    }
+    // These stay text.
+    for text in ["in: inbox", "Since:", "in://x", "\"before:2024\"", "std::before::x", "category:social"] {
+        assert!(parse(text, &context()).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn a_field_without_a_value() {
     let hint = "write the value without a space: from:word, or from:\"two words\"";
     assert_error("from: bob", &["expected a value right after \"from:\"", "  from: bob", "  ^^^^^", hint]);

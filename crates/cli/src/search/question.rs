@@ -8,8 +8,8 @@ use crate::remedy;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use pneu::{
-    Duplicates, Error, FolderHint, Hits, NumberSet, Order, Query, Selection, SortKey, ThreadEntry,
-    ThreadOrder, Threads, View,
+    Duplicates, Error, Hint, Hits, NumberSet, Order, Query, Selection, SortKey, ThreadEntry, ThreadOrder,
+    Threads, View,
 };
 use render::Position;
 
@@ -45,13 +45,13 @@ impl TypedQuery {
         explain(&self.text, error)
     }
 
-    /// Returns why nothing was found, if that is known: the query names folders that are empty or do not
-    /// exist.
+    /// Returns why nothing was found, if that is known: the query names folders, tags or types that no
+    /// message has.
     ///
     /// # Errors
     /// Damage in the index.
     pub(crate) fn why_nothing(&self, view: &View) -> Result<Option<String>> {
-        let hints: Vec<String> = view.folder_hints(&self.query)?.iter().map(sentence).collect();
+        let hints: Vec<String> = view.hints(&self.query)?.iter().map(sentence).collect();
         Ok((!hints.is_empty()).then(|| hints.join("; ")))
     }
 }
@@ -66,15 +66,22 @@ pub(crate) fn explain(text: &str, error: Error) -> anyhow::Error {
     }
 }
 
-fn sentence(hint: &FolderHint) -> String {
+fn sentence(hint: &Hint) -> String {
     match hint {
-        FolderHint::Below { folder, term } => {
+        Hint::FolderBelow { folder, term } => {
             format!("{folder} holds no message itself, but folders below it do: {term}")
         }
-        FolderHint::Unknown { folder, term: Some(term) } => {
+        Hint::UnknownFolder { folder, term: Some(term) } => {
             format!("there is no folder {folder}; did you mean {term}?")
         }
-        FolderHint::Unknown { folder, term: None } => format!("there is no folder {folder}"),
+        Hint::UnknownFolder { folder, term: None } => format!("there is no folder {folder}"),
+        Hint::UnknownTag { tag, term: Some(term) } => {
+            format!("no message has the tag {tag}; did you mean {term}?")
+        }
+        Hint::UnknownTag { tag, term: None } => format!("no message has the tag {tag}"),
+        Hint::PartOfType { part, terms } => {
+            format!("{part} is no whole MIME type; did you mean {}?", terms.join(" or "))
+        }
     }
 }
 

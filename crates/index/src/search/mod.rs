@@ -23,7 +23,7 @@ mod order;
 mod tags;
 mod threads;
 
-pub use answer::{Analysis, AnalysisStep, FolderHint};
+pub use answer::{Analysis, AnalysisStep, Hint};
 pub use contacts::{Circle, Person};
 pub use counts::Counts;
 pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};

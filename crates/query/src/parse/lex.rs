@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Problem};
 use crate::fields::{self, FieldInfo};
+use crate::foreign;
 use crate::limits::{QUERY_BYTES_MAX, TERM_COUNT_MAX};
 use crate::near::nearest;
 
@@ -93,14 +94,6 @@ enum Guard {
     Quoted,
     Escaped,
 }
-
-/// Field names of notmuch that are not supported. Treating them as text would silently give wrong answers.
-const FOREIGN: [(&str, &str); 4] = [
-    ("property", "notmuch's \"property:\""),
-    ("lastmod", "notmuch's \"lastmod:\""),
-    ("sexp", "notmuch's \"sexp:\""),
-    ("macro", "\"macro:\""),
-];
 
 struct Lexer<'a> {
     query: &'a str,
@@ -218,8 +211,12 @@ impl<'a> Lexer<'a> {
             return Ok(None);
         }
         let span = at..at.saturating_add(typed.len());
-        if let Some((_, what)) = FOREIGN.iter().find(|(name, _)| name.eq_ignore_ascii_case(typed)) {
-            return Err(self.error(span, Problem::Unsupported { what: (*what).to_owned() }));
+        if let Some(what) = foreign::unsupported(typed) {
+            return Err(self.error(span, Problem::Unsupported { what: what.to_owned() }));
+        }
+        let (_, length) = self.guarded_chars(span.end.saturating_add(1))?;
+        if let Some(here) = foreign::written_here(typed, behind.get(..length).unwrap_or("")) {
+            return Err(self.error(span, Problem::ForeignField { typed: typed.to_owned(), here }));
         }
         let names = fields::names().chain([fields::SAVED]).chain(self.headers.iter().map(String::as_str));
         match nearest(typed, names) {

@@ -16,4 +16,4 @@ mod prepare;
 mod values;
 
 pub use analysis::{Analysis, AnalysisStep};
-pub use hints::FolderHint;
+pub use hints::Hint;
