@@ -112,13 +112,20 @@ fn a_conversation_may_have_one_line() {
     assert_eq!(
         home.good(&["find", "--threads=summary"]),
         "\
+2024-03-05 12:00\t  [4/4]\t  1u\tAna Example, Bo         \tthanks\t(home work)
+2024-03-04 12:00\t  [1/1]\t    \tAna Example             \tother\t
+"
+    );
+    assert_eq!(
+        home.on_terminal(&["find", "--threads=summary", "--color", "never", "--no-pager"], &[]).out,
+        "\
 2024-03-05 12:00   [4/4]   1u Ana Example, Bo          thanks (home work)
 2024-03-04 12:00   [1/1]      Ana Example              other
 "
     );
     assert_eq!(
         home.good(&["find", "--threads=summary", "from:bo"]),
-        "2024-03-05 12:00   [1/4]   1u Bo| Ana Example          question (home work)\n"
+        "2024-03-05 12:00\t  [1/4]\t  1u\tBo| Ana Example         \tquestion\t(home work)\n"
     );
     assert_eq!(home.good(&["find", "-t=summary", "-n", "1", "--reverse"]).lines().count(), 1);
     assert!(home.good(&["find", "-t=summary", "--offset", "1"]).starts_with("2024-03-04"));

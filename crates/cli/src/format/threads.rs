@@ -1,8 +1,8 @@
 //! Conversations, one per line.
 //!
 //! Takes the summary of a conversation. Returns a line: date of the newest message, messages that match and
-//! all, how many are unread, authors, subject, tags. On a terminal columns are cut to its width. Does not
-//! know how conversations were found.
+//! all, how many are unread, authors, subject, tags. On a terminal columns are cut to its width; in pipes
+//! nothing is cut, and a tab separates the columns. Does not know how conversations were found.
 
 use crate::format::fields::minute;
 use crate::format::paths::End;
@@ -30,16 +30,19 @@ pub(crate) fn plain(
     let names = thread.author_names();
     let (names, subject) = (one_line(&names), one_line(&thread.subject));
     let tags = thread.tags.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-    let tags = if tags.is_empty() { tags } else { format!(" ({})", one_line(&tags)) };
+    let tags = if tags.is_empty() { tags } else { format!("({})", one_line(&tags)) };
     let names = if terminal.is_terminal() { cut(&names, AUTHOR_COLUMNS) } else { names };
+    // No value contains a tab, and authors and subjects have any length.
+    let between = if terminal.is_terminal() { ' ' } else { '\t' };
     let begin = format!("{date:16} {count:>7} {unread:>4} ");
     let fill = padding(&names, AUTHOR_COLUMNS);
     let (subject, tags) = match terminal.columns {
         None => (subject, tags),
         Some(all) => {
             let room = all.saturating_sub(width(&begin) + width(&names) + fill.len() + 1);
-            let subject = cut(&subject, room.saturating_sub(width(&tags)).max(SUBJECT_COLUMNS_MIN).min(room));
-            let tags = cut(&tags, room.saturating_sub(width(&subject)));
+            let tag_room = if tags.is_empty() { 0 } else { width(&tags) + 1 };
+            let subject = cut(&subject, room.saturating_sub(tag_room).max(SUBJECT_COLUMNS_MIN).min(room));
+            let tags = cut(&tags, room.saturating_sub(width(&subject) + 1));
             (Cow::Owned(subject.into_owned()), tags.into_owned())
         }
     };
@@ -47,7 +50,7 @@ pub(crate) fn plain(
     let unread =
         if unread.is_empty() { "    ".to_owned() } else { paint(Look::Label, &format!("{unread:>4}")) };
     let line = format!(
-        "{} {count:>7} {unread} {}{fill} {subject}{}",
+        "{}{between}{count:>7}{between}{unread}{between}{}{fill}{between}{subject}{between}{}",
         paint(Look::Date, &format!("{date:16}")),
         paint(Look::Person, &names),
         if tags.is_empty() { String::new() } else { paint(Look::Aside, &tags) },
@@ -75,8 +78,10 @@ mod tests {
     fn a_conversation_is_a_line_and_nothing_breaks_it() {
         let pipe = Terminal { columns: None, has_color: false };
         let whole =
-            "2024-03-05 14:02   [1/2]   2u Ana?[31m                 Gr\u{fc}\u{df}e From: x? (todo work)\n";
+            "2024-03-05 14:02\t  [1/2]\t  2u\tAna?[31m                \tGrüße From: x?\t(todo work)\n";
         assert_eq!(line(pipe), whole);
+        let wide = Terminal { columns: Some(100), ..pipe };
+        assert_eq!(line(wide), whole.replace('\t', " "));
         let narrow = Terminal { columns: Some(70), ..pipe };
         assert_eq!(width(line(narrow).trim_end()), 70, "{}", line(narrow));
         for columns in 0..100 {
