@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// Returns the end of the sentence of an error or problem of the index.
 pub(crate) fn words(remedy: Remedy) -> &'static str {
     match remedy {
-        Remedy::MakeIndex => "; run \"pneu index --maildir DIR\" first",
+        Remedy::MakeIndex => "; run \"pneu index\" first",
         Remedy::UpgradeIndex => "; run \"pneu index\" to rebuild it",
         Remedy::RebuildIndex => "; run \"pneu check --repair\"",
         Remedy::AddHeaders => "; run \"pneu check --repair\" to read all mail again",
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn errors_of_the_index_say_what_helps_wherever_they_come_from() {
-        let expected = "there is no index in /data; run \"pneu index --maildir DIR\" first";
+        let expected = "there is no index in /data; run \"pneu index\" first";
         assert_eq!(explained(&no_index().into()), expected);
         assert_eq!(explained(&backup::Error::from(no_index()).into()), expected);
         assert_eq!(explained(&pneu::Error::from(no_index()).into()), expected);
@@ -172,7 +172,7 @@ mod tests {
         );
         assert_eq!(
             explained(&backup::Error::NoMail.into()),
-            "there is no mail to back up; run \"pneu index --maildir DIR\" first"
+            "there is no mail to back up; run \"pneu index\" first"
         );
     }
 

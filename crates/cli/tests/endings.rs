@@ -136,7 +136,7 @@ fn without_an_index_everything_says_how_to_make_one() {
     for arguments in [&["find"][..], &["count"], &["check"], &["view", "id:x"]] {
         let run = home.pneu(arguments);
         assert_eq!(run.code, Some(2), "{arguments:?}");
-        assert!(run.err.contains("run \"pneu index --maildir DIR\" first"), "{}", run.err);
+        assert!(run.err.contains("run \"pneu index\" first"), "{}", run.err);
     }
     fs::remove_dir_all(home.mail()).unwrap();
     let index = home.pneu(&["index"]);

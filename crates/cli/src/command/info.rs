@@ -39,7 +39,7 @@ impl Run<Session> for Arguments {
             Err(error)
                 if matches!(error.downcast_ref(), Some(Error::Index(index::Error::NoIndex { .. }))) =>
             {
-                lines.push(("index", "none yet; run \"pneu index --maildir DIR\"".to_owned()));
+                lines.push(("index", "none yet; run \"pneu index\"".to_owned()));
             }
             Err(error) => return Err(error),
         }
