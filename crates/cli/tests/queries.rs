@@ -145,6 +145,13 @@ fn words_of_other_programs_are_explained() {
     for query in ["tag:unread subject:second", "mime:image/gif", "is:unread"] {
         assert_eq!(home.pneu(&["find", query]).err, "pneu: no message matches\n", "{query}");
     }
+    let viewed = home.pneu(&["view", "tag:flagged"]);
+    assert_eq!(viewed.code, Some(1));
+    assert!(
+        viewed.err.ends_with("no message has the tag flagged; did you mean flag:flagged?\n"),
+        "{}",
+        viewed.err
+    );
     let foreign = home.pneu(&["find", "has:attachment"]);
     assert_eq!(foreign.code, Some(2));
     assert!(foreign.err.contains("write: flag:attach (to search for the text, quote it"), "{}", foreign.err);

@@ -52,6 +52,27 @@ fn several_messages_are_shown_and_those_that_are_not_there_told_of() {
 }
 
 #[test]
+fn words_are_one_query_unless_one_of_them_names_a_message() {
+    let home = Home::indexed();
+    let third = home.good(&["view", "id:3@example.org"]);
+    assert_eq!(home.good(&["view", "third", "time"]), third);
+    assert_eq!(home.good(&["view", "maildir:/lists/rust", "from:ana", "third"]), third);
+    assert_eq!(home.good(&["view", "--thread", "third", "time"]), home.good(&["view", "--thread", "third"]));
+    assert_eq!(
+        home.good(&["view", "-o", "raw", "third", "time"]),
+        home.good(&["view", "-o", "raw", "third"])
+    );
+    let none = home.pneu(&["view", "third", "nowhere"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(1), ""));
+    assert!(none.err.contains("third nowhere"), "{}", none.err);
+    // Paths and Message-IDs each name a message, and so does what comes beside them.
+    let each = home.pneu(&["view", "id:3@example.org", "second"]);
+    assert_eq!((each.code, each.out.matches("\nSubject: ").count()), (Some(0), 2), "{}", each.err);
+    let paths = home.pneu(&["view", "nowhere/1", "nowhere/2"]);
+    assert_eq!(paths.err.lines().count(), 2, "{}", paths.err);
+}
+
+#[test]
 fn html_is_a_page_without_anything_active() {
     let home = Home::new();
     let content = "From: Ana <ana@example.org>\nSubject: A <page>\nMessage-ID: <1@example.org>\nDate: Tue, 5 \

@@ -136,8 +136,12 @@ fn no_match(handle: &str) -> Error {
     Error::NoMatch { handle: handle.to_owned() }
 }
 
+/// Returns whether a handle is never a query: an absolute path, or a Message-ID.
+pub fn is_exact(handle: &str) -> bool {
+    handle.starts_with("id:") || handle.starts_with("msgid:") || handle.starts_with('/')
+}
+
 /// Returns whether a handle that cannot be resolved may be a query.
 fn may_be_query(handle: &str, error: &Error) -> bool {
-    let is_exact = handle.starts_with("id:") || handle.starts_with("msgid:") || handle.starts_with('/');
-    !is_exact && matches!(error, Error::Index(index::Error::NoSuchMessage { .. }))
+    !is_exact(handle) && matches!(error, Error::Index(index::Error::NoSuchMessage { .. }))
 }

@@ -70,7 +70,7 @@ pub use backup::{
 };
 pub use check::UserRepair;
 pub use error::{Error, Result};
-pub use handle::Named;
+pub use handle::{Named, is_exact};
 pub use host::{Host, IndexState};
 pub use index::{
     Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Contact, Counts, Direction, Duplicates,

@@ -7,12 +7,13 @@
 use crate::archive::messages::{self, LazyArchive};
 use crate::archive::repository::LockOptions;
 use crate::environment;
-use crate::exit::Outcome;
-use crate::search::question;
+use crate::exit::{NotFound, Outcome};
+use crate::search::question::{self, TypedQuery};
 use crate::session::Session;
 use anyhow::{Result, bail};
 use mail::FileContent;
-use pneu::{Error, Message, MessageContent, View, Wanted, handle_of};
+use pneu::{Error, Message, MessageContent, View, Wanted, handle_of, is_exact};
+use std::ffi::{OsStr, OsString};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,25 @@ impl Located {
     fn of(read: MessageContent) -> Located {
         let note = "the message changed since it was indexed; run \"pneu index --thorough\"";
         Located { note: read.is_later_version.then(|| note.to_owned()), read }
+    }
+}
+
+/// Joins words into one query, as `find` does, if none of them names a message by itself.
+pub(crate) fn joined(names: &[OsString], session: &Session) -> Vec<OsString> {
+    let is_word = |name: &OsString| {
+        let text = name.to_string_lossy();
+        let before_slash = text.split_once('/').map_or("", |(before, _)| before);
+        let is_path = text.contains('/') && !before_slash.contains(':') || Path::new(name).exists();
+        !(is_path || text == "-" || is_exact(&text))
+    };
+    if names.len() < 2 || !names.iter().all(is_word) {
+        return names.to_vec();
+    }
+    // Without an index each name gets its own error.
+    let is_named = |view: &View| names.iter().any(|name| view.resolve(&name.to_string_lossy()).is_ok());
+    match session.view_if_sound() {
+        Some(view) if !is_named(&view) => vec![names.join(OsStr::new(" "))],
+        _ => names.to_vec(),
     }
 }
 
@@ -114,7 +134,19 @@ pub(crate) fn with_archive<T>(
             "there is no message {handle}, and no message is known to match it as a query: some of the \
              archive could not be read"
         ),
-        (found, _) => found.map_err(|error| question::explain(handle, error)),
+        (found, _) => found.map_err(|error| explained(error, handle, view)),
+    }
+}
+
+/// Makes an error point at its place in the handle, or say why nothing was found, if that is known.
+fn explained(error: Error, handle: &str, view: &View) -> anyhow::Error {
+    let why = || TypedQuery::read(handle.to_owned(), view).ok()?.why_nothing(view).ok()?;
+    match &error {
+        Error::NoMatch { .. } => match why() {
+            Some(why) => NotFound(format!("{error}: {why}")).into(),
+            None => error.into(),
+        },
+        _ => question::explain(handle, error),
     }
 }
 

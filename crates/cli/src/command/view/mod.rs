@@ -33,7 +33,7 @@ Examples:
   pneu view ~/Maildir/cur/1700000000.1.host:2,S
   pneu view id:1234@example.org
   pneu view 3f29a0                       a prefix of its SHA-256, at least 6 digits
-  pneu view 'from:ana subject:\"second reminder\"'
+  pneu view from:ana 'subject:\"second reminder\"'
   pneu view --thread id:1234@example.org
   pneu view --format raw id:1234@example.org > message.eml
   pneu view --format html id:1234@example.org > message.html
@@ -41,7 +41,7 @@ Examples:
 )]
 pub(crate) struct Arguments {
     /// The messages. Each is a path, id: and a Message-ID, a prefix of a SHA-256, a query that matches
-    /// exactly one message, or - for standard input
+    /// exactly one message, or - for standard input. Words that are none of these alone are one query
     #[arg(value_name = "MESSAGE", required = true)]
     messages: Vec<OsString>,
     /// Show all messages of the conversation that a message belongs to, replies after the message they reply
@@ -61,10 +61,11 @@ impl Run<Session> for Arguments {
     /// There is no such message, there are several, or its files cannot be read; of several messages only if
     /// none can be shown.
     fn run(&self, session: &Session) -> Result<Outcome> {
+        let names = locate::joined(&self.messages, session);
         if self.thread {
-            return thread::show(&self.messages, (self.how, self.lock), session);
+            return thread::show(&names, (self.how, self.lock), session);
         }
-        if self.how.format == Format::Raw && self.messages.len() > 1 {
+        if self.how.format == Format::Raw && names.len() > 1 {
             bail!("--format raw shows one message; several are written by: pneu find --format mbox");
         }
         let locate = |message: &OsString| {
@@ -75,7 +76,7 @@ impl Run<Session> for Arguments {
                 locate::locate(&handle, Path::new(message), self.lock, session)
             }
         };
-        let (found, outcome) = located(&self.messages, &locate)?;
+        let (found, outcome) = located(&names, &locate)?;
         show(&found, self.how, session)?;
         Ok(outcome)
     }
