@@ -55,7 +55,7 @@ fn what_cannot_be_answered_is_pointed_at() {
         (
             "hello subject:\"/a(b/\"",
             "\
-pneu: the regular expression cannot be used: unclosed group
+pneu: the regular expression cannot be used: unclosed group, at \"(b\"
   hello subject:\"/a(b/\"
         ^^^^^^^^^^^^^^^
 ",
@@ -63,7 +63,7 @@ pneu: the regular expression cannot be used: unclosed group
         (
             "nothing and -/x{1,/",
             "\
-pneu: the regular expression cannot be used: unclosed counted repetition
+pneu: the regular expression cannot be used: unclosed counted repetition, at \"{1,\"
   nothing and -/x{1,/
                ^^^^^^
 ",
@@ -71,7 +71,7 @@ pneu: the regular expression cannot be used: unclosed counted repetition
         (
             "maildir:/[/",
             "\
-pneu: the regular expression cannot be used: unclosed character class
+pneu: the regular expression cannot be used: unclosed character class, at \"[\"
   maildir:/[/
   ^^^^^^^^^^^
 ",

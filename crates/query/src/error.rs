@@ -93,6 +93,9 @@ pub enum Problem {
     /// A parenthesis that nothing closes.
     #[error("expected a \")\" for this \"(\"")]
     UnclosedParenthesis,
+    /// A parenthesis of a regular expression that nothing closes.
+    #[error("expected a \")\" for this \"(\" in the regular expression")]
+    UnclosedGroup,
     /// A parenthesis that nothing opened.
     #[error("expected no \")\" here: no \"(\" is open")]
     UnexpectedClose,
@@ -212,6 +215,9 @@ impl Error {
             }
             Problem::UnclosedParenthesis | Problem::UnexpectedClose => {
                 "to search for text with parentheses, quote it: \"f(x)\"".to_owned()
+            }
+            Problem::UnclosedGroup => {
+                "to search for the character itself, write \\( there; to search for text, quote it".to_owned()
             }
             Problem::UnclosedQuote => "to search without quotation marks, leave them out".to_owned(),
             Problem::StarInside if typed.ends_with('/') => {

@@ -412,6 +412,19 @@ fn of_a_long_query_the_part_around_the_place_is_shown() {
 }
 
 #[test]
+fn a_regular_expression_with_an_open_parenthesis() {
+    let hint = "to search for the character itself, write \\( there; to search for text, quote it";
+    let expected = "expected a \")\" for this \"(\" in the regular expression";
+    assert_error("subject:/(/", &[expected, "  subject:/(/", "           ^", hint]);
+    assert_error("a /b(c(d)/ e", &[expected, "  a /b(c(d)/ e", "      ^", hint]);
+    assert_error("(/(x/)", &[expected, "  (/(x/)", "    ^", hint]);
+    for fine in ["subject:/\\(/", "subject:/[(]/", "subject:/(a/b)/", "/usr (local or x/)", "subject:\"/(/\""]
+    {
+        assert!(parse(fine, &context()).is_ok(), "{fine}: {}", parse(fine, &context()).unwrap_err());
+    }
+}
+
+#[test]
 fn who_evaluates_can_point_at_a_place_too() {
     let error = Error {
         query: "a /(/".to_owned(),

@@ -234,6 +234,10 @@ impl<'a> Lexer<'a> {
         if let Some((text, length)) = regex.or_else(|| quoted_regex(rest)) {
             return Ok(Value { text, span: at..at.saturating_add(length), shape: Shape::Regex });
         }
+        if let Some(open) = unclosed_group(rest) {
+            let open = at.saturating_add(open);
+            return Err(self.error(open..open.saturating_add(1), Problem::UnclosedGroup));
+        }
         let (mut chars, length) = self.guarded_chars(at)?;
         let is_star = |c: &(char, Guard)| matches!(c, ('*', Guard::None | Guard::Quoted));
         let stars_behind = chars.iter().rev().take_while(|c| is_star(c)).count();
@@ -284,27 +288,63 @@ impl<'a> Lexer<'a> {
 /// Returns the text between the slash at the start and the first slash that ends the term, and the length of
 /// the whole literal.
 pub(crate) fn regex_literal(rest: &str) -> Option<(&str, usize)> {
+    match slashed(rest)? {
+        Slashed::Regex { text, length } => Some((text, length)),
+        Slashed::Unclosed { .. } => None,
+    }
+}
+
+/// Returns the place of the parenthesis that is not closed, if the text is a regular expression otherwise.
+fn unclosed_group(rest: &str) -> Option<usize> {
+    match slashed(rest)? {
+        Slashed::Regex { .. } => None,
+        Slashed::Unclosed { offset } => Some(offset),
+    }
+}
+
+/// What begins with a slash, and has another one at the end of the term.
+enum Slashed<'a> {
+    Regex {
+        text: &'a str,
+        length: usize,
+    },
+    /// A parenthesis at this place is not closed.
+    Unclosed {
+        offset: usize,
+    },
+}
+
+fn slashed(rest: &str) -> Option<Slashed<'_>> {
     let body = rest.strip_prefix('/')?;
     let (mut depth, mut in_class, mut escaped) = (0_i64, false, false);
+    let (mut opened, mut unclosed) = (Vec::new(), None);
     for (offset, c) in body.char_indices() {
         if is_space(c) {
-            return None;
+            break;
         }
         let behind = body.get(offset.saturating_add(1)..).unwrap_or("").chars().next();
+        let ends = || offset > 0 && behind.is_none_or(|c| is_space(c) || c == ')');
         match c {
             _ if escaped => {}
             '[' => in_class = true,
             ']' => in_class = false,
-            '(' if !in_class => depth = depth.saturating_add(1),
-            ')' if !in_class => depth = depth.saturating_sub(1),
-            '/' if depth == 0 && offset > 0 && behind.is_none_or(|c| is_space(c) || c == ')') => {
-                return Some((body.get(..offset)?, offset.saturating_add(2)));
+            '(' if !in_class => {
+                depth = depth.saturating_add(1);
+                opened.push(offset.saturating_add(1));
             }
+            ')' if !in_class => {
+                depth = depth.saturating_sub(1);
+                opened.pop();
+            }
+            '/' if depth == 0 && ends() => {
+                return Some(Slashed::Regex { text: body.get(..offset)?, length: offset.saturating_add(2) });
+            }
+            '/' if ends() => unclosed = opened.last().copied(),
             _ => {}
         }
         escaped = c == '\\' && !escaped;
     }
-    None
+    unclosed.map(|offset| Slashed::Unclosed { offset })
 }
 
 /// Returns the text between `"/` and `/"`, with `""` as a quotation mark, and the length of the whole

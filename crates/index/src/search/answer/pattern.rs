@@ -181,13 +181,24 @@ fn regex(leaf: &Leaf, source: &str) -> Result<Wanted> {
         // The first lines repeat the expression; the last one has the reason.
         let reason = error.to_string();
         let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        let place = wrong_part(source).map_or(String::new(), |part| format!(", at \"{part}\""));
         Error::Query {
             span: leaf.span.clone(),
-            what: format!("the regular expression cannot be used: {reason}"),
+            what: format!("the regular expression cannot be used: {reason}{place}"),
             remedy: None,
         }
     })?;
     Ok(Wanted::Regex(Box::new(Expression { value, lines: None })))
+}
+
+/// Returns the end of a regular expression that begins where it is wrong.
+fn wrong_part(source: &str) -> Option<&str> {
+    let offset = match regex_syntax::parse(source).err()? {
+        regex_syntax::Error::Parse(error) => error.span().start.offset,
+        regex_syntax::Error::Translate(error) => error.span().start.offset,
+        _ => return None,
+    };
+    source.get(offset..)
 }
 
 /// Returns the expression for many values, one per line. Returns `None` if it has an anchor for the start or
@@ -260,6 +271,21 @@ mod tests {
         ] {
             assert!(test(matcher.clone()).is_match(yes.as_bytes()), "{matcher:?}");
             assert!(!test(matcher.clone()).is_match(no.as_bytes()), "{matcher:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_expression_is_shown_from_the_place_that_is_wrong() {
+        for (source, expected) in [
+            ("a(b[c", "unclosed character class, at \"[c\""),
+            ("a(b", "unclosed group, at \"(b\""),
+            ("a)b", "unopened group, at \")b\""),
+            (r"a\p{Klingon}", r#"Unicode property not found, at "\p{Klingon}""#),
+        ] {
+            let matcher = Matcher::Regex(source.into());
+            let leaf = Leaf { target: Target::Fields(FieldSet::of(Field::Tag)), matcher, span: 0..1 };
+            let error = wanted(&leaf, Spelling::Folded, |_| false).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
         }
     }
 
