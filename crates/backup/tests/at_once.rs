@@ -1,15 +1,16 @@
-//! Backups to a slow storage: several packs are stored at the same time.
+//! Backups to a slow storage: several packs are stored at the same time, and progress says how much there is.
 //!
-//! Input: messages, and a storage whose writes wait until enough others wait. Output: how many waited.
+//! Input: messages, and a storage whose writes wait until enough others wait. Output: how many waited; what
+//! an observer hears.
 
-use crate::support::{Fixture, init_with, lock, options, surroundings};
+use crate::support::{Fixture, init_with, lock, message, options, surroundings};
 use backup::{BackupOptions, Target};
 use restic::testing::MemoryStorage;
 use restic::{FileKind, FileName, Id, Result, SaveOptions, Storage};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
-use work::Silent;
+use work::{Progress, Silent};
 
 /// How many packs have to be written at the same time.
 const AT_ONCE: usize = 4;
@@ -109,4 +110,40 @@ fn as_many_packs_are_stored_at_once_as_there_are_threads() {
     assert_eq!(backup().problems, []);
     let packs = slow.packs.lock().unwrap();
     assert_eq!((packs.most, packs.is_given_up), (AT_ONCE, false));
+}
+
+/// How much there is to do, and how much of that was done.
+#[derive(Debug, Default)]
+struct Amounts {
+    expected: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Progress for Amounts {
+    fn expect(&self, items: u64, bytes: u64) {
+        assert_eq!((bytes, self.done.load(Ordering::Relaxed)), (0, 0), "the amount comes first");
+        self.expected.fetch_add(items, Ordering::Relaxed);
+    }
+
+    fn add(&self, items: u64, _bytes: u64) {
+        self.done.fetch_add(items, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn the_number_of_messages_is_known_before_the_first_is_read() {
+    let fixture = Fixture::new();
+    let repository = init_with(Arc::new(MemoryStorage::default()), surroundings()).unwrap();
+    let lock = lock(&repository).unwrap();
+    let target = Target { repository: &repository, lock: &lock };
+    let amounts = || {
+        fixture.index();
+        let amounts = Amounts::default();
+        backup::backup(&fixture.environment, &target, &options(), &amounts).unwrap();
+        (amounts.expected.into_inner(), amounts.done.into_inner())
+    };
+    assert_eq!(amounts(), (8, 8), "a first backup");
+    assert_eq!(amounts(), (8, 8), "nothing changed");
+    fixture.put("inbox", "cur", "60.x:2,", message(60).as_bytes());
+    assert_eq!(amounts(), (9, 9), "one folder changed");
 }

@@ -11,7 +11,7 @@ use terminal::progress::{AMOUNT, Line, WORKING};
 use terminal::signals::{self, Signals};
 use work::Stage;
 
-/// The template of the line while messages are read.
+/// The template of the line while files are read.
 const READING: &str = "{msg} [{wide_bar}] {human_pos} of {human_len} files, {rate}, {eta} left";
 
 /// Watches a pass for the user.
@@ -24,7 +24,7 @@ pub(crate) struct Progress {
     is_told: AtomicBool,
     /// Whether the amount of work is one of bytes.
     is_by_bytes: AtomicBool,
-    /// Whether messages are being read, which ends with writing them.
+    /// Whether files are being read, which ends with writing what they hold.
     is_reading: AtomicBool,
 }
 
@@ -50,6 +50,12 @@ impl Progress {
     pub(crate) fn name(&self, what: &'static str) {
         self.is_reading.store(false, Ordering::Relaxed);
         self.line.begin(WORKING, what, None);
+    }
+
+    /// Shows work on files, whose number will be known.
+    pub(crate) fn name_files(&self, what: &'static str) {
+        self.name(what);
+        self.is_reading.store(true, Ordering::Relaxed);
     }
 
     /// Removes the line.

@@ -161,6 +161,11 @@ impl PresentFile<'_> {
         &self.expected.name
     }
 
+    /// Returns whether progress counts it: the index knows how many of these files there are.
+    fn is_counted(&self) -> bool {
+        self.expected.listed.is_some()
+    }
+
     /// Returns the file as an entry of a tree.
     pub(crate) fn entry(&self) -> EntryView<'_> {
         let pieces = self.pieces.as_deref().unwrap_or(std::slice::from_ref(&self.content));
@@ -350,7 +355,7 @@ impl<'a> OpenDirectory<'a, '_> {
                 (true, _) => State::Saved,
                 (false, _) => State::Predicted,
             };
-            ready_count += u64::from(file.state != State::Predicted);
+            ready_count += u64::from(file.state != State::Predicted && file.is_counted());
         }
         self.context.progress.add(ready_count, 0);
         Ok(())
@@ -375,7 +380,7 @@ impl<'a> OpenDirectory<'a, '_> {
                     (file.state == State::Predicted).then_some((&file.stat, file.content.0));
                 let saved = save_file(self.context.writer, (self.directory, file.name()), predicted)?;
                 if let SavedFile::Saved(stat, ..) = &saved {
-                    progress.add(1, stat.size_bytes);
+                    progress.add(u64::from(file.is_counted()), stat.size_bytes);
                 }
                 Ok(saved)
             })

@@ -77,6 +77,7 @@ pub(crate) fn store_mail(
     if layout.len() < 2 {
         return Err(Error::NoMail);
     }
+    context.progress.expect(inventory.file_count(), 0);
     let shared = Shared { context, inventory, layout: &layout };
     let mut work = Work {
         shared: &shared,

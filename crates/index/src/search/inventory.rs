@@ -116,6 +116,11 @@ impl Inventory {
         &self.folders
     }
 
+    /// Returns the number of all files.
+    pub fn file_count(&self) -> u64 {
+        self.files.row_count()
+    }
+
     /// Returns the files in `cur` or `new` of a folder, in byte order of their names.
     ///
     /// # Errors

@@ -99,7 +99,7 @@ impl Run<Session> for Arguments {
             // A root of the command line must be indexed.
             session.roots()?;
             let lock = place.lock(repository, LockKind::Shared)?;
-            progress.name("backing up");
+            progress.name_files("backing up");
             Ok(lock)
         };
         let open = || place.unlock(&password);
