@@ -107,6 +107,7 @@ impl work::Progress for Progress {
         self.signals.works();
         let is_cancelled = self.signals.is_asked();
         if is_cancelled && self.may_show && !self.is_told.swap(true, Ordering::Relaxed) {
+            self.line.stop();
             self.tell("keeping what is done so far; Ctrl-C again ends at once");
         }
         is_cancelled

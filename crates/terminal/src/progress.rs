@@ -26,6 +26,8 @@ pub struct Line {
     bar: ProgressBar,
     may_show: bool,
     is_shown: AtomicBool,
+    /// Whether the work is being stopped. The line says only that from then on.
+    is_stopping: AtomicBool,
     since: Stopwatch,
 }
 
@@ -33,11 +35,20 @@ impl Line {
     /// Starts the clock. The line is shown only if `may_show`.
     pub fn new(may_show: bool) -> Line {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        Line { bar, may_show, is_shown: AtomicBool::new(false), since: Stopwatch::start() }
+        Line {
+            bar,
+            may_show,
+            is_shown: AtomicBool::new(false),
+            is_stopping: AtomicBool::new(false),
+            since: Stopwatch::start(),
+        }
     }
 
     /// Begins work with a name, from 0; `None` if nobody knows its amount.
     pub fn begin(&self, template: &str, name: &'static str, amount: Option<u64>) {
+        if self.is_stopping() {
+            return;
+        }
         self.name(template, name);
         match amount {
             Some(amount) => self.bar.set_length(amount),
@@ -49,6 +60,9 @@ impl Line {
 
     /// Begins the same work again from 0, now with a known amount.
     pub fn expect(&self, template: &str, amount: u64) {
+        if self.is_stopping() {
+            return;
+        }
         self.bar.set_style(style(template));
         self.bar.set_length(amount);
         self.bar.reset();
@@ -57,8 +71,21 @@ impl Line {
 
     /// Gives the work another name and look, and leaves its amount.
     pub fn name(&self, template: &str, name: &'static str) {
+        if self.is_stopping() {
+            return;
+        }
         self.bar.set_style(style(template));
         self.bar.set_message(name);
+    }
+
+    /// Says that the work is being stopped, without an amount or a time, whatever is reported later.
+    pub fn stop(&self) {
+        self.begin(WORKING, "stopping", None);
+        self.is_stopping.store(true, Ordering::Relaxed);
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
     }
 
     /// Adds to the amount that is done. May be called from any thread.
@@ -126,8 +153,8 @@ impl Progress for AmountProgress {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    let style =
-        ProgressStyle::with_template(template).expect("templates are constants, tests say they are valid");
+    let style = ProgressStyle::with_template(template)
+        .expect("templates are constants, tests say they are valid");
     let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
         // A line that cannot be written is not worth an error.
         let _ = write!(out, "{:.0} files/s", state.per_sec());
@@ -141,8 +168,21 @@ mod tests {
 
     #[test]
     fn templates_are_valid() {
-        style(WORKING);
-        style(AMOUNT);
+        for template in [WORKING, AMOUNT] {
+            style(template);
+        }
+    }
+
+    #[test]
+    fn work_that_is_being_stopped_says_nothing_else() {
+        let line = Line::new(true);
+        line.begin(AMOUNT, "reading", Some(3));
+        line.stop();
+        line.begin(AMOUNT, "merging", Some(7));
+        line.expect(AMOUNT, 7);
+        line.name(AMOUNT, "writing");
+        line.advance(1);
+        assert_eq!((line.bar.message(), line.bar.length()), ("stopping".to_owned(), None));
     }
 
     #[test]
