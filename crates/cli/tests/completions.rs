@@ -104,6 +104,12 @@ fn every_shell_completes_commands_options_and_the_words_of_queries() {
         for (keys, expected) in [
             ("pneu fin\t", "pneu find"),
             ("pneu archive snap\t", "pneu archive snapshots"),
+            ("pneu help fin\t", "pneu help find"),
+            ("pneu help archive snap\t", "pneu help archive snapshots"),
+            ("pneu archive help snap\t", "pneu archive help snapshots"),
+            ("pneu find --fields date,fr\t", "pneu find --fields date,from"),
+            ("pneu archive ls lat\t", "pneu archive ls latest"),
+            ("pneu archive restore lat\t", "pneu archive restore latest"),
             ("pneu find --links\tx", "pneu find --links-dir x"),
             ("pneu find --sort si\t", "pneu find --sort size"),
             ("pneu find --sort=si\t", "pneu find --sort=size"),
@@ -198,6 +204,36 @@ fn what_is_hidden_is_not_offered() {
     for hidden in ["legacy-cleanup", "header-codec", "linksdir", "sortfield", "maxnum"] {
         assert!(!options.contains(hidden), "{options}");
     }
+}
+
+#[test]
+fn commands_fields_and_snapshots_are_offered() {
+    let home = Home::indexed();
+    let asked = |words: &[&str]| home.good(&[&["__complete", "fish", "pneu"], words].concat());
+    let help = asked(&["help", ""]);
+    assert!(
+        help.contains("\nfind\t") && help.contains("\narchive\t") && !help.contains("\nhelp\t"),
+        "{help}"
+    );
+    assert_eq!(asked(&["help", "find", ""]), "values\n");
+    assert_eq!(asked(&["help", "--"]), "values\n");
+    assert!(asked(&["find", "--fields", ""]).contains("\ndate\tdate of the message\n"));
+    assert_eq!(asked(&["find", "--fields", "date,si"]), "values\ndate,size\tsize in bytes (`k` is 1024)\n");
+    assert_eq!(asked(&["find", "--fields=date,da"]), "values\n");
+    assert_eq!(asked(&["archive", "ls", ""]), "values\nlatest\t\n");
+    // The files of a repository in a directory have the names of its snapshots. It is not opened.
+    let repository = home.path().join("repository");
+    fs::create_dir_all(repository.join("snapshots")).unwrap();
+    let id = "1a2b3c4d".repeat(8);
+    for name in [&*id, "unfinished-1"] {
+        fs::write(repository.join("snapshots").join(name), "").unwrap();
+    }
+    for command in [&["archive", "ls"][..], &["archive", "restore"], &["archive", "forget"]] {
+        let offered = asked(&[command, &["--repo", "repository", ""]].concat());
+        assert!(offered.starts_with("values\nlatest\t\n1a2b3c4d\t20"), "{offered}");
+        assert_eq!(offered.lines().count(), 3, "{offered}");
+    }
+    assert_eq!(asked(&["archive", "ls", "--repo", "s3:https://nobody.invalid/x", ""]), "values\nlatest\t\n");
 }
 
 #[test]

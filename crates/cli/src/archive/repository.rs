@@ -14,7 +14,7 @@ use clap::Args;
 use disk::Source;
 use pneu::archive::{PlaceOptions, RepositoryPlace};
 use pneu::setup::configuration::ArchiveConfiguration;
-use restic::{HeldLock, LockKind, Password, Repository};
+use restic::{Address, HeldLock, Id, LockKind, Password, Repository};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,6 +27,9 @@ const ADDRESS_BYTES_MAX: usize = 64 << 10;
 /// The message if a repository is needed and none is named.
 pub(crate) const NO_REPOSITORY: &str = "no repository is named: give one with --repo, \
     RESTIC_REPOSITORY, or in the configuration under [archive]";
+
+/// The directory of snapshots in a repository.
+const SNAPSHOTS: &str = "snapshots";
 
 /// Which repository, and what opens it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -91,6 +94,19 @@ impl ReadLock {
     pub(crate) fn release(self) -> Result<()> {
         Ok(self.0.map_or(Ok(()), HeldLock::release)?)
     }
+}
+
+/// Returns the snapshots of the repository that the user means, with their files, if it is a directory. Opens
+/// nothing, and ignores all errors.
+pub(crate) fn local_snapshots(options: &RepositoryOptions, session: &Session) -> Vec<(Id, PathBuf)> {
+    let variables = environment::repository_variables();
+    let configured = session.configured().ok().and_then(|configured| configured.archive.as_ref());
+    let address = address_text(options, &variables, configured).ok();
+    let Some(Address::Local(place)) = address.and_then(|text| Address::parse(&text).ok()) else {
+        return Vec::new();
+    };
+    let files = std::fs::read_dir(place.join(SNAPSHOTS)).into_iter().flatten().flatten();
+    files.filter_map(|file| Some((file.file_name().to_str()?.parse().ok()?, file.path()))).collect()
 }
 
 impl ConfiguredRepository {

@@ -8,6 +8,7 @@
 mod names;
 
 use crate::environment::Surroundings;
+use crate::format::fields::FIELDS;
 use crate::options::Common;
 use crate::session::Session;
 use names::Names;
@@ -46,6 +47,10 @@ fn offered(wanted: &Wanted, session: &Session) -> Offered {
         "MESSAGE" => Offered::Values(query_words(wanted.value, &names)),
         "+TAG|-TAG... -- QUERY" => tags_or_query(wanted.value, &names),
         "NAME" => Offered::Values(words(names.saved_queries())),
+        "FIELDS" => Offered::Values(fields(wanted.value)),
+        "SNAPSHOT" | "SNAPSHOT[:PATH]" => {
+            Offered::Values(names.snapshots(wanted.given("repo").and_then(OsStr::to_str)))
+        }
         "[NAME=]DIR" => match roots(wanted.value, &names) {
             roots if roots.is_empty() => Offered::Directories,
             roots => Offered::Values(roots),
@@ -92,6 +97,15 @@ fn tags_or_query(word: &str, names: &Names) -> Offered {
     }
 }
 
+/// Returns lists of fields with one more name than was typed.
+fn fields(list: &str) -> Vec<Candidate> {
+    let before = list.rfind([',', ' ']).map_or("", |last| list.get(..=last).unwrap_or_default());
+    let typed: Vec<&str> = before.split([',', ' ']).collect();
+    let rest = FIELDS.iter().filter(|field| !typed.contains(&field.name));
+    let about = |name| query::fields::find(name).map_or("", |info| info.description);
+    rest.map(|field| Candidate::beginning(format!("{before}{}", field.name), about(field.name))).collect()
+}
+
 /// Returns the indexed directories that begin with the word.
 fn roots(word: &str, names: &Names) -> Vec<Candidate> {
     let mut roots = names.roots();
@@ -104,35 +118,35 @@ mod tests {
     use crate::command_line;
     use std::collections::BTreeSet;
 
-    /// Values for which nothing can be offered: numbers, times, text, and what only a repository knows.
-    const OPEN: [&str; 17] = [
+    /// Values for which nothing can be offered: numbers, times, text, and what only an open repository knows.
+    const OPEN: [&str; 14] = [
         "AGE",
         "AMOUNT",
         "COMMAND",
         "COUNT",
         "DATE",
-        "FIELDS",
         "HOST",
         "LIST",
         "N",
         "PATTERN",
         "PERCENT",
-        "SNAPSHOT",
-        "SNAPSHOT[:PATH]",
         "TAG",
         "TAG[,TAG]",
         "TIME",
         "WORD",
     ];
-    const OFFERED: [&str; 9] = [
+    const OFFERED: [&str; 12] = [
         "+TAG|-TAG... -- QUERY",
         "DIR",
+        "FIELDS",
         "FILE",
         "MESSAGE",
         "NAME",
         "PATH",
         "QUERY",
         "REPOSITORY",
+        "SNAPSHOT",
+        "SNAPSHOT[:PATH]",
         "[NAME=]DIR",
     ];
 

@@ -1,9 +1,20 @@
-//! The names that Tab offers: tags, folders, saved queries, roots, headers.
+//! The names that Tab offers: tags, folders, saved queries, roots, headers, snapshots.
 //!
-//! Input: a session. Output: names; none if there is no index, or it is damaged.
+//! Input: a session. Output: names; none if there is no index, or it is damaged. Never asks for a password,
+//! and never uses a network.
 
+use crate::archive::repository::{RepositoryOptions, local_snapshots};
+use crate::environment;
+use crate::format::fields::minute;
 use crate::session::Session;
 use query::complete::Values;
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+use terminal::completion::Candidate;
+
+/// Most snapshots that are offered.
+const SNAPSHOT_COUNT_MAX: usize = 200;
 
 /// The names that a session knows. Each list is read when it is asked for.
 pub(super) struct Names<'a>(pub(super) &'a Session);
@@ -13,6 +24,21 @@ impl Names<'_> {
     pub(super) fn roots(&self) -> Vec<String> {
         let roots = index::roots(&self.0.environment).unwrap_or_default();
         roots.iter().filter_map(|root| Some(root.path.to_str()?.to_owned())).collect()
+    }
+
+    /// Returns `latest`, and the snapshots of a repository in a directory, the newest first, each with its
+    /// time. Their names are those of files there; what is in them is encrypted.
+    pub(super) fn snapshots(&self, repository: Option<&str>) -> Vec<Candidate> {
+        let options = RepositoryOptions { repo: repository.map(str::to_owned), ..Default::default() };
+        let files = local_snapshots(&options, self.0);
+        let mut dated: Vec<(i64, String)> =
+            files.iter().map(|(id, path)| (modified_seconds(path), id.short())).collect();
+        dated.sort_by(|a, b| b.cmp(a));
+        dated.truncate(SNAPSHOT_COUNT_MAX);
+        let now = environment::now();
+        let dated = dated.into_iter();
+        let dated = dated.map(|(seconds, id)| Candidate::word(id, minute(seconds, now.time_zone())));
+        std::iter::once(Candidate::word("latest", "")).chain(dated).collect()
     }
 }
 
@@ -41,4 +67,10 @@ impl Values for Names<'_> {
     fn problems(&self) -> Vec<String> {
         mail::problem_groups().into_iter().chain(mail::problem_kinds()).map(str::to_owned).collect()
     }
+}
+
+fn modified_seconds(path: &Path) -> i64 {
+    let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_secs().try_into().unwrap_or(0))
 }

@@ -13,6 +13,8 @@ pub(super) struct CursorPosition<'a> {
     command: &'a Command,
     /// The option whose value the word is.
     option: Option<&'a Arg>,
+    /// Whether `help` comes before: commands follow, and nothing else.
+    is_help: bool,
     /// How many positional arguments of the command come before.
     positional_count: usize,
     /// Whether it comes after `--`, or after an argument that no options may follow.
@@ -28,6 +30,7 @@ impl<'a> CursorPosition<'a> {
         let mut place = CursorPosition {
             command: definition,
             option: None,
+            is_help: false,
             positional_count: 0,
             has_no_options: false,
             given: Vec::new(),
@@ -51,6 +54,7 @@ impl<'a> CursorPosition<'a> {
             },
             None => match self.command_called(&text) {
                 Some(command) => self.command = command,
+                None if text == "help" && self.may_be_command() => self.is_help = true,
                 None => self.pass_positional(),
             },
         }
@@ -95,13 +99,17 @@ impl<'a> CursorPosition<'a> {
     }
 
     fn command_called(&self, name: &str) -> Option<&'a Command> {
-        if self.positional_count > 0 || self.has_no_options {
+        if !self.may_be_command() {
             return None;
         }
         let is_called = |command: &&Command| {
             command.get_name() == name || command.get_all_aliases().any(|alias| alias == name)
         };
         self.command.get_subcommands().find(is_called)
+    }
+
+    fn may_be_command(&self) -> bool {
+        self.positional_count == 0 && !self.has_no_options && self.command.has_subcommands()
     }
 
     /// Returns the positional argument at this place.
@@ -113,6 +121,10 @@ impl<'a> CursorPosition<'a> {
 
     /// Returns what may be here; `offered` has the values that the definition does not list.
     pub(super) fn offered(&self, offered: impl Fn(&Wanted) -> Offered) -> Offered {
+        if self.is_help {
+            let commands = if self.may_be_command() { self.commands() } else { Vec::new() };
+            return Offered::Values(commands.into_iter().filter(|found| found.text != "help").collect());
+        }
         if let Some(option) = self.option {
             return self.values(option, ("", self.word), &offered);
         }
