@@ -3,12 +3,13 @@
 use crate::support::{Fixture, query, subjects};
 use backup::BackupOptions;
 use pneu::archive::{Archive, ImportSource, LazyArchive, OpenRepository};
-use pneu::{Error, FileError, Order, Silent, Summary, Wanted};
+use pneu::{Error, FileError, Order, Progress, Silent, Stage, Summary, Wanted};
 use restic::testing::{CLOCK_NS, MemoryStorage, surroundings};
 use restic::{Cost, HeldLock, LockKind, Password, Repository, SaveOptions};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs;
-use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A second after the backup.
@@ -85,6 +86,45 @@ fn a_backup_without_a_repository_writes_nothing_and_says_why() {
     let error = fixture.host.back_up(None, (open, locked), &options(), &Silent).unwrap_err();
     assert!(matches!(error, Error::Cancelled));
     assert!(storage.ids(restic::FileKind::Snapshot).is_empty());
+}
+
+/// Tells when the thread that holds it has ended.
+struct EndOfThread(Sender<()>);
+
+impl Drop for EndOfThread {
+    fn drop(&mut self) {
+        self.0.send(()).unwrap();
+    }
+}
+
+thread_local! {
+    static END: RefCell<Option<EndOfThread>> = const { RefCell::new(None) };
+}
+
+/// Lets the pass go on only when the thread that opens the repository has ended.
+struct AfterOpening(Mutex<Option<Receiver<()>>>);
+
+impl Progress for AfterOpening {
+    fn stage(&self, _stage: Stage) {
+        if let Some(ended) = self.0.lock().unwrap().take() {
+            ended.recv().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_backup_without_a_repository_stops_the_pass() {
+    let fixture = Fixture::new();
+    fixture.put("2", "second", "more words");
+    let (sender, ended) = mpsc::channel();
+    let open = move || {
+        END.set(Some(EndOfThread(sender)));
+        Err::<Repository, _>(Error::Unindexed)
+    };
+    let progress = AfterOpening(Mutex::new(Some(ended)));
+    let error = fixture.host.back_up(Some(&fixture.roots), (open, lock), &options(), &progress).unwrap_err();
+    assert!(matches!(error, Error::Unindexed), "{error:?}");
+    assert_eq!(subjects(&fixture.view(), "words"), ["first"], "the new message is not indexed");
 }
 
 #[test]
