@@ -39,12 +39,18 @@ pub struct Surroundings {
 /// Columns of a terminal with an unknown width.
 const COLUMNS_DEFAULT: usize = 80;
 
+/// Returns the columns of the terminal on standard error.
+pub(crate) fn stderr_columns() -> usize {
+    columns_of(terminal_size::terminal_size_of(stderr()))
+}
+
+fn columns_of(size: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
+    size.map_or(COLUMNS_DEFAULT, |(width, _)| usize::from(width.0)).max(1)
+}
+
 /// Returns the surroundings of the process.
 pub fn surroundings() -> Surroundings {
-    let columns = stdout().is_terminal().then(|| {
-        let size = terminal_size::terminal_size_of(stdout());
-        size.map_or(COLUMNS_DEFAULT, |(width, _)| usize::from(width.0)).max(1)
-    });
+    let columns = stdout().is_terminal().then(|| columns_of(terminal_size::terminal_size_of(stdout())));
     Surroundings {
         columns,
         stderr_is_terminal: stderr().is_terminal(),

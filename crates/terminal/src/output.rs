@@ -4,7 +4,7 @@
 //! text from mail is already sanitised.
 
 use crate::pager::Pager;
-use crate::screen::Terminal;
+use crate::screen::{Terminal, cut};
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, Write};
 use std::process::ChildStdin;
@@ -67,6 +67,17 @@ impl Output {
     pub fn line(&mut self, line: &str) -> anyhow::Result<()> {
         self.bytes(line.as_bytes())?;
         self.bytes(b"\n")
+    }
+
+    /// Writes a line of a list. It has no colours, and is cut to the width of a terminal.
+    ///
+    /// # Errors
+    /// [`Unwritable`].
+    pub fn listed(&mut self, line: &str) -> anyhow::Result<()> {
+        match self.terminal.columns {
+            Some(columns) => self.line(&cut(line, columns)),
+            None => self.line(line),
+        }
     }
 
     /// Writes the gathered bytes now, because the reader waits for them.

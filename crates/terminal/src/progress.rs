@@ -3,7 +3,7 @@
 //! Only work that takes over a second shows a line, and only on a terminal; in pipes nothing is shown. The
 //! line does not know what the work is.
 
-use crate::environment::Stopwatch;
+use crate::environment::{self, Stopwatch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +19,13 @@ const TICK: Duration = Duration::from_millis(200);
 pub const AMOUNT: &str = "{msg} [{wide_bar}] {percent} %, {eta} left";
 /// The template for work of an unknown amount.
 pub const WORKING: &str = "{spinner} {msg}";
+
+/// The template of a narrow line about work of a known amount.
+const NARROW_AMOUNT: &str = "{wide_msg} {percent} %, {eta} left";
+/// The template of a narrow line about work of an unknown amount.
+const NARROW_WORKING: &str = "{spinner} {wide_msg}";
+/// Fewest columns of a terminal for a line with a bar.
+const WIDE_COLUMNS_MIN: usize = 78;
 
 /// A line about work in progress. Templates are those of indicatif, with `{rate}` for files per second.
 #[derive(Debug)]
@@ -152,8 +159,18 @@ impl Progress for AmountProgress {
     }
 }
 
+/// Returns a template whose line is never wider than the terminal.
+fn fitting(template: &str, columns: usize) -> &str {
+    match template {
+        _ if columns >= WIDE_COLUMNS_MIN => template,
+        WORKING => NARROW_WORKING,
+        _ if template.contains("{eta}") => NARROW_AMOUNT,
+        _ => template,
+    }
+}
+
 fn style(template: &str) -> ProgressStyle {
-    let style = ProgressStyle::with_template(template)
+    let style = ProgressStyle::with_template(fitting(template, environment::stderr_columns()))
         .expect("templates are constants, tests say they are valid");
     let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
         // A line that cannot be written is not worth an error.
@@ -168,8 +185,22 @@ mod tests {
 
     #[test]
     fn templates_are_valid() {
-        for template in [WORKING, AMOUNT] {
+        for template in [WORKING, AMOUNT, NARROW_WORKING, NARROW_AMOUNT] {
             style(template);
+        }
+    }
+
+    #[test]
+    fn narrow_terminals_have_no_bar_and_no_rate() {
+        let long = "{msg} [{wide_bar}] {human_pos} of {human_len} files, {rate}, {eta} left";
+        for (template, narrow) in [
+            (AMOUNT, NARROW_AMOUNT),
+            (long, NARROW_AMOUNT),
+            (WORKING, NARROW_WORKING),
+            ("{spinner} {msg}: {human_pos} files", "{spinner} {msg}: {human_pos} files"),
+        ] {
+            assert_eq!(fitting(template, 80), template);
+            assert_eq!(fitting(template, 40), narrow);
         }
     }
 

@@ -83,7 +83,7 @@ impl Run<Session> for Arguments {
         let mut output = session.output();
         for person in people.iter().take(self.max.map_or(usize::MAX, NonZeroUsize::get)) {
             match self.format {
-                Format::Plain => output.line(&plain(person))?,
+                Format::Plain => output.listed(&plain(person))?,
                 Format::Json => output.bytes(&json(person))?,
             }
         }

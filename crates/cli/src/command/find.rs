@@ -283,7 +283,7 @@ impl Arguments {
             Format::Paths => Some(Box::new(Paths { end, places, is_terminal: terminal.is_terminal() })),
             Format::Plain => {
                 let zone = environment::now().time_zone().clone();
-                Some(Box::new(Plain { pieces, end, places, zone, terminal }))
+                Some(Box::new(Plain::new(&pieces, (end, places), zone, terminal)))
             }
             Format::Mbox | Format::Links | Format::Count => None,
         }

@@ -112,7 +112,7 @@ fn list(session: &Session) -> Result<Outcome> {
     }
     let mut output = session.output();
     for (tag, count) in tags {
-        output.line(&format!("{count:>8} {}", one_line(&tag)))?;
+        output.listed(&format!("{count:>8} {}", one_line(&tag)))?;
     }
     output.finish()?;
     Ok(Outcome::Done)

@@ -19,7 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 pub(crate) const FIELDS_DEFAULT: &str = "d f s";
 
 /// Levels of replies that are indented; deeper ones have the same indent.
-const INDENT_DEPTH_MAX: u32 = 20;
+pub(crate) const INDENT_DEPTH_MAX: usize = 20;
 
 /// A message with what a line shows of its files.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,19 @@ pub(crate) struct Row<'a> {
     pub zone: &'a TimeZone,
     /// Its place in its conversation, if conversations are listed.
     pub place: Option<&'a Position<String>>,
+    /// Levels of replies that are indented.
+    pub indent_depth_max: usize,
+}
+
+/// How a field becomes narrower on a terminal that is too narrow for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shrink {
+    /// Its text is cut.
+    Text,
+    /// A time becomes a day.
+    Day,
+    /// It does not.
+    Never,
 }
 
 /// Which side of its column a field is aligned to.
@@ -56,6 +69,8 @@ pub(crate) struct Field {
     pub need: Need,
     /// Its alignment.
     pub side: Side,
+    /// How it becomes narrower.
+    pub shrink: Shrink,
     /// What it looks like.
     pub look: Look,
     /// Its text.
@@ -66,6 +81,7 @@ pub(crate) struct Field {
 pub(crate) static FIELDS: [Field; 18] = [
     Field {
         look: Look::Date,
+        shrink: Shrink::Day,
         ..field('d', "date", 16, Need::NOTHING, |row| {
             row.message.line.date.map_or(text(""), |seconds| date(seconds, row))
         })
@@ -80,9 +96,10 @@ pub(crate) static FIELDS: [Field; 18] = [
         row.files.first().map_or(text(""), |file| text(&file.maildir))
     }),
     field('l', "path", 40, Need::FILES, path),
-    field('g', "flags", 6, Need::LINE_AND_FILES, letters),
+    Field { shrink: Shrink::Never, ..field('g', "flags", 6, Need::LINE_AND_FILES, letters) },
     Field {
         side: Side::Right,
+        shrink: Shrink::Never,
         ..field('z', "size", 9, Need::LINE, |row| Cow::Owned(row.message.line.size_bytes.to_string()))
     },
     field('v', "list", 24, Need::ALL, |row| text(&row.message.rest.list_id)),
@@ -91,7 +108,12 @@ pub(crate) static FIELDS: [Field; 18] = [
     field('x', "tag", 16, Need::ALL, |row| Cow::Owned(row.message.tags.join(","))),
     field('p', "priority", 8, Need::LINE, |row| text(priority(row.message.line.derived).unwrap_or("normal"))),
     field('a', "language", 8, Need::ALL, |row| text(&row.message.rest.language)),
-    field('k', "changed", 16, Need::FILES, |row| changed(row).map_or(text(""), |seconds| date(seconds, row))),
+    Field {
+        shrink: Shrink::Day,
+        ..field('k', "changed", 16, Need::FILES, |row| {
+            changed(row).map_or(text(""), |seconds| date(seconds, row))
+        })
+    },
 ];
 
 const fn field(
@@ -101,7 +123,7 @@ const fn field(
     need: Need,
     value: for<'a> fn(&Row<'a>) -> Cow<'a, str>,
 ) -> Field {
-    Field { letter, name, columns, need, side: Side::Left, look: Look::Plain, value }
+    Field { letter, name, columns, need, side: Side::Left, shrink: Shrink::Text, look: Look::Plain, value }
 }
 
 /// A part of a line: a field, or a character between fields.
@@ -177,7 +199,7 @@ fn subject<'a>(row: &Row<'a>) -> Cow<'a, str> {
     match row.place.map_or(0, |place| place.depth) {
         0 => text(subject),
         depth => {
-            let indent = depth.saturating_sub(1).min(INDENT_DEPTH_MAX) as usize;
+            let indent = (depth.saturating_sub(1) as usize).min(row.indent_depth_max);
             Cow::Owned(format!("{}└ {subject}", "  ".repeat(indent)))
         }
     }

@@ -4,6 +4,7 @@
 
 pub(crate) mod analysis;
 pub(crate) mod fields;
+pub(crate) mod layout;
 pub(crate) mod paths;
 pub(crate) mod plain;
 pub(crate) mod threads;

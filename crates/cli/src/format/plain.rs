@@ -1,11 +1,12 @@
 //! Plain lines: one message or one file per line.
 //!
-//! Takes fields and messages. Returns lines with aligned columns, cut to the width of a terminal, but never
-//! in pipes. Nothing in a message can break a line or control the terminal. Does not know which fields there
-//! are.
+//! Takes fields and messages. Returns lines with aligned columns, which fit into the width of a terminal; in
+//! pipes nothing is cut. Nothing in a message can break a line or control the terminal. Does not know which
+//! fields there are.
 
 use crate::format::FileChoice;
-use crate::format::fields::{Field, Piece, Row, Side};
+use crate::format::fields::{Field, INDENT_DEPTH_MAX, Piece, Row, Shrink, Side};
+use crate::format::layout::{DAY_COLUMNS, Placed, layout};
 use crate::format::paths::End;
 use crate::sanitise::one_line;
 use jiff::tz::TimeZone;
@@ -18,21 +19,23 @@ use terminal::screen::{Terminal, cut, padding, width};
 /// Prints lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Plain {
-    /// The parts of a line.
-    pub pieces: Vec<Piece>,
+    /// The parts of a line, with their widths.
+    pieces: Vec<Placed>,
     /// The byte after each line.
-    pub end: End,
+    end: End,
     /// Whether each file has a line.
-    pub places: FileChoice,
+    places: FileChoice,
     /// The time zone of dates.
-    pub zone: TimeZone,
+    zone: TimeZone,
     /// The abilities of the output.
-    pub terminal: Terminal,
+    terminal: Terminal,
+    /// Levels of replies that are indented. The indent takes at most half of the subject's column.
+    indent_depth_max: usize,
 }
 
 impl Printer for Plain {
     fn need(&self) -> Need {
-        let need = |piece: &Piece| match piece {
+        let need = |placed: &Placed| match placed.piece {
             Piece::Between(_) => Need::NOTHING,
             Piece::Field(field) => field.need,
         };
@@ -43,7 +46,8 @@ impl Printer for Plain {
     fn print(&self, listed: &Listed, out: &mut Vec<u8>) {
         let message = &listed.message;
         let place = listed.position.as_ref();
-        let row = Row { message, files: &message.files, zone: &self.zone, place };
+        let indent_depth_max = self.indent_depth_max;
+        let row = Row { message, files: &message.files, zone: &self.zone, place, indent_depth_max };
         match self.places {
             FileChoice::First => self.row(&row, out),
             FileChoice::All => {
@@ -56,6 +60,22 @@ impl Printer for Plain {
 }
 
 impl Plain {
+    /// Chooses the columns for the terminal.
+    pub(crate) fn new(
+        pieces: &[Piece],
+        (end, places): (End, FileChoice),
+        zone: TimeZone,
+        terminal: Terminal,
+    ) -> Plain {
+        let pieces = layout(pieces, terminal.columns);
+        let subject =
+            pieces.iter().find(|placed| matches!(placed.piece, Piece::Field(field) if field.letter == 's'));
+        let levels = subject.map_or(0, |placed| placed.columns / 4);
+        let indent_depth_max =
+            if terminal.is_terminal() { levels.min(INDENT_DEPTH_MAX) } else { INDENT_DEPTH_MAX };
+        Plain { pieces, end, places, zone, terminal, indent_depth_max }
+    }
+
     fn row(&self, row: &Row<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(self.line(row).as_bytes());
         out.extend_from_slice(self.end.bytes());
@@ -63,16 +83,18 @@ impl Plain {
 
     fn line(&self, row: &Row<'_>) -> String {
         let mut line = String::with_capacity(128);
-        let mut used = 0;
-        let last = self.pieces.iter().rposition(|piece| matches!(piece, Piece::Field(_)));
-        for (place, piece) in self.pieces.iter().enumerate() {
+        let last = self.pieces.iter().rposition(|placed| matches!(placed.piece, Piece::Field(_)));
+        let mut used: usize = 0;
+        for (place, Placed { piece, columns }) in self.pieces.iter().enumerate() {
             match piece {
                 Piece::Between(character) => {
-                    line.push(*character);
+                    if self.terminal.columns.is_none_or(|all| used < all) {
+                        line.push(*character);
+                    }
                     used += 1;
                 }
                 Piece::Field(field) => {
-                    used += self.field((field, last == Some(place)), row, used, &mut line);
+                    used += self.field((field, last == Some(place)), row, *columns, &mut line);
                 }
             }
         }
@@ -80,21 +102,24 @@ impl Plain {
         line
     }
 
-    /// Appends a field, the last one or not, and returns how many columns it took. `used` are taken before
-    /// it.
+    /// Appends a field, the last one or not, and returns how many columns it took.
     fn field(
         &self,
         (field, is_last): (&Field, bool),
         row: &Row<'_>,
-        used: usize,
+        columns: usize,
         line: &mut String,
     ) -> usize {
         let value = (field.value)(row);
         let value = one_line(&value);
-        let room =
-            self.terminal.columns.map(|all| if is_last { all.saturating_sub(used) } else { field.columns });
-        let shown = room.map_or(Cow::Borrowed(&*value), |room| cut(&value, room));
-        let fill = if is_last { String::new() } else { padding(&shown, field.columns) };
+        let shown = match field.shrink {
+            _ if !self.terminal.is_terminal() => Cow::Borrowed(&*value),
+            Shrink::Day if columns < field.columns => {
+                cut(value.get(..DAY_COLUMNS).unwrap_or(&value), columns)
+            }
+            _ => cut(&value, columns),
+        };
+        let fill = if is_last { String::new() } else { padding(&shown, columns) };
         let is_related = row.place.is_some_and(|place| place.origin == Origin::Related);
         let look = if is_related { Look::Aside } else { field.look };
         let painted = self.terminal.paint(look, &shown);
@@ -118,7 +143,7 @@ mod tests {
 
     fn plain(fields: &str, terminal: Terminal) -> Plain {
         let pieces = parse(fields).unwrap();
-        Plain { pieces, end: End::Line, places: FileChoice::First, zone: TimeZone::UTC, terminal }
+        Plain::new(&pieces, (End::Line, FileChoice::First), TimeZone::UTC, terminal)
     }
 
     fn shown(fields: &str, terminal: Terminal) -> String {
@@ -167,10 +192,36 @@ mod tests {
 
     #[test]
     fn terminals_cut_and_color() {
-        let terminal = Terminal { columns: Some(46), has_color: false };
-        assert_eq!(shown("d f s", terminal), "2024-03-05 14:02 Ana\u{fffd}[31m                 Grü…");
+        let narrow = |columns| Terminal { columns: Some(columns), has_color: false };
+        assert_eq!(
+            shown("d f s", narrow(58)),
+            "2024-03-05 14:02 Ana\u{fffd}[31m                 Grüße From: x\u{fffd}"
+        );
+        assert_eq!(shown("d f s", narrow(40)), "2024-03-05 Ana\u{fffd}[31m  Grüße From: x\u{fffd}");
+        assert_eq!(shown("d f s", narrow(20)), "Grüße From: x\u{fffd}");
+        assert_eq!(shown("d f s", narrow(8)), "Grüße F…");
+        for columns in 1..200 {
+            for fields in ["d f s", "d g f s z", "s f d", "i|l|k", "||z||s", "z"] {
+                let line = shown(fields, narrow(columns));
+                assert!(width(&line) <= columns, "{columns} {fields}: {line}");
+            }
+        }
         let colored = Terminal { columns: None, has_color: true };
         assert!(shown("d s", colored).starts_with("\u{1b}[36m2024-03-05 14:02\u{1b}[0m Gr"));
+    }
+
+    #[test]
+    fn replies_are_indented_by_half_of_the_column_at_most() {
+        let mut reply = sample();
+        reply.position = Some(render::Position { thread: String::new(), depth: 30, origin: Origin::Found });
+        let shown = |columns| {
+            let mut out = Vec::new();
+            plain("s", Terminal { columns, has_color: false }).print(&reply, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(shown(None).find('└'), Some(40));
+        assert_eq!(shown(Some(80)).find('└'), Some(40));
+        assert_eq!(shown(Some(24)), format!("{:12}└ Grüße Fro…\n", ""));
     }
 
     #[test]
