@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
-/// How many chunks of a long range are requested at once, 4 MiB (16 MiB in old files): as much as a disk reads
-/// while the chunks before are hashed.
+/// How many chunks of a long range are requested at once, 4 MiB (16 MiB in old files): as much as a disk
+/// reads while the chunks before are hashed.
 pub(crate) const ASK_CHUNKS: usize = 256;
 
 /// After this many consecutive chunks, 1 MiB (4 MiB in old files), the caller is assumed to read all values
