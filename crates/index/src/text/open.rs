@@ -19,7 +19,6 @@ pub(super) fn open_segments(
     }
     let index = open_index(files, segments)?;
     let found = index.searchable_segments()?;
-    // Each segment has six files, whose ends are read and verified.
     let in_order = segments.iter().map(|named| {
         let segment = found.iter().find(|segment| segment.id().uuid_string() == named.id);
         let missing = || tantivy::TantivyError::SystemError(format!("segment {} is not opened", named.id));
