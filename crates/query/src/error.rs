@@ -38,8 +38,8 @@ pub enum Problem {
     ForeignField {
         /// As typed.
         typed: String,
-        /// How to write the term here.
-        here: String,
+        /// How to write the term here; `None` if nothing here means the same.
+        here: Option<String>,
     },
     /// A feature of mu or notmuch that this language lacks.
     #[error("{what} is not supported")]
@@ -204,8 +204,11 @@ impl Error {
             Problem::UnknownField { nearest, typed } => {
                 format!("did you mean \"{nearest}:\"? To search for the text, quote it: \"{typed}:...\"")
             }
-            Problem::ForeignField { here, typed } => {
+            Problem::ForeignField { here: Some(here), typed } => {
                 format!("write: {here} (to search for the text, quote it: \"{typed}:...\")")
+            }
+            Problem::ForeignField { here: None, typed } => {
+                format!("no field here means this; to search for the text, quote it: \"{typed}:...\"")
             }
             Problem::MissingValue { field } => {
                 format!("write the value without a space: {field}:word, or {field}:\"two words\"")

@@ -51,6 +51,14 @@ fn a_field_of_another_program() {
         ],
     );
     for (input, here) in [
+        ("OLDER:2024", "date:..2024"),
+        ("before:1700000000", "date:..@1700000000"),
+        ("since:\"999999999\"", "date:@999999999.."),
+        ("before:20240305", "date:..20240305"),
+        ("before:202403051200", "date:..202403051200"),
+        ("before:christmas", "date:..2w"),
+        ("since:\"open", "date:2w.."),
+        ("smaller:x", "size:..1M"),
         ("Older_Than:1y", "date:..1y"),
         ("until:today", "date:..today"),
         ("since:\"last week\"", "date:\"last week\".."),
@@ -61,7 +69,14 @@ fn a_field_of_another_program() {
         ("in:inbox", "maildir:/inbox"),
         ("in:/Sent/2024", "maildir:/Sent/2024"),
         ("in:(inbox or sent)", "maildir:/inbox"),
+        ("in:\"Sent Mail\"", "maildir:\"/Sent Mail\""),
+        ("in:/(sent|inbox)/ x", "maildir:/(sent|inbox)/"),
+        ("sender:/(ana|bob)/ x", "from:/(ana|bob)/"),
+        ("author:/a.*b/", "from:/a.*b/"),
+        ("sender:/^ana/", "from:/^ana/"),
+        ("sender:\"/^ana b/\"", "from:\"/^ana b/\""),
         ("has:attachment", "flag:attach"),
+        ("has:\"Attachment\"", "flag:attach"),
         ("-has:attachments", "flag:attach"),
         ("has:pdf", "file:pdf"),
         ("rfc822msgid:<1@example.org>", "msgid:<1@example.org>"),
@@ -73,9 +88,48 @@ fn a_field_of_another_program() {
         assert!(suggestion.starts_with(&format!("write: {here} (")), "{input}: {suggestion}");
         assert!(parse(here, &context()).is_ok(), "{here}");
     }
+    for (input, name) in [("has:yellow-star", "has"), ("has:drive x", "has"), ("in:anywhere", "in")] {
+        let hint = format!("no field here means this; to search for the text, quote it: \"{name}:...\"");
+        assert_eq!(parse(input, &context()).expect_err(input).suggestion(), Some(hint), "{input}");
+    }
     // These stay text.
     for text in ["in: inbox", "Since:", "in://x", "\"before:2024\"", "std::before::x", "category:social"] {
         assert!(parse(text, &context()).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn hints_for_fields_of_other_programs_can_be_typed() {
+    let names = "before older until older_than after newer since newer_than larger bigger smaller in rfc822msgid \
+                 sender author recipient recipients deliveredto has";
+    for name in names.split(' ') {
+        for value in [
+            "x",
+            "2024",
+            "\"a b\"",
+            "\"open",
+            "/a(b|c)/",
+            "/^a.*/",
+            "\"/a b/\"",
+            "1700000000",
+            "(x y)",
+            "a..b",
+            "/",
+        ] {
+            let input = format!("{name}:{value}");
+            let error = parse(&input, &context()).expect_err(&input);
+            let Problem::ForeignField { here, .. } = &error.problem else { panic!("{input}: {error}") };
+            let Some(here) = here else { continue };
+            assert!(parse(here, &context()).is_ok(), "{input}: {here}");
+        }
+    }
+}
+
+#[test]
+fn a_mark_that_is_not_closed_does_not_hide_a_misspelled_field() {
+    for input in ["subjct:/say\"x/", "form:\"bob"] {
+        let error = parse(input, &context()).expect_err(input);
+        assert!(matches!(error.problem, Problem::UnknownField { .. }), "{error}");
     }
 }
 

@@ -98,21 +98,27 @@ enum Guard {
 struct Lexer<'a> {
     query: &'a str,
     headers: &'a [String],
+    /// Whether a query can be understood.
+    is_query: &'a dyn Fn(&str) -> bool,
     tokens: Vec<Token>,
     term_count: usize,
 }
 
-/// Splits a query into tokens.
+/// Splits a query into tokens. `is_query` says whether a suggestion can be understood.
 ///
 /// # Errors
 /// A query or a number of terms over the limit, an open quotation mark, a field without a value, a misspelled
 /// field.
-pub(crate) fn tokens(query: &str, headers: &[String]) -> Result<Vec<Token>, Error> {
+pub(crate) fn tokens(
+    query: &str,
+    headers: &[String],
+    is_query: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Token>, Error> {
     if query.len() > QUERY_BYTES_MAX {
         let problem = Problem::QueryTooLong { bytes: query.len() };
         return Err(Error { query: String::new(), saved: None, span: 0..0, problem });
     }
-    let mut lexer = Lexer { query, headers, tokens: Vec::new(), term_count: 0 };
+    let mut lexer = Lexer { query, headers, is_query, tokens: Vec::new(), term_count: 0 };
     let mut at = 0;
     while let Some(c) = lexer.rest(at).chars().next() {
         at = match c {
@@ -214,8 +220,7 @@ impl<'a> Lexer<'a> {
         if let Some(what) = foreign::unsupported(typed) {
             return Err(self.error(span, Problem::Unsupported { what: what.to_owned() }));
         }
-        let (_, length) = self.guarded_chars(span.end.saturating_add(1))?;
-        if let Some(here) = foreign::written_here(typed, behind.get(..length).unwrap_or("")) {
+        if let Some(here) = self.written_here(typed, behind) {
             return Err(self.error(span, Problem::ForeignField { typed: typed.to_owned(), here }));
         }
         let names = fields::names().chain([fields::SAVED]).chain(self.headers.iter().map(String::as_str));
@@ -226,6 +231,26 @@ impl<'a> Lexer<'a> {
                 Err(self.error(span, problem))
             }
         }
+    }
+
+    /// Returns how to write a term of another program here, if its name is known: inside, `None` if nothing
+    /// here means the same.
+    fn written_here(&self, name: &str, behind: &str) -> Option<Option<String>> {
+        if !foreign::is_known(name) {
+            return None;
+        }
+        let at = self.query.len().saturating_sub(behind.len());
+        let foreign::Meaning { typed, example } = foreign::meaning(name, self.raw_value(at))?;
+        Some(typed.map(|typed| if (self.is_query)(&typed) { typed } else { example }))
+    }
+
+    /// Returns a value as typed; nothing if its end is not known.
+    fn raw_value(&self, at: usize) -> &'a str {
+        let rest = self.rest(at);
+        let regex = regex_literal(rest).map(|(_, length)| length);
+        let length = regex.or_else(|| quoted_regex(rest).map(|(_, length)| length));
+        let length = length.or_else(|| self.guarded_chars(at).ok().map(|(_, length)| length));
+        rest.get(..length.unwrap_or(0)).unwrap_or("")
     }
 
     fn value(&self, at: usize) -> Result<Value, Error> {

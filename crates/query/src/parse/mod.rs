@@ -83,7 +83,8 @@ impl Level<'_> {
 
 fn read(input: &str, context: &Context, level: &Level<'_>) -> Result<Query, Error> {
     let in_saved = |error: Error| Error { saved: error.saved.or(level.name.map(str::to_owned)), ..error };
-    let tokens = tokens(input, &context.headers).map_err(in_saved)?;
+    let is_query = |text: &str| parse(text, context).is_ok();
+    let tokens = tokens(input, &context.headers, &is_query).map_err(in_saved)?;
     if tokens.is_empty() {
         return Ok(Query::All);
     }
