@@ -173,7 +173,7 @@ pub const DIFFERENCES: &[Difference] = &[
         "there is no field \"before\"",
         "text",
         "text",
-        "an error that suggests `date:..2w`; as for `since:`, `has:`, `in:`, `larger:` and more",
+        "an error that suggests `not date:2w..`; as for `since:`, `has:`, `in:`, `larger:` and more",
     ),
     row("foo:bar", "\"foo bar\"", "text", "text", "text: it is near to no field"),
     row("query:mine", "from:me and flag:unread", "text", "a saved query", "a saved query: `pneu query`"),

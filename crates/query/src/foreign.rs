@@ -17,7 +17,9 @@ const UNSUPPORTED: [(&str, &str); 4] = [
 /// Names that mean something here under another name: what comes before and after the value, and an example
 /// of a value.
 const RENAMED: &[(&[&str], (&str, &str), &str)] = &[
-    (&["before", "older", "until", "older_than"], ("date:..", ""), "2w"),
+    // These exclude the day or the year that they name.
+    (&["before", "older"], ("not date:", ".."), "2w"),
+    (&["until", "older_than"], ("date:..", ""), "2w"),
     (&["after", "newer", "since", "newer_than"], ("date:", ".."), "2w"),
     (&["larger", "bigger"], ("size:", ".."), "1M"),
     (&["smaller"], ("size:..", ""), "1M"),
