@@ -472,8 +472,18 @@ fn a_regular_expression_with_an_open_parenthesis() {
     assert_error("subject:/(/", &[expected, "  subject:/(/", "           ^", hint]);
     assert_error("a /b(c(d)/ e", &[expected, "  a /b(c(d)/ e", "      ^", hint]);
     assert_error("(/(x/)", &[expected, "  (/(x/)", "    ^", hint]);
-    for fine in ["subject:/\\(/", "subject:/[(]/", "subject:/(a/b)/", "/usr (local or x/)", "subject:\"/(/\""]
-    {
+    assert_error("/usr/(lib/ (x)", &[expected, "  /usr/(lib/ (x)", "       ^", hint]);
+    assert!(matches!(parse("/usr/(lib/) (x", &context()).unwrap_err().problem, Problem::UnclosedParenthesis));
+    for fine in [
+        "subject:/\\(/",
+        "subject:/[(]/",
+        "subject:/(a/b)/",
+        "/usr (local or x/)",
+        "subject:\"/(/\"",
+        "/usr/(lib/)",
+        "maildir:/lists/(rust/ or go/)",
+        "/etc/(ssh/ x)",
+    ] {
         assert!(parse(fine, &context()).is_ok(), "{fine}: {}", parse(fine, &context()).unwrap_err());
     }
 }

@@ -8,6 +8,7 @@
 //! parentheses; `"/.../"` may also contain white space.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use crate::error::{Error, Problem};
@@ -100,6 +101,8 @@ struct Lexer<'a> {
     headers: &'a [String],
     /// Whether a query can be understood.
     is_query: &'a dyn Fn(&str) -> bool,
+    /// The first parenthesis that would have to be closed for a term to be a regular expression.
+    unclosed_group: Cell<Option<usize>>,
     tokens: Vec<Token>,
     term_count: usize,
 }
@@ -118,7 +121,8 @@ pub(crate) fn tokens(
         let problem = Problem::QueryTooLong { bytes: query.len() };
         return Err(Error { query: String::new(), saved: None, span: 0..0, problem });
     }
-    let mut lexer = Lexer { query, headers, is_query, tokens: Vec::new(), term_count: 0 };
+    let unclosed_group = Cell::new(None);
+    let mut lexer = Lexer { query, headers, is_query, unclosed_group, tokens: Vec::new(), term_count: 0 };
     let mut at = 0;
     while let Some(c) = lexer.rest(at).chars().next() {
         at = match c {
@@ -134,7 +138,12 @@ pub(crate) fn tokens(
             _ => lexer.term(at)?,
         };
     }
-    Ok(lexer.tokens)
+    match lexer.unclosed_group.get() {
+        Some(group) if lexer.open_parenthesis().is_some_and(|open| open <= group) => {
+            Err(lexer.error(group..group.saturating_add(1), Problem::UnclosedGroup))
+        }
+        _ => Ok(lexer.tokens),
+    }
 }
 
 impl<'a> Lexer<'a> {
@@ -147,6 +156,19 @@ impl<'a> Lexer<'a> {
         let end = at.saturating_add(length);
         self.tokens.push(Token { kind, span: at..end });
         end
+    }
+
+    /// Returns the place of the first parenthesis that nothing closes.
+    fn open_parenthesis(&self) -> Option<usize> {
+        let mut open = Vec::new();
+        for Token { kind, span } in &self.tokens {
+            match kind {
+                TokenKind::Open | TokenKind::OpenGroup(_) => open.push(span.end.saturating_sub(1)),
+                TokenKind::Close => drop(open.pop()),
+                _ => {}
+            }
+        }
+        open.first().copied()
     }
 
     fn error(&self, span: Range<usize>, problem: Problem) -> Error {
@@ -259,9 +281,9 @@ impl<'a> Lexer<'a> {
         if let Some((text, length)) = regex.or_else(|| quoted_regex(rest)) {
             return Ok(Value { text, span: at..at.saturating_add(length), shape: Shape::Regex });
         }
-        if let Some(open) = unclosed_group(rest) {
-            let open = at.saturating_add(open);
-            return Err(self.error(open..open.saturating_add(1), Problem::UnclosedGroup));
+        if let (None, Some(open)) = (self.unclosed_group.get(), unclosed_group(rest)) {
+            // A directory, such as `/usr/(lib/)`, unless parentheses remain open in the end.
+            self.unclosed_group.set(Some(at.saturating_add(open)));
         }
         let (mut chars, length) = self.guarded_chars(at)?;
         let is_star = |c: &(char, Guard)| matches!(c, ('*', Guard::None | Guard::Quoted));
