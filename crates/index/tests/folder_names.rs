@@ -84,6 +84,8 @@ fn a_folder_without_messages_gives_a_hint() {
         ("maildir:/lists/**", vec![]),
         ("maildir:/lists*", vec![]),
         ("path:lists", vec![]),
+        ("nobody not maildir:/nowhere-near", vec![]),
+        ("nobody -(maildir:/nowhere-near or tag:spam or mime:pdf)", vec![]),
         ("lists", vec![]),
     ] {
         assert_eq!(hints(question), expected, "{question}");

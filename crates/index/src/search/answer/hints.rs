@@ -56,13 +56,13 @@ pub enum Hint {
 }
 
 impl Mailbox {
-    /// Returns hints for the folders, tags and MIME types in a query that no message has.
+    /// Returns hints for the folders, tags and MIME types that a query wants and that no message has.
     ///
     /// # Errors
     /// Damage in the store.
     pub fn hints(&self, query: &Query) -> Result<Vec<Hint>> {
         let mut named: Vec<(Field, &str)> = Vec::new();
-        query.visit_leaves(&mut |leaf| named.extend(named_by(leaf)));
+        name_wanted(query, &mut named);
         named.sort_unstable();
         named.dedup();
         let mut hints = Vec::new();
@@ -190,6 +190,17 @@ impl Mailbox {
         let near = nearest(wanted, names.iter().map(String::as_str));
         let below = || names.iter().map(String::as_str).find(|name| fold(name).ends_with(wanted));
         near.or_else(below).map(str::to_owned)
+    }
+}
+
+/// Adds what the terms of a query name, except negated ones: those exclude nothing if no message has it.
+fn name_wanted<'a>(query: &'a Query, named: &mut Vec<(Field, &'a str)>) {
+    match query {
+        Query::And(children) | Query::Or(children) | Query::Xor(children) => {
+            children.iter().for_each(|child| name_wanted(child, named));
+        }
+        Query::Leaf(leaf) => named.extend(named_by(leaf)),
+        Query::All | Query::Not(_) => {}
     }
 }
 
