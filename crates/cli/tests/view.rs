@@ -68,9 +68,44 @@ fn words_are_one_query_unless_one_of_them_names_a_message() {
     // Paths and Message-IDs each name a message, and so does what comes beside them.
     let each = home.pneu(&["view", "id:3@example.org", "second"]);
     assert_eq!((each.code, each.out.matches("\nSubject: ").count()), (Some(0), 2), "{}", each.err);
-    let paths = home.pneu(&["view", "nowhere/1", "nowhere/2"]);
+    let paths = home.pneu(&["view", "Mail/cur/8", "Mail/cur/9"]);
     assert_eq!(paths.err.lines().count(), 2, "{}", paths.err);
+    let absolute = home.pneu(&["view", "/nowhere/1", "/nowhere/2"]);
+    assert_eq!(absolute.err.lines().count(), 2, "{}", absolute.err);
 }
+
+#[test]
+fn a_word_with_a_slash_or_the_name_of_a_directory_may_be_part_of_a_query() {
+    let home = Home::indexed();
+    home.deliver("", "9:2,S", &letter("9", "Minutes and/or notes", "x"));
+    home.good(&["index"]);
+    let minutes = home.good(&["view", "subject:minutes"]);
+    fs::create_dir(home.path().join("minutes")).unwrap();
+    assert_eq!(home.good(&["view", "minutes", "notes"]), minutes);
+    assert_eq!(home.good(&["view", "and/or", "minutes"]), minutes);
+    assert_eq!(home.good(&["view", "subject:minutes", "/no.es/"]), minutes);
+    assert_eq!(home.good(&["view", "/no.es/", "subject:minutes"]), minutes);
+    let path = home.mail().join("cur/9:2,S");
+    let both = home.good(&["view", path.to_str().unwrap(), "subject:third"]);
+    assert_eq!(both.matches("\nSubject: ").count(), 2);
+}
+
+#[test]
+fn a_hash_of_several_messages_is_no_word() {
+    let home = Home::new();
+    for number in TWINS {
+        let content = format!("Message-ID: <{number}@x>\nSubject: Twins\n\nx\n");
+        home.deliver("", &format!("{number}:2,S"), content.as_bytes());
+    }
+    home.first_index();
+    let several = home.pneu(&["view", TWINS_SHA256, "nobody"]);
+    assert!(several.err.contains("is the beginning of 2 ids"), "{}", several.err);
+    assert_eq!(several.err.lines().count(), 2, "{}", several.err);
+}
+
+/// Two messages with the same beginning of their SHA-256.
+const TWINS: [u32; 2] = [3768, 5456];
+const TWINS_SHA256: &str = "88a7cf";
 
 #[test]
 fn html_is_a_page_without_anything_active() {

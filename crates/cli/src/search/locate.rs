@@ -13,6 +13,7 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use mail::FileContent;
 use pneu::{Error, Message, MessageContent, View, Wanted, handle_of, is_exact};
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -47,20 +48,50 @@ impl Located {
 
 /// Joins words into one query, as `find` does, if none of them names a message by itself.
 pub(crate) fn joined(names: &[OsString], session: &Session) -> Vec<OsString> {
-    let is_word = |name: &OsString| {
-        let text = name.to_string_lossy();
-        let before_slash = text.split_once('/').map_or("", |(before, _)| before);
-        let is_path = text.contains('/') && !before_slash.contains(':') || Path::new(name).exists();
-        !(is_path || text == "-" || is_exact(&text))
+    let texts: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+    let has_query = texts.iter().any(|text| looks_like_query(text));
+    let is_word = |(name, text): (&OsString, &Cow<'_, str>)| {
+        let is_id = is_exact(text) && !text.starts_with('/');
+        !(text == "-" || is_id || is_path(Path::new(name), has_query))
     };
-    if names.len() < 2 || !names.iter().all(is_word) {
+    if names.len() < 2 || !names.iter().zip(&texts).all(is_word) {
         return names.to_vec();
     }
-    // Without an index each name gets its own error.
-    let is_named = |view: &View| names.iter().any(|name| view.resolve(&name.to_string_lossy()).is_ok());
+    // Without an index each name gets its own error, and so does a hash that several messages have.
+    let names_nothing = |view: &View, name: &str| {
+        matches!(view.resolve(name), Err(Error::Index(index::Error::NoSuchMessage { .. })))
+    };
     match session.view_if_sound() {
-        Some(view) if !is_named(&view) => vec![names.join(OsStr::new(" "))],
+        Some(view) if texts.iter().all(|text| names_nothing(&view, text)) => {
+            let mut query = OsString::new();
+            // What begins with a slash would be a path.
+            if texts.first().is_some_and(|text| text.starts_with('/')) {
+                query.push(" ");
+            }
+            query.push(names.join(OsStr::new(" ")));
+            vec![query]
+        }
         _ => names.to_vec(),
+    }
+}
+
+/// Returns whether a word is a field and its value, or a regular expression.
+fn looks_like_query(text: &str) -> bool {
+    let field = text.split_once(':').map_or("", |(field, _)| field);
+    let has_field = field.starts_with(|first: char| first.is_ascii_alphabetic())
+        && field.chars().all(|character| character.is_ascii_alphanumeric() || character == '-');
+    has_field && !is_exact(text) || text.len() > 2 && text.starts_with('/') && text.ends_with('/')
+}
+
+/// Returns whether a word is the path of a message: a file is there, or was there and may have another name
+/// by now. `has_query` says whether a word beside it is certainly part of a query.
+fn is_path(path: &Path, has_query: bool) -> bool {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    match directory {
+        _ if path.is_file() => true,
+        Some(_) if path.is_absolute() => !has_query,
+        Some(directory) => directory.is_dir() && !path.is_dir(),
+        None => false,
     }
 }
 
