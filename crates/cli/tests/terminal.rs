@@ -227,3 +227,24 @@ fn nothing_of_a_message_reaches_the_terminal_in_any_format() {
     let run = home.on_terminal(&["view", "-o", "raw", "--no-pager", "Mail/cur/2:2,"], &[]);
     assert_eq!(run.out, "Subject: x\n\n\u{fffd}[2J\n\u{fffd}");
 }
+
+#[test]
+fn a_long_name_does_not_hide_the_address_of_a_contact() {
+    let home = Home::new();
+    let name = format!("Ana Bank <ana@bank.example>{}", " of the city".repeat(9));
+    let mail = format!("Message-ID: <1@x>\nFrom: \"{name}\" <evil@x.example>\nSubject: x\n\nx\n");
+    home.deliver("", "1:2,S", mail.as_bytes());
+    home.first_index();
+    let shown = home.on_terminal(&["contacts"], &[]).out;
+    assert!(shown.ends_with("… <evil@x.example>\n"), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+}
+
+#[test]
+fn information_is_not_cut() {
+    let home = Home::indexed();
+    let data = home.path().join("d".repeat(100));
+    fs::rename(home.data(), &data).unwrap();
+    let shown = home.on_terminal(&["--data", data.to_str().unwrap(), "info"], &[]).out;
+    assert!(shown.contains(&format!("  {}\n", data.display())), "{shown}");
+}

@@ -10,6 +10,7 @@ use pneu::{Circle, Person};
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use terminal::command_line::Run;
+use terminal::screen::{cut, width};
 
 /// List people by name or address
 ///
@@ -83,7 +84,7 @@ impl Run<Session> for Arguments {
         let mut output = session.output();
         for person in people.iter().take(self.max.map_or(usize::MAX, NonZeroUsize::get)) {
             match self.format {
-                Format::Plain => output.listed(&plain(person))?,
+                Format::Plain => output.line(&plain(person, output.terminal.columns))?,
                 Format::Json => output.bytes(&json(person))?,
             }
         }
@@ -92,14 +93,18 @@ impl Run<Session> for Arguments {
     }
 }
 
-fn plain(person: &Person) -> String {
-    let line = match person.name.as_str() {
-        "" => person.address.clone(),
-        // Some programs write the address twice.
-        name if name.eq_ignore_ascii_case(&person.address) => person.address.clone(),
-        name => format!("{name} <{}>", person.address),
-    };
-    one_line(&line).into_owned()
+/// Returns a person as a line that fits into the columns of a terminal. Only the name is cut: its sender chose
+/// it, and a name that looks like an address must not stand for the address.
+fn plain(person: &Person, columns: Option<usize>) -> String {
+    let address = one_line(&person.address);
+    let name = one_line(&person.name);
+    // Some programs write the address twice.
+    if name.is_empty() || person.name.eq_ignore_ascii_case(&person.address) {
+        return address.into_owned();
+    }
+    let behind = format!(" <{address}>");
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(width(&behind)));
+    format!("{}{behind}", cut(&name, room))
 }
 
 fn json(person: &Person) -> Vec<u8> {
@@ -139,7 +144,16 @@ mod tests {
             ("Ana@Example.org", "ana@example.org"),
             ("A\u{1b}[1m", "A\u{fffd}[1m <ana@example.org>"),
         ] {
-            assert_eq!(plain(&person(name)), expected);
+            assert_eq!(plain(&person(name), None), expected);
+        }
+        for (columns, expected) in [
+            (40, "Ana <evil@x.example.o… <ana@example.org>"),
+            (30, "Ana <evil@x… <ana@example.org>"),
+            (19, "… <ana@example.org>"),
+            (18, " <ana@example.org>"),
+            (5, " <ana@example.org>"),
+        ] {
+            assert_eq!(plain(&person("Ana <evil@x.example.org> of the city"), Some(columns)), expected);
         }
     }
 }

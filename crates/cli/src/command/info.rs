@@ -46,7 +46,7 @@ impl Run<Session> for Arguments {
         let columns = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let mut output = session.output();
         for (name, value) in &lines {
-            output.listed(&format!("{name:columns$}  {}", one_line(value)))?;
+            output.line(&format!("{name:columns$}  {}", one_line(value)))?;
         }
         output.finish()?;
         Ok(Outcome::Done)

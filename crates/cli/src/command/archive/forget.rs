@@ -10,7 +10,6 @@ use crate::environment;
 use crate::exit::Outcome;
 use crate::output::{self, Output};
 use crate::progress::Progress;
-use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use backup::{PolicyOutcome, Unreferenced};
@@ -144,7 +143,7 @@ fn print(
     if !session.is_quiet || arguments.dry_run {
         for &number in going {
             let (id, snapshot) = &listed[number];
-            output.line(&one_line(&format!("remove  {}", snapshot_line(id, snapshot))))?;
+            output.line(&format!("remove  {}", snapshot_line(id, snapshot, None)))?;
         }
     }
     if !session.is_quiet {

@@ -70,7 +70,7 @@ impl Run<Session> for Arguments {
             }
             is_any = true;
             match self.format {
-                Format::Plain => output.listed(&one_line(&snapshot_line(id, snapshot)))?,
+                Format::Plain => output.line(&snapshot_line(id, snapshot, output.terminal.columns))?,
                 Format::Json => output.bytes(&json_line(id, snapshot))?,
             }
         }
