@@ -3,10 +3,10 @@
 
 .PHONY: demo test bench docs fuzz dist test-dist size deny
 
-# Builds the release program, makes 20,000 messages under .demo, indexes them and finds some. The chore is
-# built for release, too: it shares most libraries with the program, which are then built once.
+# Builds the program, makes 20,000 messages under .demo, indexes them and finds some. The chore is
+# built in the same way: it shares most libraries with the program, which are then built once.
 demo:
-	cargo run --quiet --release --package xtask -- demo
+	cargo run --quiet --profile demo --package xtask -- demo
 
 # Everything that CI checks. Tests of repositories ask restic, which is installed where that can be.
 test:

@@ -34,9 +34,9 @@ const QUESTIONS: [(&str, &[&str]); 6] = [
 /// What cannot be built, made or run.
 pub fn demo() -> Result<()> {
     let place = workspace_root().join(PLACE);
-    say("Building the program (release) ...");
-    run(&mut cargo(&["build", "--release", "--package", "pneu-cli"]))?;
-    let program = target_directory().join("release/pneu");
+    say("Building the program ...");
+    run(&mut cargo(&["build", "--profile", "demo", "--package", "pneu-cli"]))?;
+    let program = target_directory().join("demo/pneu");
     let mail = place.join("Maildir");
     make_mail(&place, &mail)?;
     let pneu = |arguments: &[&str]| show(&program, arguments);

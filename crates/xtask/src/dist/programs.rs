@@ -14,7 +14,7 @@ pub(super) const NAMES: [&str; 2] = ["pneu", "pneu-tarantool"];
 const CRATES: [&str; 2] = ["pneu-cli", "pneu-tarantool"];
 
 /// The profile of packages.
-pub(super) const PROFILE: &str = "shipped";
+pub(super) const PROFILE: &str = "release";
 
 /// The programs of one target, as packages carry them.
 pub(super) struct Programs {
