@@ -23,8 +23,11 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 /// Linux limits advice to the read-ahead size of the disk, which is seldom smaller.
 const ADVICE_BYTES: usize = 128 << 10;
 
-/// After so many pieces that were in memory, only each piece whose number is a multiple of it is looked at.
+/// After so many pieces that were in memory, most of the next ones are not looked at.
 const SEEN_COUNT: u32 = 16;
+
+/// One in so many is looked at then: so few pieces in a row are read without advice.
+const LOOK_EVERY: u32 = 4;
 
 /// How many pieces were asked for since one was not in memory. A lost update costs nothing but a question.
 static SEEN: AtomicU32 = AtomicU32::new(0);
@@ -90,13 +93,13 @@ impl Map {
     /// it, with the system's usual read-ahead.
     ///
     /// Costs a microsecond for each piece in memory. So when the last [`SEEN_COUNT`] single pieces of this
-    /// process were in memory, most of the next ones are not looked at.
+    /// process were in memory, only one in [`LOOK_EVERY`] is looked at, until one is not in memory.
     pub fn will_need(&self, range: Range<usize>) {
         if let Storage::Mapped { map, .. } = &*self.storage {
             let end = range.end.min(map.len());
             if end.saturating_sub(range.start) <= ADVICE_BYTES {
                 let seen = SEEN.fetch_add(1, Ordering::Relaxed);
-                if seen >= SEEN_COUNT && !seen.is_multiple_of(SEEN_COUNT) {
+                if seen >= SEEN_COUNT && !seen.is_multiple_of(LOOK_EVERY) {
                     return;
                 }
             }

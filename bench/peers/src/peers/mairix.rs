@@ -3,7 +3,7 @@
 //! Input: directories, words. Output: commands. Does not know what is measured.
 
 use crate::peer::{Installed, Peer};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,6 +44,8 @@ impl Mairix {
         fs::create_dir_all(&self.home).with_context(|| format!("cannot make {}", self.home.display()))?;
         let base = maildir.parent().context("a Maildir has a parent")?.display();
         let name = maildir.file_name().unwrap_or_default().to_string_lossy();
+        // They have a meaning in mairix's configuration.
+        ensure!(!name.contains([':', '*', '?', '[', ']']), "mairix has no way to name {name:?}");
         let home = self.home.display();
         let text =
             format!("base={base}\nmaildir={name}...\nmfolder={home}/found\ndatabase={home}/database\n");

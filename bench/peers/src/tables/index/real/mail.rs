@@ -47,6 +47,17 @@ impl RealMail {
         Ok(())
     }
 
+    /// Makes sure that the mail is not in a directory that is cleared.
+    ///
+    /// # Errors
+    /// If it is.
+    pub(super) fn is_outside(&self, cleared: &Path) -> Result<()> {
+        let there = cleared.canonicalize();
+        let is_inside = there.is_ok_and(|there| self.root.starts_with(there));
+        ensure!(!is_inside, "the mail is in {}, which is cleared: move it", cleared.display());
+        Ok(())
+    }
+
     /// Returns the directory.
     pub(super) fn root(&self) -> &Path {
         &self.root
@@ -91,5 +102,8 @@ mod tests {
             assert!(real.excludes(&place.path().join(inside)).is_err(), "{inside}");
         }
         real.excludes(&place.path().join("beside/not/yet")).unwrap();
+        assert!(real.is_outside(place.path()).is_err() && real.is_outside(&mail).is_err());
+        real.is_outside(&mail.join("Folder")).unwrap();
+        real.is_outside(&place.path().join("not yet")).unwrap();
     }
 }

@@ -43,6 +43,7 @@ const PROGRAM: &str = super::COLUMNS[0];
 /// Measures everything.
 pub(crate) fn measure(bench: &mut Bench<'_>, mail: &RealMail) -> Result<()> {
     let place = bench.corpora().join("peers-index");
+    mail.is_outside(&place)?;
     corpora::clear(&place)?;
     std::fs::create_dir_all(&place).with_context(|| format!("cannot make {}", place.display()))?;
     // notmuch takes relative paths from the home directory.
