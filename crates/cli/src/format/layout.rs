@@ -4,6 +4,7 @@
 //! and dates are shortened, then the least important fields are left out. Does not know messages.
 
 use crate::format::fields::{Field, Piece, Shrink};
+use terminal::screen::width;
 
 /// Fewest columns of the subject, and of the last field, which takes what the others leave.
 const MAIN_COLUMNS_MIN: usize = 16;
@@ -13,6 +14,9 @@ const SUBJECT: char = 's';
 
 /// Fewest columns of any other text.
 const TEXT_COLUMNS_MIN: usize = 8;
+
+/// Columns between the places of tabs on terminals.
+const TAB_COLUMNS: usize = 8;
 
 /// Columns of a date without its time.
 pub(crate) const DAY_COLUMNS: usize = 10;
@@ -40,7 +44,8 @@ pub(crate) fn layout(pieces: &[Piece], columns: Option<usize>) -> Vec<Placed> {
         return placed(&pieces, all, wanted);
     }
     let spare = all.saturating_sub(sum(&pieces, least));
-    let missing = sum(&pieces, lacking) - sum(&pieces, |_, _| 0);
+    let last = fields(&pieces).last().map(|(place, _)| place);
+    let missing: usize = fields(&pieces).map(|(place, field)| lacking(field, last == Some(place))).sum();
     placed(&pieces, all, |field, is_last| {
         let least = least(field, is_last);
         match field.shrink {
@@ -56,7 +61,7 @@ fn placed(pieces: &[Piece], all: usize, width: impl Fn(&Field, bool) -> usize) -
     let mut used: usize = 0;
     let place = |(place, piece): (usize, &Piece)| {
         let columns = match piece {
-            Piece::Between(_) => 1,
+            Piece::Between(character) => between(*character, used),
             Piece::Field(_) if last == Some(place) => all.saturating_sub(used),
             Piece::Field(field) => width(field, false).min(all.saturating_sub(used)),
         };
@@ -68,11 +73,19 @@ fn placed(pieces: &[Piece], all: usize, width: impl Fn(&Field, bool) -> usize) -
 
 fn sum(pieces: &[Piece], width: fn(&Field, bool) -> usize) -> usize {
     let last = fields(pieces).last().map(|(place, _)| place);
-    let width = |(place, piece): (usize, &Piece)| match piece {
-        Piece::Between(_) => 1,
-        Piece::Field(field) => width(field, last == Some(place)),
+    let add = |used, (place, piece): (usize, &Piece)| match piece {
+        Piece::Between(character) => used + between(*character, used),
+        Piece::Field(field) => used + width(field, last == Some(place)),
     };
-    pieces.iter().enumerate().map(width).sum()
+    pieces.iter().enumerate().fold(0, add)
+}
+
+/// Returns how many columns a character takes. A tab leads to the next place that a terminal has for them.
+pub(crate) fn between(character: char, used: usize) -> usize {
+    match character {
+        '\t' => TAB_COLUMNS - used % TAB_COLUMNS,
+        other => width(other.encode_utf8(&mut [0; 4])),
+    }
 }
 
 fn wanted(field: &Field, _is_last: bool) -> usize {
@@ -145,7 +158,9 @@ mod tests {
             ("d f s", 1, "s1"),
             ("d f s z", 80, "d10 f21 s36 z10"),
             ("d f s z", 40, "d10 f9 s19"),
-            ("d g x|f\ts p", 40, "d10|f9\ts19"),
+            ("d g x|f\ts p", 40, "d10|f8\ts16"),
+            ("d\tf\ts", 80, "d16\tf24\ts24"),
+            ("d\u{3000}s", 80, "d16\u{3000}s62"),
         ] {
             assert_eq!(shown(list, columns), expected, "{list} {columns}");
         }
@@ -154,7 +169,7 @@ mod tests {
     #[test]
     fn nothing_is_wider_than_the_terminal() {
         let letters: String = FIELDS.iter().map(|field| format!("{} ", field.letter)).collect();
-        for list in [letters.trim(), "d f s", "z g", "s d", "k|z|s"] {
+        for list in [letters.trim(), "d f s", "z g", "s d", "k|z|s", "d\tf\ts", "f d", "z\u{3000}\ts"] {
             for columns in 1..400 {
                 let all: usize = layout(&parse(list).unwrap(), Some(columns)).iter().map(|p| p.columns).sum();
                 assert!(all <= columns, "{list}: {all} of {columns}");

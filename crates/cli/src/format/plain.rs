@@ -6,7 +6,7 @@
 
 use crate::format::FileChoice;
 use crate::format::fields::{Field, INDENT_DEPTH_MAX, Piece, Row, Shrink, Side};
-use crate::format::layout::{DAY_COLUMNS, Placed, layout};
+use crate::format::layout::{DAY_COLUMNS, Placed, between, layout};
 use crate::format::paths::End;
 use crate::sanitise::one_line;
 use jiff::tz::TimeZone;
@@ -88,10 +88,10 @@ impl Plain {
         for (place, Placed { piece, columns }) in self.pieces.iter().enumerate() {
             match piece {
                 Piece::Between(character) => {
-                    if self.terminal.columns.is_none_or(|all| used < all) {
+                    used = used.saturating_add(between(*character, used));
+                    if self.terminal.columns.is_none_or(|all| used <= all) {
                         line.push(*character);
                     }
-                    used += 1;
                 }
                 Piece::Field(field) => {
                     used += self.field((field, last == Some(place)), row, *columns, &mut line);
@@ -201,9 +201,15 @@ mod tests {
         assert_eq!(shown("d f s", narrow(20)), "Grüße From: x\u{fffd}");
         assert_eq!(shown("d f s", narrow(8)), "Grüße F…");
         for columns in 1..200 {
-            for fields in ["d f s", "d g f s z", "s f d", "i|l|k", "||z||s", "z"] {
+            for fields in
+                ["d f s", "d g f s z", "s f d", "i|l|k", "||z||s", "z", "d\tf\ts", "z\u{3000}z\ts\t\t"]
+            {
                 let line = shown(fields, narrow(columns));
-                assert!(width(&line) <= columns, "{columns} {fields}: {line}");
+                let with_tabs = line.chars().fold(0, |used, character| match character {
+                    '\t' => (used / 8 + 1) * 8,
+                    _ => used + width(character.encode_utf8(&mut [0; 4])),
+                });
+                assert!(with_tabs <= columns, "{columns} {fields}: {line}");
             }
         }
         let colored = Terminal { columns: None, has_color: true };
