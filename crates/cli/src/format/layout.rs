@@ -49,7 +49,10 @@ pub(crate) fn layout(pieces: &[Piece], columns: Option<usize>) -> Vec<Placed> {
     placed(&pieces, all, |field, is_last| {
         let least = least(field, is_last);
         match field.shrink {
-            Shrink::Text => least + spare * lacking(field, is_last) / missing.max(1),
+            Shrink::Text => {
+                let lacking = lacking(field, is_last);
+                least + (spare * lacking / missing.max(1)).min(lacking)
+            }
             Shrink::Day | Shrink::Never => least,
         }
     })
@@ -158,6 +161,7 @@ mod tests {
             ("d f s", 1, "s1"),
             ("d f s z", 80, "d10 f21 s36 z10"),
             ("d f s z", 40, "d10 f9 s19"),
+            ("f d", 40, "f24 d15"),
             ("d g x|f\ts p", 40, "d10|f8\ts16"),
             ("d\tf\ts", 80, "d16\tf24\ts24"),
             ("d\u{3000}s", 80, "d16\u{3000}s62"),
