@@ -88,6 +88,11 @@ fn a_word_with_a_slash_or_the_name_of_a_directory_may_be_part_of_a_query() {
     let path = home.mail().join("cur/9:2,S");
     let both = home.good(&["view", path.to_str().unwrap(), "subject:third"]);
     assert_eq!(both.matches("\nSubject: ").count(), 2);
+    // Its flags changed, and with them its name.
+    for old in ["Mail/cur/9:2,", home.mail().join("cur/9:2,").to_str().unwrap()] {
+        let both = home.good(&["view", old, "subject:third"]);
+        assert_eq!(both.matches("\nSubject: ").count(), 2, "{old}");
+    }
 }
 
 #[test]

@@ -86,11 +86,11 @@ fn looks_like_query(text: &str) -> bool {
 /// Returns whether a word is the path of a message: a file is there, or was there and may have another name
 /// by now. `has_query` says whether a word beside it is certainly part of a query.
 fn is_path(path: &Path, has_query: bool) -> bool {
-    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
-    match directory {
+    let is_meant = path.is_absolute() && !has_query;
+    let no_file = path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir();
+    match path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
         _ if path.is_file() => true,
-        Some(_) if path.is_absolute() => !has_query,
-        Some(directory) => directory.is_dir() && !path.is_dir(),
+        Some(directory) => is_meant || !no_file && directory.is_dir(),
         None => false,
     }
 }
