@@ -234,6 +234,13 @@ fn commands_fields_and_snapshots_are_offered() {
         assert_eq!(offered.lines().count(), 3, "{offered}");
     }
     assert_eq!(asked(&["archive", "ls", "--repo", "s3:https://nobody.invalid/x", ""]), "values\nlatest\t\n");
+    let in_home = asked(&["archive", "ls", "--repo", "~/repository", "1a"]);
+    assert!(in_home.starts_with("values\n1a2b3c4d\t20"), "{in_home}");
+    // A path may follow.
+    for (command, expected) in [("ls", "-latest"), ("restore", "-latest"), ("forget", "+latest")] {
+        let offered = home.good(&["__complete", "zsh", "pneu", "archive", command, "lat"]);
+        assert_eq!(offered, format!("values\n{expected}\t\n"), "{command}");
+    }
 }
 
 #[test]

@@ -48,8 +48,11 @@ fn offered(wanted: &Wanted, session: &Session) -> Offered {
         "+TAG|-TAG... -- QUERY" => tags_or_query(wanted.value, &names),
         "NAME" => Offered::Values(words(names.saved_queries())),
         "FIELDS" => Offered::Values(fields(wanted.value)),
-        "SNAPSHOT" | "SNAPSHOT[:PATH]" => {
-            Offered::Values(names.snapshots(wanted.given("repo").and_then(OsStr::to_str)))
+        "SNAPSHOT" => Offered::Values(snapshots(wanted, session)),
+        // The shell adds no space, so that a path may follow.
+        "SNAPSHOT[:PATH]" => {
+            let beginning = |snapshot: Candidate| Candidate { is_open: true, ..snapshot };
+            Offered::Values(snapshots(wanted, session).into_iter().map(beginning).collect())
         }
         "[NAME=]DIR" => match roots(wanted.value, &names) {
             roots if roots.is_empty() => Offered::Directories,
@@ -68,6 +71,12 @@ fn without_tilde(word: &OsStr, home: Option<&Path>) -> PathBuf {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => path.to_owned(),
     }
+}
+
+/// Returns the snapshots of the repository that the line names, or else of the usual one.
+fn snapshots(wanted: &Wanted, session: &Session) -> Vec<Candidate> {
+    let named = wanted.given("repo").map(|repo| without_tilde(repo, session.home.as_deref()));
+    Names(session).snapshots(named.as_deref().and_then(Path::to_str))
 }
 
 fn words(names: Vec<String>) -> Vec<Candidate> {
