@@ -244,6 +244,34 @@ fn commands_fields_and_snapshots_are_offered() {
 }
 
 #[test]
+fn old_snapshots_of_a_large_repository_are_offered_by_their_beginning() {
+    let home = Home::indexed();
+    let snapshots = home.path().join("repository/snapshots");
+    fs::create_dir_all(&snapshots).unwrap();
+    for number in 0..1000_u32 {
+        fs::write(snapshots.join(format!("{number:08x}").repeat(8)), "").unwrap();
+    }
+    let old = fs::File::create(snapshots.join("1a2b3c4d".repeat(8))).unwrap();
+    old.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(86_400)).unwrap();
+    let asked =
+        |word| home.good(&["__complete", "fish", "pneu", "archive", "ls", "--repo", "repository", word]);
+    assert_eq!(asked("1a"), "values\n1a2b3c4d\t1970-01-02 00:00\n");
+    assert_eq!(asked("").lines().count(), 202);
+}
+
+#[test]
+fn a_pipe_that_should_name_the_repository_is_not_waited_for() {
+    let home = Home::indexed();
+    let pipe = home.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let line = ["10", env!("CARGO_BIN_EXE_pneu"), "__complete", "fish", "pneu", "archive", "ls", ""];
+    let mut command = Command::new("timeout");
+    command.args(line).env_clear().env("HOME", home.path()).env("TZ", "UTC");
+    let offered = run(command.env("RESTIC_REPOSITORY_FILE", &pipe));
+    assert_eq!((offered.code, offered.out.as_str()), (Some(0), "values\nlatest\t\n"));
+}
+
+#[test]
 fn nothing_is_offered_or_said_where_there_is_nothing() {
     let home = Home::new();
     for words in [

@@ -28,6 +28,9 @@ const ADDRESS_BYTES_MAX: usize = 64 << 10;
 pub(crate) const NO_REPOSITORY: &str = "no repository is named: give one with --repo, \
     RESTIC_REPOSITORY, or in the configuration under [archive]";
 
+/// Most entries of a directory of snapshots that are read to complete a word.
+const LISTED_COUNT_MAX: usize = 100_000;
+
 /// The directory of snapshots in a repository.
 const SNAPSHOTS: &str = "snapshots";
 
@@ -97,15 +100,16 @@ impl ReadLock {
 }
 
 /// Returns the snapshots of the repository that the user means, with their files, if it is a directory. Opens
-/// nothing, and ignores all errors.
+/// no repository, waits for no pipe, and ignores all errors.
 pub(crate) fn local_snapshots(options: &RepositoryOptions, session: &Session) -> Vec<(Id, PathBuf)> {
     let variables = environment::repository_variables();
     let configured = session.configured().ok().and_then(|configured| configured.archive.as_ref());
-    let address = address_text(options, &variables, configured).ok();
+    let address = address_text(options, &variables, configured, Source::File).ok();
     let Some(Address::Local(place)) = address.and_then(|text| Address::parse(&text).ok()) else {
         return Vec::new();
     };
     let files = std::fs::read_dir(place.join(SNAPSHOTS)).into_iter().flatten().flatten();
+    let files = files.take(LISTED_COUNT_MAX);
     files.filter_map(|file| Some((file.file_name().to_str()?.parse().ok()?, file.path()))).collect()
 }
 
@@ -117,7 +121,7 @@ impl ConfiguredRepository {
     pub(crate) fn new(options: &RepositoryOptions, session: &Session) -> Result<ConfiguredRepository> {
         let variables = environment::repository_variables();
         let configured = session.configured()?.archive.clone();
-        let text = address_text(options, &variables, configured.as_ref())?;
+        let text = address_text(options, &variables, configured.as_ref(), Source::Anything)?;
         let place_options = PlaceOptions {
             disk: Arc::clone(&session.environment.disk),
             credentials: variables.credentials.clone(),
@@ -313,17 +317,18 @@ impl signals::Lock for RepositoryLock {
     }
 }
 
-/// Returns the address that the user means.
+/// Returns the address that the user means. `from` says what a file that holds it may be.
 fn address_text(
     options: &RepositoryOptions,
     variables: &RepositoryVariables,
     configured: Option<&ArchiveConfiguration>,
+    from: Source,
 ) -> Result<String> {
     if let Some(repository) = options.repo.as_ref().or(variables.repository.as_ref()) {
         return Ok(repository.clone());
     }
     if let Some(path) = &variables.repository_file {
-        let bytes = disk::read_small(path, ADDRESS_BYTES_MAX, Source::Anything)
+        let bytes = disk::read_small(path, ADDRESS_BYTES_MAX, from)
             .map_err(|error| anyhow!("cannot read RESTIC_REPOSITORY_FILE {}: {error}", path.display()))?;
         return Ok(String::from_utf8_lossy(&bytes).trim().to_owned());
     }

@@ -76,7 +76,7 @@ fn without_tilde(word: &OsStr, home: Option<&Path>) -> PathBuf {
 /// Returns the snapshots of the repository that the line names, or else of the usual one.
 fn snapshots(wanted: &Wanted, session: &Session) -> Vec<Candidate> {
     let named = wanted.given("repo").map(|repo| without_tilde(repo, session.home.as_deref()));
-    Names(session).snapshots(named.as_deref().and_then(Path::to_str))
+    Names(session).snapshots(named.as_deref().and_then(Path::to_str), wanted.value)
 }
 
 fn words(names: Vec<String>) -> Vec<Candidate> {

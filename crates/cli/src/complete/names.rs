@@ -1,7 +1,7 @@
 //! The names that Tab offers: tags, folders, saved queries, roots, headers, snapshots.
 //!
 //! Input: a session. Output: names; none if there is no index, or it is damaged. Never asks for a password,
-//! and never uses a network.
+//! never opens a connection, never waits for a pipe, and looks at a limited number of files.
 
 use crate::archive::repository::{RepositoryOptions, local_snapshots};
 use crate::environment;
@@ -16,6 +16,9 @@ use terminal::completion::Candidate;
 /// Most snapshots that are offered.
 const SNAPSHOT_COUNT_MAX: usize = 200;
 
+/// Most snapshots whose times are read. If more begin with what was typed, these are any of them.
+const DATED_COUNT_MAX: usize = 400;
+
 /// The names that a session knows. Each list is read when it is asked for.
 pub(super) struct Names<'a>(pub(super) &'a Session);
 
@@ -27,12 +30,14 @@ impl Names<'_> {
     }
 
     /// Returns `latest`, and the snapshots of a repository in a directory, the newest first, each with its
-    /// time. Their names are those of files there; what is in them is encrypted.
-    pub(super) fn snapshots(&self, repository: Option<&str>) -> Vec<Candidate> {
+    /// time. Their names are those of files there; what is in them is encrypted. Only those are read that
+    /// begin with `typed`.
+    pub(super) fn snapshots(&self, repository: Option<&str>, typed: &str) -> Vec<Candidate> {
         let options = RepositoryOptions { repo: repository.map(str::to_owned), ..Default::default() };
         let files = local_snapshots(&options, self.0);
+        let begun = files.iter().filter(|(id, _)| id.short().starts_with(typed));
         let mut dated: Vec<(i64, String)> =
-            files.iter().map(|(id, path)| (modified_seconds(path), id.short())).collect();
+            begun.take(DATED_COUNT_MAX).map(|(id, path)| (modified_seconds(path), id.short())).collect();
         dated.sort_by(|a, b| b.cmp(a));
         dated.truncate(SNAPSHOT_COUNT_MAX);
         let now = environment::now();
