@@ -9,9 +9,10 @@ use terminal::completion::{CompletedShell, script};
 
 /// Print completions for a shell
 ///
-/// Prints a script for bash, zsh or fish. Tab then completes commands and options, and in queries the names
-/// of fields, flags, folders, tags and saved queries. The script asks pneu for them each time, so it stays
-/// right when tags or folders change.
+/// Prints a script for bash, zsh or fish. Tab then completes commands, also after "help", options, lists of
+/// fields, and snapshots of repositories in directories, and in queries the names of fields, flags, folders,
+/// tags and saved queries. The script asks pneu for them each time, so it stays right when tags or folders
+/// change.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
