@@ -93,8 +93,8 @@ impl Run<Session> for Arguments {
     }
 }
 
-/// Returns a person as a line that fits into the columns of a terminal. Only the name is cut: its sender chose
-/// it, and a name that looks like an address must not stand for the address.
+/// Returns a person as a line that fits into the columns of a terminal. Only the name is cut: its sender
+/// chose it, and a name that looks like an address must not stand for the address.
 fn plain(person: &Person, columns: Option<usize>) -> String {
     let address = one_line(&person.address);
     let name = one_line(&person.name);
