@@ -13,7 +13,7 @@ pub(crate) const ATTACHMENT: &str = "mail";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
 /// Version of the mail tables, the text index and this attachment. An index of another version is rebuilt.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// A directory that holds Maildirs, and its name in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub(crate) fn decode_roots(input: &[u8]) -> Option<Vec<Root>> {
     // The next numbers come before the roots. Version 1 has two of them, later versions three.
     let number_count = match number(&mut input)? {
         1 => 2,
-        2 | VERSION => 3,
+        2..=VERSION => 3,
         _ => return None,
     };
     for _ in 0..number_count {
@@ -202,13 +202,15 @@ mod tests {
         first.drain(12..16);
         assert_eq!(decode_roots(&first), Some(sample().roots));
         assert_eq!(decode_roots(&first[..20]), None);
-        let mut second = whole.clone();
-        second[8] = 2;
-        assert_eq!(decode_roots(&second), Some(sample().roots));
+        for version in 2..VERSION {
+            let mut older = whole.clone();
+            older[8] = u8::try_from(version).unwrap();
+            assert_eq!(decode_roots(&older), Some(sample().roots));
+        }
         let mut newer = whole;
         newer[8] = 9;
         assert_eq!(decode_roots(&newer), None);
-        assert_eq!(VERSION, 3, "a new version has its own count of numbers");
+        assert_eq!(VERSION, 4, "a new version has its own count of numbers");
     }
 
     #[test]
