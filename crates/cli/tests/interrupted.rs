@@ -292,7 +292,9 @@ fn a_second_ctrl_c_ends_a_pass_at_once() {
     wait_until_taken(&child, Signal::INT);
     signal(&child, Signal::INT);
     let run = end(child);
-    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", ""));
+    // On a slow machine the signals come after it told that it waits.
+    let said = run.err.strip_prefix("pneu: waiting for another process: a test\n").unwrap_or(&run.err);
+    assert_eq!((run.code, run.out.as_str(), said), (Some(130), "", ""));
     drop(lock);
     assert_complete_after_next_pass(&home);
 }
