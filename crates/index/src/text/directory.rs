@@ -30,7 +30,7 @@ pub(crate) struct TextFiles {
     path: PathBuf,
     small: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
     held: Arc<Mutex<HashMap<PathBuf, Arc<dyn FileHandle>>>>,
-    /// Files that were mapped ahead, until they are opened.
+    /// Files that were mapped before they are opened.
     mapped: Arc<Mutex<HashMap<PathBuf, MappedFile>>>,
     /// The digests of the files of the segments that it is bound to; 0 for a file that a segment does not
     /// have.
@@ -52,7 +52,8 @@ impl TextFiles {
 
     /// Opens the same directory with small files of its own.
     pub(crate) fn with_own_small_files(&self) -> TextFiles {
-        TextFiles { expected: Arc::clone(&self.expected), ..TextFiles::new(&self.disk, &self.path) }
+        let (mapped, expected) = (Arc::clone(&self.mapped), Arc::clone(&self.expected));
+        TextFiles { mapped, expected, ..TextFiles::new(&self.disk, &self.path) }
     }
 
     /// Opens the same directory, bound to these segments: of each, only the committed files are accepted.
@@ -90,19 +91,36 @@ impl TextFiles {
         Ok(())
     }
 
-    /// Maps all files of a segment that are about to be opened, so that the disk reads their ends at the same
-    /// time. A file that cannot be mapped is left out: opening it gives the reason.
-    pub(crate) fn map_ahead(&self, segment: &TextSegment) {
-        let opened = files_of(segment).filter(|(path, digest)| *digest != 0 && !is_word_list(path));
-        let files = opened.filter_map(|(path, _)| {
-            let file = MappedFile::new(self.disk.as_ref(), &self.path.join(&path)).ok()?;
-            Some((path, file))
-        });
-        self.mapped.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
+    /// Maps all files of a segment that a search opens, and keeps the maps: from now on they stay, even if
+    /// they are removed. Reads none of them.
+    ///
+    /// # Errors
+    /// A file is missing or cannot be mapped.
+    pub(crate) fn map(&self, segment: &TextSegment) -> Result<(), OpenReadError> {
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        for (path, _) in files_of(segment).filter(|(path, digest)| *digest != 0 && !is_word_list(path)) {
+            if !mapped.contains_key(&path) {
+                let file = self.path.join(&path);
+                let map =
+                    MappedFile::new(self.disk.as_ref(), &file).map_err(|error| refusal(error, &file))?;
+                mapped.insert(path, map);
+            }
+        }
+        Ok(())
     }
 
-    /// Shares the open files of a segment with another opening of the directory.
+    /// Asks for the ends of a segment's mapped files, which are about to be opened.
+    pub(crate) fn ask_for_ends(&self, segment: &TextSegment) {
+        let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        files_of(segment).filter_map(|(path, _)| mapped.get(&path)).for_each(MappedFile::ask_for_end);
+    }
+
+    /// Shares the open and mapped files of a segment with another opening of the directory.
     pub(crate) fn share(&self, other: &TextFiles, segment: &TextSegment) {
+        let mapped = other.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_segment =
+            files_of(segment).filter_map(|(path, _)| mapped.get(&path).map(|file| (path, file.clone())));
+        self.mapped.lock().unwrap_or_else(PoisonError::into_inner).extend(of_segment);
         let held = other.held.lock().unwrap_or_else(PoisonError::into_inner);
         let of_segment =
             files_of(segment).filter_map(|(path, _)| held.get(&path).map(|file| (path, Arc::clone(file))));
@@ -189,6 +207,14 @@ fn sentence(path: &Path, error: &TantivyError) -> String {
     format!("text index in {}: {what}", path.display())
 }
 
+/// Converts an error of the store about a file to one of tantivy.
+fn refusal(error: store::Error, file: &Path) -> OpenReadError {
+    match error {
+        store::Error::Io(error) if error.is_not_found() => OpenReadError::FileDoesNotExist(file.to_owned()),
+        other => OpenReadError::wrap_io_error(io::Error::other(other), file.to_owned()),
+    }
+}
+
 /// Returns whether a file is a list of words, which only some queries open.
 fn is_word_list(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "words")
@@ -235,15 +261,12 @@ impl Directory for TextFiles {
         if expected == Some(0) {
             return Err(OpenReadError::FileDoesNotExist(file));
         }
-        let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+        let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
         let mapped = mapped.map_or_else(|| MappedFile::new(self.disk.as_ref(), &file), Ok);
         let sealed = mapped.and_then(|mapped| mapped.open(SEALED_KIND)).and_then(|sealed| {
             expected.map_or(Ok(()), |expected| sealed.expect_digest(expected)).map(|()| sealed)
         });
-        let sealed = sealed.map_err(|error| match error {
-            store::Error::Io(error) if error.is_not_found() => OpenReadError::FileDoesNotExist(file.clone()),
-            other => OpenReadError::wrap_io_error(io::Error::other(other), file.clone()),
-        })?;
+        let sealed = sealed.map_err(|error| refusal(error, &file))?;
         Ok(Arc::new(SealedHandle { bytes: OwnedBytes::new(sealed.map().clone()), sealed }))
     }
 

@@ -31,7 +31,8 @@ pub(super) fn open_segments(
 pub(super) fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
     let own = files.with_own_small_files();
     own.put_small("meta.json", meta(segments)?);
-    segments.iter().for_each(|segment| own.map_ahead(segment));
+    segments.iter().try_for_each(|segment| own.map(segment))?;
+    segments.iter().for_each(|segment| own.ask_for_ends(segment));
     for segment in segments {
         // If the file of positions is missing, tantivy assumes a segment without positions. All our segments
         // have one.

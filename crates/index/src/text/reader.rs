@@ -12,6 +12,7 @@ use crate::text::numbers::insert;
 use crate::text::open::open_segments;
 use crate::text::words::{Any, WordTest};
 use crate::text::{terms, values};
+use std::sync::OnceLock;
 use tantivy::postings::SegmentPostings;
 use tantivy::query::{EnableScoring, PhrasePrefixQuery, PhraseQuery, Query};
 use tantivy::schema::IndexRecordOption;
@@ -36,57 +37,85 @@ pub(super) type Words = Vec<String>;
 /// The text index in one commit.
 pub(crate) struct TextReader {
     files: TextFiles,
-    /// The segments as the commit names them, and the opened ones in the same order.
-    named: Vec<TextSegment>,
-    segments: Vec<SegmentReader>,
+    /// The segments as the commit names them, in any order, and those that an older reader has open.
+    named: Vec<(TextSegment, Option<SegmentReader>)>,
+    /// All of them in the same order, once a query has needed them.
+    segments: OnceLock<Vec<SegmentReader>>,
 }
 
 impl TextReader {
-    /// Opens the segments that a commit names.
+    /// Maps the files of the segments that a commit names. They are opened when a query needs them: many
+    /// commands search no text.
     ///
     /// # Errors
-    /// An error of tantivy: a damaged or missing file.
+    /// An error of tantivy: a missing file.
     pub(crate) fn open(files: &TextFiles, segments: &[TextSegment]) -> Result<TextReader> {
-        let files = files.bound_to(segments);
-        let opened = open_segments(&files, segments).map_err(|error| files.error(error))?;
-        Ok(TextReader { files, named: segments.to_vec(), segments: opened })
+        let named = segments.iter().map(|segment| (segment.clone(), None)).collect();
+        TextReader::mapped(files.bound_to(segments), named)
     }
 
-    /// Opens the segments that a later commit names. Reuses those that are open here.
+    /// Maps the files of the segments that a later commit names. Reuses what is open or mapped here.
     ///
     /// # Errors
     /// As [`TextReader::open`].
     pub(crate) fn newer(&self, files: &TextFiles, segments: &[TextSegment]) -> Result<TextReader> {
-        let (known, new): (Vec<&TextSegment>, Vec<&TextSegment>) =
-            segments.iter().partition(|segment| self.named.contains(segment));
         let files = files.bound_to(segments);
-        for segment in &known {
-            files.share(&self.files, segment);
-        }
-        let new: Vec<TextSegment> = new.into_iter().cloned().collect();
-        let opened = open_segments(&files, &new).map_err(|error| files.error(error))?;
-        let (mut named, mut readers) = (new, opened);
-        for (segment, reader) in self.named.iter().zip(&self.segments).filter(|(one, _)| known.contains(one))
-        {
-            named.push(segment.clone());
-            readers.push(reader.clone());
-        }
-        Ok(TextReader { files, named, segments: readers })
+        let place = |segment| self.named.iter().position(|(known, _)| known == segment);
+        let named = segments.iter().map(|segment| {
+            let reader = place(segment).and_then(|place| {
+                files.share(&self.files, segment);
+                self.opened(place)
+            });
+            (segment.clone(), reader)
+        });
+        let named = named.collect();
+        TextReader::mapped(files, named)
     }
 
     /// Returns the segments that `older` does not have.
     pub(crate) fn since(&self, older: &TextReader) -> TextReader {
-        let both = self.named.iter().zip(&self.segments);
-        let new = both.filter(|(segment, _)| !older.named.contains(segment));
-        let (named, segments) = new.map(|(segment, reader)| (segment.clone(), reader.clone())).unzip();
-        TextReader { files: self.files.clone(), named, segments }
+        let is_new = |segment| older.named.iter().all(|(known, _)| known != segment);
+        let both = (0..).zip(&self.named).filter(|(_, (segment, _))| is_new(segment));
+        let named = both.map(|(place, (segment, _))| (segment.clone(), self.opened(place))).collect();
+        TextReader { files: self.files.clone(), named, segments: OnceLock::new() }
     }
 
-    /// Opens the lists of words and keeps them open. Otherwise they are opened when a query needs them.
+    fn mapped(files: TextFiles, named: Vec<(TextSegment, Option<SegmentReader>)>) -> Result<TextReader> {
+        let mapped = named.iter().try_for_each(|(segment, _)| files.map(segment));
+        mapped.map_err(|error| files.error(error.into()))?;
+        Ok(TextReader { files, named, segments: OnceLock::new() })
+    }
+
+    /// Returns the reader of a segment, if it is open.
+    fn opened(&self, place: usize) -> Option<SegmentReader> {
+        match self.segments.get() {
+            Some(segments) => segments.get(place).cloned(),
+            None => self.named.get(place).and_then(|(_, reader)| reader.clone()),
+        }
+    }
+
+    /// Returns the segments, opened.
     ///
     /// # Errors
     /// An error of tantivy: a damaged file.
-    pub(crate) fn open_word_lists(&self) -> Result<()> {
+    fn segments(&self) -> Result<&[SegmentReader]> {
+        if let Some(segments) = self.segments.get() {
+            return Ok(segments);
+        }
+        let closed = self.named.iter().filter(|(_, reader)| reader.is_none());
+        let closed: Vec<TextSegment> = closed.map(|(segment, _)| segment.clone()).collect();
+        let opened = open_segments(&self.files, &closed).map_err(|error| self.files.error(error))?;
+        let mut opened = opened.into_iter();
+        let all = self.named.iter().filter_map(|(_, reader)| reader.clone().or_else(|| opened.next()));
+        Ok(self.segments.get_or_init(|| all.collect()))
+    }
+
+    /// Opens all files and keeps them open. Otherwise they are opened when a query needs them.
+    ///
+    /// # Errors
+    /// An error of tantivy: a damaged file.
+    pub(crate) fn open_all(&self) -> Result<()> {
+        self.segments()?;
         self.files.hold_word_lists().map_err(|error| self.files.error(error.into()))
     }
 
@@ -102,7 +131,7 @@ impl TextReader {
         is_cancelled: &(dyn Fn() -> bool + Sync),
         found: &mut NumberSet,
     ) -> Result<()> {
-        for segment in &self.segments {
+        for segment in self.segments()? {
             if is_cancelled() {
                 break;
             }
@@ -124,7 +153,7 @@ impl TextReader {
         is_cancelled: &(dyn Fn() -> bool + Sync),
         found: &mut NumberSet,
     ) -> Result<()> {
-        let searched = terms::Searched { files: &self.files, segments: &self.segments, is_cancelled };
+        let searched = terms::Searched { files: &self.files, segments: self.segments()?, is_cancelled };
         terms::find(&searched, terms, test, found).map_err(|error| self.files.error(error))
     }
 
@@ -174,7 +203,7 @@ impl TextReader {
         is_cancelled: &(dyn Fn() -> bool + Sync),
         found: &mut NumberSet,
     ) -> Result<()> {
-        values::find(&self.segments, values, test, is_cancelled, found)
+        values::find(self.segments()?, values, test, is_cancelled, found)
             .map_err(|error| self.files.error(error))
     }
 
@@ -184,7 +213,7 @@ impl TextReader {
     /// An error of tantivy: a damaged file.
     pub(crate) fn numbers(&self) -> Result<Vec<u32>> {
         let mut all = Vec::new();
-        for segment in &self.segments {
+        for segment in self.segments()? {
             let numbers = segment.fast_fields().u64(NUMBER).map_err(|error| self.files.error(error))?;
             let documents = 0..segment.max_doc();
             all.extend(documents.filter_map(|document| u32::try_from(numbers.first(document)?).ok()));

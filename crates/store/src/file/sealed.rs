@@ -38,8 +38,9 @@ pub struct Sealed {
     verified: Box<[AtomicU64]>,
 }
 
-/// A sealed file that is mapped, but not checked yet. The system was asked to read its end. Many files are
-/// opened sooner if all of them are mapped first: the disk then reads them at the same time.
+/// A sealed file that is mapped, but not checked yet. It stays, even if it is removed. A clone costs a
+/// reference count.
+#[derive(Clone)]
 pub struct MappedFile {
     path: PathBuf,
     map: Map,
@@ -51,11 +52,16 @@ impl MappedFile {
     /// # Errors
     /// Disk errors.
     pub fn new(disk: &dyn Disk, path: &Path) -> Result<MappedFile> {
-        let map = disk.map(path)?;
+        Ok(MappedFile { path: path.to_owned(), map: disk.map(path)? })
+    }
+
+    /// Asks the system to read what [`MappedFile::open`] will check. If many files are to be opened, ask for
+    /// all of them first: the disk then reads them at the same time.
+    pub fn ask_for_end(&self) {
         // The trailer, the checksums, and the last chunk of the content, where readers begin, in one request.
-        let chunk_count = map.len().saturating_sub(TRAILER_BYTES).div_ceil(CHUNK_BYTES.saturating_add(8));
-        map.will_need(chunk_count.saturating_sub(1).saturating_mul(CHUNK_BYTES)..map.len());
-        Ok(MappedFile { path: path.to_owned(), map })
+        let length = self.map.len();
+        let chunk_count = length.saturating_sub(TRAILER_BYTES).div_ceil(CHUNK_BYTES.saturating_add(8));
+        self.map.will_need(chunk_count.saturating_sub(1).saturating_mul(CHUNK_BYTES)..length);
     }
 
     /// Checks what [`Sealed::open`] checks.
@@ -92,7 +98,9 @@ impl Sealed {
     /// [`Error::Corrupt`] if the file is cut or damaged, not of this `kind` or written under another name,
     /// [`Error::Version`] if it is too new, and disk errors.
     pub fn open(disk: &dyn Disk, path: &Path, kind: u32) -> Result<Sealed> {
-        MappedFile::new(disk, path)?.open(kind)
+        let file = MappedFile::new(disk, path)?;
+        file.ask_for_end();
+        file.open(kind)
     }
 
     /// Returns the file's path.

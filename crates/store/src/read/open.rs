@@ -98,7 +98,7 @@ fn open_named(
     Ok(state)
 }
 
-/// Maps the segments that are not open.
+/// Maps the segments that are not open, and asks for their ends.
 fn map_all(
     disk: &dyn Disk,
     directory: &Path,
@@ -107,7 +107,12 @@ fn map_all(
 ) -> HashMap<FileNumber, Result<MappedFile>> {
     let named = manifest.tables.iter().flat_map(|table| &table.segments).map(|entry| entry.number);
     let new = named.filter(|number| !open.contains_key(number));
-    new.map(|number| (number, MappedFile::new(disk, &directory.join(number.segment())))).collect()
+    let map = |number: FileNumber| {
+        let file = MappedFile::new(disk, &directory.join(number.segment()))?;
+        file.ask_for_end();
+        Ok(file)
+    };
+    new.map(|number| (number, map(number))).collect()
 }
 
 fn read_manifest(disk: &dyn Disk, directory: &Path) -> Result<Manifest> {

@@ -167,7 +167,7 @@ impl Mailbox {
         self.forest()?;
         self.check_cancelled()?;
         self.copies()?;
-        self.text().open_word_lists()
+        self.text().open_all()
     }
 
     /// Returns the roots of the last pass.
