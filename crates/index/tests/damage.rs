@@ -208,7 +208,12 @@ fn a_missing_or_replaced_text_file_is_named() {
         writer.finish().unwrap();
         let error = ask(&other, fixture.root()).unwrap_err().to_string();
         assert!(error.contains(&*file.to_string_lossy()) && error.contains("not the file"), "{error}");
-        let damage = index::diagnose(&environment_of(&other), index::Depth::Deep).unwrap();
+        for depth in [index::Depth::Quick, index::Depth::Deep] {
+            let damage = index::diagnose(&environment_of(&other), depth).unwrap();
+            assert!(names(&file, &damage), "{depth:?}: {damage:?}");
+        }
+        other.put(&file, &bytes[..bytes.len() / 2]);
+        let damage = index::diagnose(&environment_of(&other), index::Depth::Quick).unwrap();
         assert!(names(&file, &damage), "{damage:?}");
     }
 }

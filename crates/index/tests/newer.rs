@@ -201,6 +201,42 @@ fn a_list_of_words_that_a_merge_removed_is_not_needed() {
 }
 
 #[test]
+fn text_files_that_a_merge_removed_do_not_stay_mapped() {
+    let fixture = Fixture::new();
+    let mut count = 0;
+    let mut add = |more: u32| {
+        for number in count..count + more {
+            fixture.put(
+                "f",
+                "cur",
+                &format!("{number}.x:2,S"),
+                &message(&format!("m{number}"), "one", "words"),
+            );
+        }
+        count += more;
+        fixture.update();
+    };
+    // A large segment, which no merge of small ones takes: its reader is carried forward.
+    add(1100);
+    (0..4).for_each(|_| add(1));
+    let mailbox = fixture.mailbox();
+    mailbox.pin().unwrap();
+    let before = mailbox.counts().unwrap().text_segments;
+    while fixture.mailbox().counts().unwrap().text_segments >= before {
+        add(1);
+    }
+    let newer = mailbox.newer(&fixture.environment).unwrap().expect("there is a newer commit");
+    newer.pin().unwrap();
+    drop(mailbox);
+    let text = fixture.environment.index_directory().join("text");
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let removed =
+        maps.lines().filter(|line| line.contains(text.to_str().unwrap()) && line.ends_with("(deleted)"));
+    assert_eq!(removed.collect::<Vec<_>>(), Vec::<&str>::new());
+    assert_eq!(newer.count(&query("words")).unwrap(), u64::from(count));
+}
+
+#[test]
 fn a_damaged_segment_that_was_replaced_does_not_keep_a_newer_commit_out() {
     let fixture = Fixture::new();
     // Much that compresses badly, so that most of the segment is header records, which nobody has read yet.

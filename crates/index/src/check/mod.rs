@@ -82,14 +82,21 @@ fn is_mendable(error: &Error) -> bool {
 fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> Result<Vec<Damage>> {
     let snapshot = mailbox.snapshot();
     let mut found = Vec::new();
-    if depth == Depth::Deep {
+    let is_deep = depth == Depth::Deep;
+    if is_deep {
         for damage in store::verify(snapshot) {
             found.push(Damage::of_index(damage.file, damage.what));
         }
-        let state = open::state(snapshot, &environment.index_directory())?;
-        let damage = text::verify(environment.disk.as_ref(), &environment.text_directory(), &state.text);
-        found.extend(damage.into_iter().map(|(file, what)| Damage::of_index(file, what)));
-        in_text(mailbox, snapshot, environment, &mut found)?;
+    }
+    let state = open::state(snapshot, &environment.index_directory())?;
+    let (disk, directory) = (environment.disk.as_ref(), environment.text_directory());
+    let damage = text::verify(disk, &directory, &state.text, is_deep);
+    let is_text_whole = damage.is_empty();
+    found.extend(damage.into_iter().map(|(file, what)| Damage::of_index(file, what)));
+    if is_deep {
+        if is_text_whole {
+            in_text(mailbox, snapshot, environment, &mut found)?;
+        }
         records(environment, snapshot, &mut found)?;
     }
     agreement(environment, snapshot, &mut found)?;

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::state::{TEXT_ENDINGS, TextSegment};
 use crate::text::SEALED_KIND;
 use disk::Disk;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fmt;
@@ -52,8 +53,7 @@ impl TextFiles {
 
     /// Opens the same directory with small files of its own.
     pub(crate) fn with_own_small_files(&self) -> TextFiles {
-        let (mapped, expected) = (Arc::clone(&self.mapped), Arc::clone(&self.expected));
-        TextFiles { mapped, expected, ..TextFiles::new(&self.disk, &self.path) }
+        TextFiles { expected: Arc::clone(&self.expected), ..TextFiles::new(&self.disk, &self.path) }
     }
 
     /// Opens the same directory, bound to these segments: of each, only the committed files are accepted.
@@ -99,14 +99,20 @@ impl TextFiles {
     pub(crate) fn map(&self, segment: &TextSegment) -> Result<(), OpenReadError> {
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
         for (path, _) in files_of(segment).filter(|(path, digest)| *digest != 0 && !is_word_list(path)) {
-            if !mapped.contains_key(&path) {
-                let file = self.path.join(&path);
-                let map =
-                    MappedFile::new(self.disk.as_ref(), &file).map_err(|error| refusal(error, &file))?;
-                mapped.insert(path, map);
+            if let Entry::Vacant(place) = mapped.entry(path) {
+                let file = self.path.join(place.key());
+                let map = MappedFile::new(self.disk.as_ref(), &file);
+                place.insert(map.map_err(|error| refusal(error, &file))?);
             }
         }
         Ok(())
+    }
+
+    /// Forgets all open and mapped files. tantivy keeps the directory as long as one of its segments is open,
+    /// and files that were removed must not stay for so long.
+    pub(crate) fn forget(&self) {
+        self.mapped.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Asks for the ends of a segment's mapped files, which are about to be opened.
@@ -226,14 +232,20 @@ fn files_of(segment: &TextSegment) -> impl Iterator<Item = (PathBuf, u64)> + '_ 
     named.map(|(end, digest)| (PathBuf::from(format!("{}.{end}", segment.id)), digest))
 }
 
-/// Verifies that these segments have the committed files, and verifies all their checksums. Returns all
-/// damage found.
-pub(crate) fn verify(disk: &dyn Disk, directory: &Path, segments: &[TextSegment]) -> Vec<(PathBuf, String)> {
+/// Verifies that these segments have the committed files, and all their checksums if the check is a deep one.
+/// Returns all damage found.
+pub(crate) fn verify(
+    disk: &dyn Disk,
+    directory: &Path,
+    segments: &[TextSegment],
+    is_deep: bool,
+) -> Vec<(PathBuf, String)> {
     let mut damage = Vec::new();
     for (name, digest) in segments.iter().flat_map(files_of).filter(|(_, digest)| *digest != 0) {
         let path = directory.join(name);
         let found = Sealed::open(disk, &path, SEALED_KIND)
-            .and_then(|sealed| sealed.expect_digest(digest).map(|()| sealed.verify_all()));
+            .and_then(|sealed| sealed.expect_digest(digest).map(|()| sealed))
+            .map(|sealed| if is_deep { sealed.verify_all() } else { Vec::new() });
         match found {
             Ok(found) => damage.extend(found.into_iter().map(|error| (path.clone(), error.to_string()))),
             Err(error) if error.is_not_found() => {

@@ -17,20 +17,28 @@ pub(super) fn open_segments(
     if segments.is_empty() {
         return Ok(Vec::new());
     }
-    let index = open_index(files, segments)?;
+    let own = files.with_own_small_files();
+    let index = open_in(&own, files, segments)?;
     let found = index.searchable_segments()?;
     let in_order = segments.iter().map(|named| {
         let segment = found.iter().find(|segment| segment.id().uuid_string() == named.id);
         let missing = || tantivy::TantivyError::SystemError(format!("segment {} is not opened", named.id));
         SegmentReader::open(segment.ok_or_else(missing)?)
     });
-    in_order.collect()
+    let opened = in_order.collect();
+    own.forget();
+    opened
 }
 
 /// Opens tantivy's index over the segments that a commit names.
 pub(super) fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
-    let own = files.with_own_small_files();
+    open_in(&files.with_own_small_files(), files, segments)
+}
+
+/// Opens it in `own`, with the files that are mapped in `files`.
+fn open_in(own: &TextFiles, files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
     own.put_small("meta.json", meta(segments)?);
+    segments.iter().for_each(|segment| own.share(files, segment));
     segments.iter().try_for_each(|segment| own.map(segment))?;
     segments.iter().for_each(|segment| own.ask_for_ends(segment));
     for segment in segments {
@@ -38,7 +46,7 @@ pub(super) fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy
         // have one.
         own.hold(Path::new(&format!("{}.pos", segment.id)))?;
     }
-    let mut index = Index::open(own)?;
+    let mut index = Index::open(own.clone())?;
     index.set_tokenizers(tokenizers());
     Ok(index)
 }

@@ -37,7 +37,7 @@ pub(super) type Words = Vec<String>;
 /// The text index in one commit.
 pub(crate) struct TextReader {
     files: TextFiles,
-    /// The segments as the commit names them, in any order, and those that an older reader has open.
+    /// The segments in the order of the commit, and those that an older reader has open.
     named: Vec<(TextSegment, Option<SegmentReader>)>,
     /// All of them in the same order, once a query has needed them.
     segments: OnceLock<Vec<SegmentReader>>,
@@ -73,11 +73,16 @@ impl TextReader {
     }
 
     /// Returns the segments that `older` does not have.
-    pub(crate) fn since(&self, older: &TextReader) -> TextReader {
+    ///
+    /// # Errors
+    /// An error of tantivy: a damaged file.
+    pub(crate) fn since(&self, older: &TextReader) -> Result<TextReader> {
+        // Opened here, they stay open for later queries.
+        self.segments()?;
         let is_new = |segment| older.named.iter().all(|(known, _)| known != segment);
         let both = (0..).zip(&self.named).filter(|(_, (segment, _))| is_new(segment));
         let named = both.map(|(place, (segment, _))| (segment.clone(), self.opened(place))).collect();
-        TextReader { files: self.files.clone(), named, segments: OnceLock::new() }
+        Ok(TextReader { files: self.files.clone(), named, segments: OnceLock::new() })
     }
 
     fn mapped(files: TextFiles, named: Vec<(TextSegment, Option<SegmentReader>)>) -> Result<TextReader> {
@@ -244,7 +249,11 @@ fn phrase_prefix(
     let Some(last) = words.last() else { return Ok(()) };
     // tantivy allocates room for as many words as the limit allows, so the limit is their exact number.
     let inverted = segment.inverted_index(field.field())?;
-    let mut stream = inverted.terms().range().ge(last).into_stream()?;
+    let mut range = inverted.terms().range().ge(last);
+    if let Some(end) = terms::behind(last.as_bytes()) {
+        range = range.lt(end);
+    }
+    let mut stream = range.into_stream()?;
     let mut count = 0;
     while stream.advance() && stream.key().starts_with(last.as_bytes()) {
         count += 1;

@@ -80,7 +80,7 @@ impl Commit {
                 return Ok(None);
             }
             // An error may come from a damaged file of this commit that the newest one does not have. If it
-            // has that file, opening it anew says so.
+            // has that file, opening it anew or using it says so.
             if let Ok(Some(newer)) = self.continued(environment, newest) {
                 return Ok(Some(Newer::Continued(newer)));
             }

@@ -95,7 +95,7 @@ impl Personal {
         let mut received = received.clone();
         received.grow(newer.bound());
         if newer.may_have_more_messages(older) {
-            received.or(&self.find(newer, &newer.text.since(&older.text), &RECEIVED)?);
+            received.or(&self.find(newer, &newer.text.since(&older.text)?, &RECEIVED)?);
         }
         Ok(Personal { addresses, received: OnceLock::from(received) })
     }
