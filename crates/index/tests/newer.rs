@@ -202,7 +202,8 @@ fn a_list_of_words_that_a_merge_removed_is_not_needed() {
 
 #[test]
 fn text_files_that_a_merge_removed_do_not_stay_mapped() {
-    let fixture = Fixture::new();
+    let mut fixture = Fixture::new();
+    fixture.environment.context.thread_count = 1;
     let mut count = 0;
     let mut add = |more: u32| {
         for number in count..count + more {
@@ -227,6 +228,7 @@ fn text_files_that_a_merge_removed_do_not_stay_mapped() {
     }
     let newer = mailbox.newer(&fixture.environment).unwrap().expect("there is a newer commit");
     newer.pin().unwrap();
+    assert!(newer.counts().unwrap().text_segments > 1, "the large segment stays");
     drop(mailbox);
     let text = fixture.environment.index_directory().join("text");
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
