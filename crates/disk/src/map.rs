@@ -92,8 +92,8 @@ impl Map {
     /// requests are pending. This is only a hint: a later access to a page that is not in memory still reads
     /// it, with the system's usual read-ahead.
     ///
-    /// Costs a microsecond for each piece in memory. So when the last [`SEEN_COUNT`] single pieces of this
-    /// process were in memory, only one in [`LOOK_EVERY`] is looked at, until one is not in memory.
+    /// Costs a microsecond for each piece in memory. So when the last 16 single pieces of this process were
+    /// in memory, only one in four is looked at, until one is not in memory.
     pub fn will_need(&self, range: Range<usize>) {
         if let Storage::Mapped { map, .. } = &*self.storage {
             let end = range.end.min(map.len());
