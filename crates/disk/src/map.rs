@@ -23,14 +23,8 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 /// Linux limits advice to the read-ahead size of the disk, which is seldom smaller.
 const ADVICE_BYTES: usize = 128 << 10;
 
-/// After so many pieces that were in memory, most of the next ones are not looked at.
-const SEEN_COUNT: u32 = 16;
-
-/// One in so many is looked at then: so few pieces in a row are read without advice.
-const LOOK_EVERY: u32 = 4;
-
-/// How many pieces were asked for since one was not in memory. A lost update costs nothing but a question.
-static SEEN: AtomicU32 = AtomicU32::new(0);
+/// The looks at single pieces by the whole process.
+static LOOKS: Looks = Looks::new();
 
 /// The bytes of a file that never changes. They begin at an address divisible by 8, so that columns of
 /// numbers are used in place.
@@ -97,20 +91,46 @@ impl Map {
     pub fn will_need(&self, range: Range<usize>) {
         if let Storage::Mapped { map, .. } = &*self.storage {
             let end = range.end.min(map.len());
-            if end.saturating_sub(range.start) <= ADVICE_BYTES {
-                let seen = SEEN.fetch_add(1, Ordering::Relaxed);
-                if seen >= SEEN_COUNT && !seen.is_multiple_of(LOOK_EVERY) {
-                    return;
-                }
+            if end.saturating_sub(range.start) <= ADVICE_BYTES && !LOOKS.is_due() {
+                return;
             }
             for start in (range.start..end).step_by(ADVICE_BYTES) {
                 if !is_in_memory(map, start) {
-                    SEEN.store(0, Ordering::Relaxed);
+                    LOOKS.missed();
                     // A refused hint changes nothing, and the caller could do nothing about it.
                     let _ = map.advise_range(memmap2::Advice::WillNeed, start, ADVICE_BYTES.min(end - start));
                 }
             }
         }
+    }
+}
+
+/// Decides which pieces of maps are looked at, because each look is a system call. After many pieces in
+/// memory the next ones probably are, too.
+struct Looks {
+    /// How many pieces were asked for since one was not in memory.
+    seen: AtomicU32,
+}
+
+impl Looks {
+    /// After so many pieces in memory, most of the next ones are not looked at.
+    const SEEN_COUNT: u32 = 16;
+    /// One in so many is looked at then: so few pieces in a row are read without advice.
+    const EVERY: u32 = 4;
+
+    const fn new() -> Looks {
+        Looks { seen: AtomicU32::new(0) }
+    }
+
+    /// Returns whether to look at the next piece.
+    fn is_due(&self) -> bool {
+        let seen = self.seen.fetch_add(1, Ordering::Relaxed);
+        seen < Looks::SEEN_COUNT || seen.is_multiple_of(Looks::EVERY)
+    }
+
+    /// Begins anew, because a piece was not in memory.
+    fn missed(&self) {
+        self.seen.store(0, Ordering::Relaxed);
     }
 }
 
@@ -195,6 +215,15 @@ mod tests {
 
     fn is_here(map: &Map, place: usize) -> bool {
         matches!(&*map.storage, Storage::Mapped { map, .. } if is_in_memory(map, place))
+    }
+
+    #[test]
+    fn after_many_pieces_in_memory_one_in_four_is_looked_at_until_one_is_not() {
+        let looks = Looks::new();
+        let due = || (0..32).filter(|_| looks.is_due()).count();
+        assert_eq!((due(), due()), (16 + 4, 8));
+        looks.missed();
+        assert_eq!(due(), 16 + 4);
     }
 
     #[test]

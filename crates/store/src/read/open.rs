@@ -60,7 +60,11 @@ fn open_named(
 ) -> Result<State> {
     let mut bound = manifest.clone();
     let has_digests = manifest.has_digests();
-    let mut mapped = map_all(&**disk, directory, manifest, open);
+    // All of them before the first is checked, so that the disk reads their ends at the same time.
+    let named = manifest.tables.iter().flat_map(|table| &table.segments).map(|entry| entry.number);
+    let new = named.filter(|number| has_digests && !open.contains_key(number));
+    let mut mapped: HashMap<FileNumber, Result<MappedFile>> =
+        new.map(|number| (number, map(&**disk, directory, number))).collect();
     let tables = bound.tables.iter_mut().map(|table| {
         // An old manifest has no digests: its files are accepted as they are found. From then on only these
         // very files are accepted.
@@ -98,21 +102,11 @@ fn open_named(
     Ok(state)
 }
 
-/// Maps the segments that are not open, and asks for their ends.
-fn map_all(
-    disk: &dyn Disk,
-    directory: &Path,
-    manifest: &Manifest,
-    open: &HashMap<FileNumber, OpenSegment>,
-) -> HashMap<FileNumber, Result<MappedFile>> {
-    let named = manifest.tables.iter().flat_map(|table| &table.segments).map(|entry| entry.number);
-    let new = named.filter(|number| !open.contains_key(number));
-    let map = |number: FileNumber| {
-        let file = MappedFile::new(disk, &directory.join(number.segment()))?;
-        file.ask_for_end();
-        Ok(file)
-    };
-    new.map(|number| (number, map(number))).collect()
+/// Maps a segment, and asks for its end.
+fn map(disk: &dyn Disk, directory: &Path, number: FileNumber) -> Result<MappedFile> {
+    let file = MappedFile::new(disk, &directory.join(number.segment()))?;
+    file.ask_for_end();
+    Ok(file)
 }
 
 fn read_manifest(disk: &dyn Disk, directory: &Path) -> Result<Manifest> {
@@ -161,8 +155,8 @@ fn open_segment(
     let segment = match open {
         Some(open) => Arc::clone(&open.segment),
         None => {
-            let map = || MappedFile::new(disk, &directory.join(entry.number.segment()));
-            Arc::new(Segment::of_file(mapped.unwrap_or_else(map)?, schema)?)
+            let file = mapped.unwrap_or_else(|| map(disk, directory, entry.number))?;
+            Arc::new(Segment::of_file(file, schema)?)
         }
     };
     segment.expect_digest(entry.digest)?;

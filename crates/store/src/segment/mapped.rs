@@ -72,7 +72,9 @@ impl Segment {
     /// [`Error::Corrupt`] if the file is cut or damaged, [`Error::Version`] if it is too new,
     /// [`Error::Schema`] if it has rows of another schema, and disk errors.
     pub fn open(disk: &dyn Disk, path: &Path, schema: &Arc<Schema>) -> Result<Segment> {
-        Segment::of_file(MappedFile::new(disk, path)?, schema)
+        let file = MappedFile::new(disk, path)?;
+        file.ask_for_end();
+        Segment::of_file(file, schema)
     }
 
     /// Checks a mapped segment as [`Segment::open`] does.
