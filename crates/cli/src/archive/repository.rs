@@ -14,7 +14,7 @@ use clap::Args;
 use disk::Source;
 use pneu::archive::{PlaceOptions, RepositoryPlace};
 use pneu::setup::configuration::ArchiveConfiguration;
-use restic::{Address, HeldLock, Id, LockKind, Password, Repository};
+use restic::{Address, FileKind, HeldLock, Id, LockKind, Password, Repository};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,9 +30,6 @@ pub(crate) const NO_REPOSITORY: &str = "no repository is named: give one with --
 
 /// Most entries of a directory of snapshots that are read to complete a word.
 const LISTED_COUNT_MAX: usize = 100_000;
-
-/// The directory of snapshots in a repository.
-const SNAPSHOTS: &str = "snapshots";
 
 /// Which repository, and what opens it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -108,7 +105,7 @@ pub(crate) fn local_snapshots(options: &RepositoryOptions, session: &Session) ->
     let Some(Address::Local(place)) = address.and_then(|text| Address::parse(&text).ok()) else {
         return Vec::new();
     };
-    let files = std::fs::read_dir(place.join(SNAPSHOTS)).into_iter().flatten().flatten();
+    let files = std::fs::read_dir(place.join(FileKind::Snapshot.directory())).into_iter().flatten().flatten();
     let files = files.take(LISTED_COUNT_MAX);
     files.filter_map(|file| Some((file.file_name().to_str()?.parse().ok()?, file.path()))).collect()
 }
