@@ -8,7 +8,6 @@
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
 
 /// A field of the text index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,7 +67,7 @@ pub(crate) enum ValueField {
 
 /// How a field's text becomes terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     /// Words with their positions.
     Words,
     /// Words, each after the name of its header field.
@@ -110,8 +109,9 @@ const VALUES: [(ValueField, &str); 7] = [
 
 /// The fast field with the message number.
 pub(super) const NUMBER: &str = "number";
-const WORDS: &str = "words";
-const HEADER_WORDS: &str = "header-words";
+/// The names of tokenizers. Nothing looks them up: `postings` makes the terms.
+pub(super) const WORDS: &str = "words";
+pub(super) const HEADER_WORDS: &str = "header-words";
 const RAW: &str = "raw";
 /// Separates the name of a header field from a word or value of it; neither contains it.
 const HEADER_SEPARATOR: char = '\0';
@@ -120,6 +120,11 @@ impl TextField {
     /// Returns all fields.
     pub(super) fn all() -> impl Iterator<Item = TextField> {
         FIELDS.iter().map(|(field, ..)| *field)
+    }
+
+    /// Returns how the field's text becomes terms.
+    pub(super) fn form(self) -> Form {
+        FIELDS[self as usize].2
     }
 
     /// Returns the field's place in the schema.
@@ -148,6 +153,11 @@ pub(crate) fn header_word(name: &str, word: &str) -> String {
     format!("{}{HEADER_SEPARATOR}{word}", name.to_ascii_lowercase())
 }
 
+/// Divides what `header_word` made: the name of the field with the separator, and the words.
+pub(super) fn header_parts(text: &str) -> (&str, &str) {
+    text.split_at(text.find(HEADER_SEPARATOR).map_or(0, |place| place + HEADER_SEPARATOR.len_utf8()))
+}
+
 /// Returns the field of the message number.
 pub(super) fn number_field() -> Field {
     Field::from_field_id(0)
@@ -174,86 +184,6 @@ pub(super) fn schema() -> Schema {
         builder.add_text_field(name, TextOptions::default().set_fast(RAW));
     }
     builder.build()
-}
-
-/// Returns tantivy's tokenizers and ours.
-pub(super) fn tokenizers() -> TokenizerManager {
-    let manager = TokenizerManager::default();
-    manager.register(WORDS, TextAnalyzer::from(WordTokenizer));
-    manager.register(HEADER_WORDS, TextAnalyzer::from(HeaderTokenizer));
-    manager
-}
-
-#[derive(Clone)]
-struct WordTokenizer;
-
-impl Tokenizer for WordTokenizer {
-    type TokenStream<'a> = WordStream<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
-        WordStream { words: query::words(text), token: Token::default() }
-    }
-}
-
-struct WordStream<'a> {
-    words: query::Words<'a>,
-    token: Token,
-}
-
-/// Tokenizes texts that `header_word` made.
-#[derive(Clone)]
-struct HeaderTokenizer;
-
-impl Tokenizer for HeaderTokenizer {
-    type TokenStream<'a> = HeaderStream<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> HeaderStream<'a> {
-        let (name, value) = text.split_once(HEADER_SEPARATOR).unwrap_or(("", text));
-        HeaderStream { name, words: query::words(value), word: String::new(), token: Token::default() }
-    }
-}
-
-struct HeaderStream<'a> {
-    name: &'a str,
-    words: query::Words<'a>,
-    word: String,
-    token: Token,
-}
-
-impl TokenStream for HeaderStream<'_> {
-    fn advance(&mut self) -> bool {
-        let Some(position) = self.words.next_into(&mut self.word) else { return false };
-        self.token.text.clear();
-        self.token.text.push_str(self.name);
-        self.token.text.push(HEADER_SEPARATOR);
-        self.token.text.push_str(&self.word);
-        self.token.position = position as usize;
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
-}
-
-impl TokenStream for WordStream<'_> {
-    fn advance(&mut self) -> bool {
-        let Some(position) = self.words.next_into(&mut self.token.text) else { return false };
-        self.token.position = position as usize;
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
 }
 
 #[cfg(test)]

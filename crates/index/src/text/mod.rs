@@ -11,6 +11,7 @@ mod fields;
 mod merge;
 mod numbers;
 mod open;
+mod postings;
 mod reader;
 mod terms;
 mod values;

@@ -5,7 +5,7 @@
 
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
-use crate::text::fields::{schema, tokenizers};
+use crate::text::fields::schema;
 use std::path::Path;
 use tantivy::{Index, IndexMeta, SegmentReader};
 
@@ -46,9 +46,7 @@ fn open_in(own: &TextFiles, files: &TextFiles, segments: &[TextSegment]) -> tant
         // have one.
         own.hold(Path::new(&format!("{}.pos", segment.id)))?;
     }
-    let mut index = Index::open(own.clone())?;
-    index.set_tokenizers(tokenizers());
-    Ok(index)
+    Index::open(own.clone())
 }
 
 /// Returns the list of segments in the form that tantivy reads.

@@ -1,7 +1,8 @@
 //! Lists of a segment's distinct words, in one file, for queries about parts of words (docs/FORMAT.md, "Lists
 //! of words").
 //!
-//! Input: the terms of a segment just written; later a test. Output: the words that the test accepts.
+//! Input: the terms of a segment while it is written, or after a merge; later a test. Output: the words that
+//! the test accepts.
 //! tantivy's own list of terms is compact and expensive to unpack. Here the words of a field are contiguous
 //! and are searched at memory speed. A list pays off only for many words; a segment without this file uses
 //! tantivy's list. Must not know what is searched for.
@@ -15,7 +16,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use tantivy::SegmentReader;
 use tantivy::directory::error::OpenReadError;
-use tantivy::directory::{Directory, FileHandle, OwnedBytes, TerminatingWrite};
+use tantivy::directory::{Directory, FileHandle, OwnedBytes, TerminatingWrite, WritePtr};
 
 /// Fewest distinct words of a field for which a segment has a list.
 pub(super) const WORD_COUNT_MIN: usize = 1 << 14;
@@ -156,7 +157,7 @@ fn number_at(bytes: &[u8], place: usize) -> u64 {
     found.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Writes the lists of segments just written, for fields that have many words.
+/// Writes the lists of segments just merged.
 ///
 /// # Errors
 /// An error of the disk.
@@ -164,59 +165,100 @@ pub(super) fn write(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Res
     let index = open_index(files, segments)?;
     for segment in index.searchable_segments()? {
         let reader = SegmentReader::open(&segment)?;
-        let mut fields = Vec::new();
-        // Words of configured headers follow the header's name in a term, and no query searches them without
-        // it.
-        for field in TextField::all().filter(|field| *field != TextField::Header) {
-            if reader.inverted_index(field.field())?.terms().num_terms() >= WORD_COUNT_MIN {
-                fields.push(field);
+        let mut lists = Lists::new(files, &segment.id().uuid_string());
+        for field in TextField::all() {
+            let inverted = reader.inverted_index(field.field())?;
+            if !lists.begin(field, inverted.terms().num_terms())? {
+                continue;
             }
+            let mut words = inverted.terms().stream()?;
+            while words.advance() {
+                lists.push(words.key())?;
+            }
+            lists.end();
         }
-        if !fields.is_empty() {
-            write_list(files, &reader, &fields)?;
-        }
+        lists.finish()?;
     }
     Ok(())
 }
 
-fn write_list(files: &TextFiles, segment: &SegmentReader, fields: &[TextField]) -> tantivy::Result<()> {
-    let path = path(&segment.segment_id().uuid_string());
-    let mut out = files.open_write(&path)?;
-    let mut pieces = Vec::new();
-    let mut position = 0;
-    for field in fields {
-        let of_field = pieces.len();
-        let inverted = segment.inverted_index(field.field())?;
-        let mut words = inverted.terms().stream()?;
-        let mut piece = Piece { field: number(*field), bytes: position..position };
-        while words.advance() {
-            if words.key().contains(&END) {
-                // Only whole values may contain a line feed. A field with such a value gets no list.
-                pieces.truncate(of_field);
-                piece.bytes = position..position;
-                break;
-            }
-            out.write_all(words.key())?;
-            out.write_all(&[END])?;
-            position += words.key().len() as u64 + 1;
-            piece.bytes.end = position;
-            if position - piece.bytes.start >= PIECE_BYTES {
-                let next = Piece { field: piece.field, bytes: position..position };
-                pieces.push(std::mem::replace(&mut piece, next));
-            }
-        }
-        if !piece.bytes.is_empty() {
-            pieces.push(piece);
-        }
+/// Writes the lists of a segment, field by field. There is no file if no field has enough words.
+pub(super) struct Lists<'a> {
+    files: &'a TextFiles,
+    path: PathBuf,
+    out: Option<WritePtr>,
+    /// The pieces of lists that are whole.
+    pieces: Vec<Piece>,
+    /// The pieces of the list being written, of which the last one is open. None if the field has no list.
+    open: Vec<Piece>,
+    /// Where the next word goes in the file.
+    position: u64,
+}
+
+impl<'a> Lists<'a> {
+    /// Returns a writer of the lists of this segment.
+    pub(super) fn new(files: &'a TextFiles, segment: &str) -> Lists<'a> {
+        Lists { files, path: path(segment), out: None, pieces: Vec::new(), open: Vec::new(), position: 0 }
     }
-    for piece in &pieces {
-        for number in [piece.field, piece.bytes.start, piece.bytes.end] {
-            out.write_all(&number.to_le_bytes())?;
+
+    /// Begins a field with this many distinct words. Returns whether it gets a list.
+    ///
+    /// # Errors
+    /// An error of the disk.
+    pub(super) fn begin(&mut self, field: TextField, word_count: usize) -> tantivy::Result<bool> {
+        // Words of configured headers follow the header's name in a term, and no query searches them without
+        // it.
+        let is_listed = word_count >= WORD_COUNT_MIN && field != TextField::Header;
+        if is_listed {
+            if self.out.is_none() {
+                self.out = Some(self.files.open_write(&self.path)?);
+            }
+            self.open = vec![Piece { field: number(field), bytes: self.position..self.position }];
         }
+        Ok(is_listed)
     }
-    out.write_all(&(pieces.len() as u64).to_le_bytes())?;
-    out.terminate()?;
-    Ok(())
+
+    /// Adds the next word, in the order of tantivy's list. Does nothing if the field has no list.
+    ///
+    /// # Errors
+    /// An error of the disk.
+    pub(super) fn push(&mut self, word: &[u8]) -> io::Result<()> {
+        let (Some(piece), Some(out)) = (self.open.last_mut(), &mut self.out) else { return Ok(()) };
+        if word.contains(&END) {
+            // Only whole values may contain a line feed. A field with such a value gets no list.
+            self.open.clear();
+            return Ok(());
+        }
+        out.write_all(word)?;
+        out.write_all(&[END])?;
+        self.position += word.len() as u64 + 1;
+        piece.bytes.end = self.position;
+        if self.position - piece.bytes.start >= PIECE_BYTES {
+            let next = Piece { field: piece.field, bytes: self.position..self.position };
+            self.open.push(next);
+        }
+        Ok(())
+    }
+
+    /// Ends the list of a field.
+    pub(super) fn end(&mut self) {
+        self.pieces.extend(self.open.drain(..).filter(|piece| !piece.bytes.is_empty()));
+    }
+
+    /// Writes the table of pieces, if there is any list.
+    ///
+    /// # Errors
+    /// An error of the disk.
+    pub(super) fn finish(self) -> io::Result<()> {
+        let Some(mut out) = self.out else { return Ok(()) };
+        for piece in &self.pieces {
+            for number in [piece.field, piece.bytes.start, piece.bytes.end] {
+                out.write_all(&number.to_le_bytes())?;
+            }
+        }
+        out.write_all(&(self.pieces.len() as u64).to_le_bytes())?;
+        out.terminate()
+    }
 }
 
 fn number(field: TextField) -> u64 {

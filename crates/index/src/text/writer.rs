@@ -7,19 +7,27 @@ use crate::error::Result;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
 use crate::text::document::{Document, Documents};
-use crate::text::fields::{number_field, schema, tokenizers};
-use crate::text::words;
+use crate::text::fields::{number_field, schema};
+use crate::text::postings::Postings;
+use crate::text::words::Lists;
 use disk::Disk;
 use std::path::Path;
 use std::sync::Arc;
-use tantivy::indexer::SingleSegmentIndexWriter;
-use tantivy::{Index, TantivyDocument};
+use tantivy::directory::TerminatingWrite;
+use tantivy::fastfield::FastFieldsWriter;
+use tantivy::index::SegmentComponent;
+use tantivy::schema::Schema;
+use tantivy::store::StoreWriter;
+use tantivy::tokenizer::TokenizerManager;
+use tantivy::{Index, IndexSettings, TantivyDocument};
 
 /// Memory for all segments being written, in bytes. A writer that has used up its share finishes its segment
 /// and begins the next.
 const MEMORY_BYTES: usize = 320 << 20;
-/// Smallest share of a writer. tantivy requires at least 15 MB.
+/// Smallest share of a writer.
 const SHARE_BYTES_MIN: usize = 32 << 20;
+/// After how many bytes of text a writer looks how much memory it takes.
+const LOOK_BYTES: usize = 1 << 20;
 
 /// Returns a writer into the directory `path`. At most `writer_count` of them, which share the memory, may be
 /// in use at a time.
@@ -36,29 +44,41 @@ pub(crate) fn writer(disk: &Arc<dyn Disk>, path: &Path, writer_count: usize) -> 
 struct TextWriter {
     files: TextFiles,
     share_bytes: usize,
-    open: Option<SingleSegmentIndexWriter>,
+    open: Option<Open>,
     finished: Vec<TextSegment>,
+}
+
+/// A segment in memory.
+struct Open {
+    schema: Schema,
+    document_count: u32,
+    postings: Postings,
+    columns: FastFieldsWriter,
+    /// How much text came since the last look at the memory.
+    new_bytes: usize,
 }
 
 impl TextWriter {
     fn add_to_segment(&mut self, document: &Document<'_>) -> tantivy::Result<()> {
-        let writer = match &mut self.open {
-            Some(writer) => writer,
-            None => self.open.insert(begin(&self.files, self.share_bytes)?),
+        let open = match &mut self.open {
+            Some(open) => open,
+            None => self.open.insert(Open::new()?),
         };
-        writer.add_document(for_tantivy(document))?;
-        if writer.mem_usage() >= self.share_bytes {
-            self.finish_segment()?;
+        open.add(document)?;
+        if open.new_bytes >= LOOK_BYTES {
+            open.new_bytes = 0;
+            if open.memory_bytes() >= self.share_bytes {
+                self.finish_segment()?;
+            }
         }
         Ok(())
     }
 
     fn finish_segment(&mut self) -> tantivy::Result<()> {
-        if let Some(writer) = self.open.take() {
-            let mut segments = segments(&writer.finalize()?)?;
-            words::write(&self.files, &segments)?;
-            self.files.note_digests(&mut segments)?;
-            self.finished.extend(segments);
+        if let Some(open) = self.open.take() {
+            let mut segment = [open.write(&self.files)?];
+            self.files.note_digests(&mut segment)?;
+            self.finished.extend(segment);
         }
         Ok(())
     }
@@ -75,16 +95,62 @@ impl Documents for TextWriter {
     }
 }
 
-fn for_tantivy(document: &Document<'_>) -> TantivyDocument {
-    let mut made = TantivyDocument::new();
-    made.add_u64(number_field(), u64::from(document.number));
-    for (field, text) in &document.texts {
-        made.add_text(field.field(), text);
+impl Open {
+    fn new() -> tantivy::Result<Open> {
+        let schema = schema();
+        Ok(Open {
+            document_count: 0,
+            postings: Postings::new(),
+            columns: FastFieldsWriter::from_schema_and_tokenizer_manager(
+                &schema,
+                TokenizerManager::default(),
+            )?,
+            new_bytes: 0,
+            schema,
+        })
     }
-    for (field, value) in &document.values {
-        made.add_text(field.field(), value);
+
+    fn add(&mut self, document: &Document<'_>) -> tantivy::Result<()> {
+        for (field, text) in &document.texts {
+            self.postings.add(self.document_count, *field, text);
+            self.new_bytes += text.len();
+        }
+        let mut values = TantivyDocument::new();
+        values.add_u64(number_field(), u64::from(document.number));
+        for (field, value) in &document.values {
+            values.add_text(field.field(), value);
+            self.new_bytes += value.len();
+        }
+        self.document_count += 1;
+        self.columns.add_document(&values)
     }
-    made
+
+    fn memory_bytes(&self) -> usize {
+        self.postings.memory_bytes() + self.columns.mem_usage()
+    }
+
+    /// Writes the files of a segment.
+    fn write(mut self, files: &TextFiles) -> tantivy::Result<TextSegment> {
+        // Each segment has its own list of segments, which is a small file.
+        let own = files.with_own_small_files();
+        let segment = Index::create(own, self.schema.clone(), IndexSettings::default())?.new_segment();
+        let id = segment.id().uuid_string();
+        let mut lists = Lists::new(files, &id);
+        self.postings.write(&segment, &mut lists)?;
+        lists.finish()?;
+        let mut columns = segment.open_write(SegmentComponent::FastFields)?;
+        self.columns.serialize(&mut columns, None)?;
+        columns.terminate()?;
+        // Nothing is stored, and yet tantivy expects an empty document for each.
+        let IndexSettings { docstore_compression, docstore_blocksize, .. } = IndexSettings::default();
+        let stored = segment.open_write(SegmentComponent::Store)?;
+        let mut stored = StoreWriter::new(stored, docstore_compression, docstore_blocksize, false)?;
+        for _ in 0..self.document_count {
+            stored.store(&TantivyDocument::new(), &self.schema)?;
+        }
+        stored.close()?;
+        Ok(TextSegment { id, document_count: self.document_count, digests: Default::default() })
+    }
 }
 
 /// Returns the segments that an index lists, without the digests of their files.
@@ -98,10 +164,4 @@ pub(super) fn segments(index: &Index) -> tantivy::Result<Vec<TextSegment>> {
             digests: Default::default(),
         })
         .collect())
-}
-
-fn begin(files: &TextFiles, share_bytes: usize) -> tantivy::Result<SingleSegmentIndexWriter> {
-    // Each writer has its own list of segments, which is a small file.
-    let own = files.with_own_small_files();
-    Index::builder().schema(schema()).tokenizers(tokenizers()).single_segment_index_writer(own, share_bytes)
 }
