@@ -94,13 +94,7 @@ fn phrase(words: &[String], matcher: &Matcher) -> bool {
 }
 
 fn folded(text: &str) -> Vec<String> {
-    let mut words = query::words(text);
-    let mut all = Vec::new();
-    let mut word = String::new();
-    while words.next_into(&mut word).is_some() {
-        all.push(word.clone());
-    }
-    all
+    query::words(text).map(|word| word.text).collect()
 }
 
 fn encoded(text: &str) -> String {

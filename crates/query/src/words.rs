@@ -101,21 +101,19 @@ pub fn is_paired_script(c: char) -> bool {
 }
 
 impl<'a> Words<'a> {
-    /// Replaces `word` by the next word and returns its position. Does not allocate for ASCII once `word` is
-    /// large enough.
-    pub fn next_into(&mut self, word: &mut String) -> Option<u32> {
-        word.clear();
-        if self.next_signed(word) {
+    /// Appends the next word to `words`, in UTF-8, and returns its position. Does not allocate for ASCII once
+    /// `words` is large enough.
+    pub fn next_onto(&mut self, words: &mut Vec<u8>) -> Option<u32> {
+        if self.next_signed(words) {
             return Some(self.position.saturating_sub(1));
         }
         loop {
-            if self.next_folded(word) {
+            if self.next_folded(words) {
                 break;
             }
-            let stretch = self.next_stretch()?;
-            if stretch.is_ascii() {
-                word.push_str(cut(stretch));
-                word.make_ascii_lowercase();
+            let (stretch, is_ascii) = self.next_stretch()?;
+            if is_ascii {
+                words.extend(cut(stretch).bytes().map(|byte| byte.to_ascii_lowercase()));
                 break;
             }
             self.folded.clear();
@@ -127,11 +125,11 @@ impl<'a> Words<'a> {
         Some(position)
     }
 
-    /// Takes the next letters and digits that no separator parts, unfolded.
-    fn next_stretch(&mut self) -> Option<&'a str> {
-        let (separator, rest) = self.rest.split_at_checked(self.rest.find(char::is_alphanumeric)?)?;
+    /// Takes the next letters and digits that no separator parts, unfolded. Says whether all are ASCII.
+    fn next_stretch(&mut self) -> Option<(&'a str, bool)> {
+        let (separator, rest) = self.rest.split_at_checked(self.next_start()?)?;
         // Most text is ASCII: look at bytes first, at characters only from the first other byte on.
-        let ascii = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let ascii = rest.bytes().take_while(|byte| kind(*byte) == Kind::Letter).count();
         let (_, behind) = rest.split_at_checked(ascii)?;
         let more = match behind.bytes().next() {
             Some(byte) if !byte.is_ascii() => behind.find(|c| !is_inside(c)).unwrap_or(behind.len()),
@@ -145,44 +143,80 @@ impl<'a> Words<'a> {
             self.tail = tail(rest);
         }
         self.is_at_start = false;
-        Some(stretch)
+        Some((stretch, more == 0))
+    }
+
+    /// Returns where the next letter or digit is.
+    fn next_start(&self) -> Option<usize> {
+        let mut start: usize = 0;
+        loop {
+            let rest = self.rest.get(start..)?;
+            let separators = rest.bytes().take_while(|byte| kind(*byte) == Kind::Separator).count();
+            start = start.saturating_add(separators);
+            let next = rest.get(separators..)?.chars().next()?;
+            if next.is_alphanumeric() {
+                return Some(start);
+            }
+            start = start.saturating_add(next.len_utf8());
+        }
     }
 
     /// Takes the word just handed out once more, with its signs.
-    fn next_signed(&mut self, word: &mut String) -> bool {
+    fn next_signed(&mut self, words: &mut Vec<u8>) -> bool {
         let (dot, tail) =
             if std::mem::take(&mut self.has_dot) { (".", "") } else { ("", std::mem::take(&mut self.tail)) };
         if dot.is_empty() && tail.is_empty() {
             return false;
         }
-        word.extend([dot, self.signed, tail]);
-        word.make_ascii_lowercase();
+        let all = [dot, self.signed, tail];
+        words.extend(all.iter().flat_map(|part| part.bytes()).map(|byte| byte.to_ascii_lowercase()));
         true
     }
 
     /// Takes the next word from the folded stretch.
-    fn next_folded(&mut self, word: &mut String) -> bool {
+    fn next_folded(&mut self, words: &mut Vec<u8>) -> bool {
         loop {
             let rest = self.folded.get(self.folded_offset..).unwrap_or("");
             let mut chars = rest.chars();
             let Some(first) = chars.next() else { return false };
             let mut taken = first.len_utf8();
+            let mut word = "";
             if is_paired(first) {
                 let second = chars.next().filter(|c| is_paired(*c));
                 let was_paired = std::mem::replace(&mut self.paired, second.is_some());
                 if second.is_some() || !was_paired {
-                    word.push(first);
-                    word.extend(second);
+                    let length = taken.saturating_add(second.map_or(0, char::len_utf8));
+                    word = rest.get(..length).unwrap_or("");
                 }
             } else if first.is_alphanumeric() {
                 taken = rest.find(|c| !is_inside(c) || is_paired(c)).unwrap_or(rest.len());
-                word.push_str(cut(rest.get(..taken).unwrap_or("")));
+                word = cut(rest.get(..taken).unwrap_or(""));
             }
             self.folded_offset = self.folded_offset.saturating_add(taken);
             if !word.is_empty() {
+                words.extend_from_slice(word.as_bytes());
                 return true;
             }
         }
+    }
+}
+
+/// What a byte is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A letter or digit in ASCII.
+    Letter,
+    /// Anything else in ASCII.
+    Separator,
+    /// Part of another character.
+    Other,
+}
+
+fn kind(byte: u8) -> Kind {
+    match byte {
+        b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Kind::Letter,
+        0..0x80 => Kind::Separator,
+        0x80.. => Kind::Other,
     }
 }
 
@@ -229,8 +263,9 @@ impl Iterator for Words<'_> {
     type Item = Word;
 
     fn next(&mut self) -> Option<Word> {
-        let mut text = String::new();
-        self.next_into(&mut text).map(|position| Word { text, position })
+        let mut text = Vec::new();
+        let position = self.next_onto(&mut text)?;
+        Some(Word { text: String::from_utf8(text).unwrap_or_default(), position })
     }
 }
 
@@ -350,13 +385,10 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_used_again() {
-        let (mut all, mut word) = (words("One two Drei"), "rubbish".to_owned());
-        let mut seen = Vec::new();
-        while let Some(position) = all.next_into(&mut word) {
-            seen.push((position, word.clone()));
-        }
-        assert_eq!(seen, [(0, "one".to_owned()), (1, "two".to_owned()), (2, "drei".to_owned())]);
+    fn words_are_appended() {
+        let (mut all, mut joined) = (words("One två Drei"), b"zero".to_vec());
+        let positions: Vec<u32> = std::iter::from_fn(|| all.next_onto(&mut joined)).collect();
+        assert_eq!((positions, &joined[..]), (vec![0, 1, 2], &b"zeroonetvadrei"[..]));
     }
 
     /// Returns what a word of ASCII comes again as. The signs are found as people would: by what stands on

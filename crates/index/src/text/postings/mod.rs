@@ -35,7 +35,6 @@ pub(super) struct Postings {
     /// Makes hashes that senders of mail cannot foresee.
     seed: u64,
     pending: Pending,
-    word: String,
 }
 
 /// The words of one field.
@@ -76,30 +75,33 @@ impl Postings {
             fields: TextField::all().map(|_| Words::default()).collect(),
             seed: RandomState::new().build_hasher().finish(),
             pending: Pending::default(),
-            word: String::new(),
         }
     }
 
     /// Adds a text of a document. Documents are added in the order of their numbers. A phrase never spans two
     /// texts of a field.
     pub(super) fn add(&mut self, document: u32, field: TextField, text: &str) {
-        let Postings { fields, seed, pending, word } = self;
+        let Postings { fields, seed, pending } = self;
         let words = &mut fields[field as usize];
         words.begin(document);
         let (name, value) = match field.form() {
             Form::Words => ("", text),
             Form::HeaderWords => header_parts(text),
             Form::Whole => {
-                pending.push("", text, words.end, *seed);
+                pending.text.extend_from_slice(text.as_bytes());
+                pending.end_term(0, words.end, *seed);
                 words.take(pending, document);
                 return;
             }
         };
         let base = words.end;
         let mut found = query::words(value);
-        while let Some(position) = found.next_into(word) {
+        loop {
+            let start = pending.text.len();
+            pending.text.extend_from_slice(name.as_bytes());
+            let Some(position) = found.next_onto(&mut pending.text) else { break };
             let position = base.saturating_add(position);
-            pending.push(name, word, position, *seed);
+            pending.end_term(start, position, *seed);
             words.end = words.end.max(position.saturating_add(1));
             if pending.words.len() == PENDING_COUNT {
                 words.take(pending, document);
@@ -180,13 +182,8 @@ impl Words {
 }
 
 impl Pending {
-    /// Adds a term: a word, behind the name of a header field and a separator if there is a name.
-    fn push(&mut self, name: &str, word: &str, position: u32, seed: u64) {
-        let start = self.text.len();
-        if !name.is_empty() {
-            self.text.extend_from_slice(name.as_bytes());
-        }
-        self.text.extend_from_slice(word.as_bytes());
+    /// Ends a term that begins at `start`.
+    fn end_term(&mut self, start: usize, position: u32, seed: u64) {
         let term = &self.text[start..];
         if term.len() > TERM_BYTES_MAX {
             self.text.truncate(start);

@@ -29,13 +29,8 @@ impl Tokenizer for WordTokenizer {
     type TokenStream<'a> = WordStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
-        WordStream { words: query::words(text), token: Token::default() }
+        WordStream { name: "", words: query::words(text), token: Token::default() }
     }
-}
-
-struct WordStream<'a> {
-    words: query::Words<'a>,
-    token: Token,
 }
 
 /// Tokenizes texts that `header_word` made.
@@ -43,44 +38,25 @@ struct WordStream<'a> {
 struct HeaderTokenizer;
 
 impl Tokenizer for HeaderTokenizer {
-    type TokenStream<'a> = HeaderStream<'a>;
+    type TokenStream<'a> = WordStream<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> HeaderStream<'a> {
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
         let (name, value) = header_parts(text);
-        HeaderStream { name, words: query::words(value), word: String::new(), token: Token::default() }
+        WordStream { name, words: query::words(value), token: Token::default() }
     }
 }
 
-struct HeaderStream<'a> {
+struct WordStream<'a> {
     name: &'a str,
     words: query::Words<'a>,
-    word: String,
     token: Token,
-}
-
-impl TokenStream for HeaderStream<'_> {
-    fn advance(&mut self) -> bool {
-        let Some(position) = self.words.next_into(&mut self.word) else { return false };
-        self.token.text.clear();
-        self.token.text.push_str(self.name);
-        self.token.text.push_str(&self.word);
-        self.token.position = position as usize;
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
 }
 
 impl TokenStream for WordStream<'_> {
     fn advance(&mut self) -> bool {
-        let Some(position) = self.words.next_into(&mut self.token.text) else { return false };
-        self.token.position = position as usize;
+        let Some(word) = self.words.next() else { return false };
+        self.token.text = format!("{}{}", self.name, word.text);
+        self.token.position = word.position as usize;
         true
     }
 
@@ -195,7 +171,8 @@ fn words_with_the_same_hash_are_told_apart() {
     let mut pending = Pending::default();
     words.begin(0);
     for (position, word) in (0..).zip(["ab", "ac", "ab", "ad", "ac", "ab"]) {
-        pending.push("", word, position, 0);
+        pending.text.extend_from_slice(word.as_bytes());
+        pending.end_term(0, position, 0);
         pending.words.iter_mut().for_each(|word| word.hash = 7);
         words.take(&mut pending, 0);
     }
