@@ -69,7 +69,8 @@ fn a_deep_check_reads_every_file_of_the_data_directory() {
         }
     }
     // What no check knows is named, and no damage.
-    for name in ["notes", "index/notes.seg", "index/text/x.idx", "user/tags", "user/copy/copy", "archive/x"] {
+    for name in ["notes", "index/notes.seg", "index/text/x.text", "user/tags", "user/copy/copy", "archive/x"]
+    {
         let path = home.data().join(name);
         fs::write(&path, "mine").unwrap();
         let found = home.pneu(&["check", "--deep"]);
@@ -158,7 +159,7 @@ fn files_of_text_that_changed_places_are_named_and_the_index_is_made_anew() {
     let ending = |end: &str| -> Vec<PathBuf> {
         files(&text).into_iter().filter(|path| path.extension().is_some_and(|found| found == end)).collect()
     };
-    let (one, other) = (ending("fieldnorm").remove(0), ending("idx").remove(1));
+    let [one, other] = ending("text").try_into().unwrap();
     let beside = text.join("beside");
     fs::rename(&one, &beside).unwrap();
     fs::rename(&other, &one).unwrap();

@@ -140,7 +140,7 @@ fn a_damaged_index_is_repaired_and_tags_stay() {
     let segment = fs::read_dir(home.index_directory().join("text")).unwrap();
     let segment = segment
         .map(|entry| entry.unwrap().path())
-        .find(|path| path.extension().is_some_and(|end| end == "idx"));
+        .find(|path| path.extension().is_some_and(|end| end == "text"));
     let segment = segment.unwrap();
     let mut bytes = fs::read(&segment).unwrap();
     bytes[10] ^= 1;

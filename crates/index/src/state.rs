@@ -13,7 +13,7 @@ pub(crate) const ATTACHMENT: &str = "mail";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
 /// Version of the mail tables, the text index and this attachment. An index of another version is rebuilt.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// A directory that holds Maildirs, and its name in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +31,9 @@ pub(crate) struct TextSegment {
     pub id: String,
     /// How many documents are in it.
     pub document_count: u32,
-    /// The digest of each of its files, in the order of [`TEXT_ENDINGS`]; 0 for a file that the segment does
-    /// not have.
-    pub digests: [u64; TEXT_ENDINGS.len()],
+    /// The digest of its file.
+    pub digest: u64,
 }
-
-/// File name extensions of a text segment.
-pub(crate) const TEXT_ENDINGS: [&str; 7] = ["idx", "pos", "term", "fast", "fieldnorm", "store", "words"];
 
 /// The mail part of one commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,7 +88,7 @@ pub(crate) fn encode(state: &State) -> Vec<u8> {
     for segment in &state.text {
         put_bytes(&mut out, segment.id.as_bytes());
         out.extend_from_slice(&segment.document_count.to_le_bytes());
-        segment.digests.iter().for_each(|digest| out.extend_from_slice(&digest.to_le_bytes()));
+        out.extend_from_slice(&segment.digest.to_le_bytes());
     }
     put_count(&mut out, state.headers.len());
     for name in &state.headers {
@@ -156,13 +152,9 @@ fn root(input: &mut &[u8]) -> Option<Root> {
 
 fn segment(input: &mut &[u8]) -> Option<TextSegment> {
     let (id, document_count) = (text_of(input)?, number(input)?);
-    let mut digests = [0; TEXT_ENDINGS.len()];
-    for digest in &mut digests {
-        let (head, tail) = input.split_first_chunk::<8>()?;
-        *input = tail;
-        *digest = u64::from_le_bytes(*head);
-    }
-    Some(TextSegment { id, document_count, digests })
+    let (head, tail) = input.split_first_chunk::<8>()?;
+    *input = tail;
+    Some(TextSegment { id, document_count, digest: u64::from_le_bytes(*head) })
 }
 
 fn text_of(input: &mut &[u8]) -> Option<String> {
@@ -179,11 +171,7 @@ mod tests {
             next_folder: 2,
             next_node: 9,
             roots: vec![Root { name: "mail".into(), path: "/mail".into() }],
-            text: vec![TextSegment {
-                id: "0".repeat(32),
-                document_count: 5,
-                digests: [1, 2, 3, 4, 5, u64::MAX, 0],
-            }],
+            text: vec![TextSegment { id: "0".repeat(32), document_count: 5, digest: u64::MAX }],
             headers: vec!["x-mailer".into()],
         }
     }
@@ -210,7 +198,7 @@ mod tests {
         let mut newer = whole;
         newer[8] = 9;
         assert_eq!(decode_roots(&newer), None);
-        assert_eq!(VERSION, 4, "a new version has its own count of numbers");
+        assert_eq!(VERSION, 5, "a new version has its own count of numbers");
     }
 
     #[test]

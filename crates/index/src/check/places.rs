@@ -9,7 +9,7 @@ use crate::environment::Environment;
 use crate::error::Result;
 use crate::open::{CACHE_TAG, CACHE_TAG_NAME};
 use crate::pass::{TEXT_LOCK, TEXT_MERGER_LOCK};
-use crate::state::TEXT_ENDINGS;
+use crate::text;
 use crate::user::queries;
 use disk::Disk;
 use std::ffi::OsString;
@@ -92,7 +92,7 @@ fn is_user_file(name: &str) -> bool {
 
 fn is_text_file(name: &str) -> bool {
     let is_id = |id: &str| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let of_segment = |(id, end): (&str, &str)| is_id(id) && TEXT_ENDINGS.contains(&end);
+    let of_segment = |(id, end): (&str, &str)| is_id(id) && text::is_ending(end);
     [TEXT_LOCK, TEXT_MERGER_LOCK].contains(&name) || name.split_once('.').is_some_and(of_segment)
 }
 

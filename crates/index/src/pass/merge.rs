@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn merged_segments_stand_where_the_first_old_one_stood() {
-        let segment = |id: &str| TextSegment { id: id.into(), document_count: 1, digests: [1; 7] };
+        let segment = |id: &str| TextSegment { id: id.into(), document_count: 1, digest: 1 };
         let merged = TextMerge { old: vec!["b".into(), "d".into()], new: vec![segment("x")] };
         let out = exchange(["a", "b", "c", "d", "e"].map(segment).to_vec(), merged);
         assert_eq!(out, ["a", "x", "c", "e"].map(segment));

@@ -11,7 +11,6 @@ use crate::text::directory::TextFiles;
 use crate::text::fields::NUMBER;
 use crate::text::open::open_index;
 use crate::text::words;
-use crate::text::writer::segments as listed;
 use disk::Disk;
 use rayon::prelude::*;
 use std::path::Path;
@@ -138,12 +137,15 @@ fn merge_group(
     if alive.iter().all(|alive| alive.as_ref().is_some_and(|alive| alive.num_alive_docs() == 0)) {
         return Ok(Vec::new());
     }
-    let settings = IndexSettings::default();
-    let merged = merge_filtered_segments(&sources, settings, alive, files.with_own_small_files())?;
-    let mut new = listed(&merged)?;
-    words::write(files, &new)?;
-    files.note_digests(&mut new)?;
-    Ok(new)
+    let own = files.with_own_small_files();
+    let merged = merge_filtered_segments(&sources, IndexSettings::default(), alive, own.clone())?;
+    words::write(&own, &merged)?;
+    let seal = |segment: Segment| {
+        let (id, document_count) = (segment.id().uuid_string(), segment.meta().max_doc());
+        let digest = own.seal(&id)?;
+        Ok(TextSegment { id, document_count, digest })
+    };
+    merged.searchable_segments()?.into_iter().map(seal).collect()
 }
 
 /// Returns which documents of a segment belong to known messages.
@@ -181,7 +183,7 @@ mod tests {
         counts
             .iter()
             .enumerate()
-            .map(|(index, count)| TextSegment { id: id(index), document_count: *count, digests: [1; 7] })
+            .map(|(index, count)| TextSegment { id: id(index), document_count: *count, digest: 1 })
             .collect()
     }
 

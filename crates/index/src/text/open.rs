@@ -6,7 +6,6 @@
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
 use crate::text::fields::schema;
-use std::path::Path;
 use tantivy::{Index, IndexMeta, SegmentReader};
 
 /// Opens segments in the given order.
@@ -35,17 +34,12 @@ pub(super) fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy
     open_in(&files.with_own_small_files(), files, segments)
 }
 
-/// Opens it in `own`, with the files that are mapped in `files`.
+/// Opens it in `own`, with the files of segments that `files` has, or gets now.
 fn open_in(own: &TextFiles, files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
     own.put_small("meta.json", meta(segments)?);
+    segments.iter().try_for_each(|segment| files.map(segment))?;
+    files.open(segments)?;
     segments.iter().for_each(|segment| own.share(files, segment));
-    segments.iter().try_for_each(|segment| own.map(segment))?;
-    segments.iter().for_each(|segment| own.ask_for_ends(segment));
-    for segment in segments {
-        // If the file of positions is missing, tantivy assumes a segment without positions. All our segments
-        // have one.
-        own.hold(Path::new(&format!("{}.pos", segment.id)))?;
-    }
     Index::open(own.clone())
 }
 

@@ -120,8 +120,7 @@ impl TextReader {
     /// # Errors
     /// An error of tantivy: a damaged file.
     pub(crate) fn open_all(&self) -> Result<()> {
-        self.segments()?;
-        self.files.hold_word_lists().map_err(|error| self.files.error(error.into()))
+        self.segments().map(|_| ())
     }
 
     /// Adds to `found` the messages that have `needle` in `field`. If `is_cancelled` returns true, ends early

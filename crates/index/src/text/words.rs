@@ -7,16 +7,14 @@
 //! and are searched at memory speed. A list pays off only for many words; a segment without this file uses
 //! tantivy's list. Must not know what is searched for.
 
-use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
 use crate::text::fields::TextField;
-use crate::text::open::open_index;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::PathBuf;
-use tantivy::SegmentReader;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{Directory, FileHandle, OwnedBytes, TerminatingWrite, WritePtr};
+use tantivy::{Index, SegmentReader};
 
 /// Fewest distinct words of a field for which a segment has a list.
 pub(super) const WORD_COUNT_MIN: usize = 1 << 14;
@@ -157,12 +155,11 @@ fn number_at(bytes: &[u8], place: usize) -> u64 {
     found.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Writes the lists of segments just merged.
+/// Writes the lists of segments that were just merged and are not sealed yet.
 ///
 /// # Errors
 /// An error of the disk.
-pub(super) fn write(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<()> {
-    let index = open_index(files, segments)?;
+pub(super) fn write(files: &TextFiles, index: &Index) -> tantivy::Result<()> {
     for segment in index.searchable_segments()? {
         let reader = SegmentReader::open(&segment)?;
         let mut lists = Lists::new(files, &segment.id().uuid_string());

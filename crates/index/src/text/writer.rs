@@ -76,9 +76,7 @@ impl TextWriter {
 
     fn finish_segment(&mut self) -> tantivy::Result<()> {
         if let Some(open) = self.open.take() {
-            let mut segment = [open.write(&self.files)?];
-            self.files.note_digests(&mut segment)?;
-            self.finished.extend(segment);
+            self.finished.push(open.write(&self.files)?);
         }
         Ok(())
     }
@@ -129,13 +127,14 @@ impl Open {
         self.postings.memory_bytes() + self.columns.mem_usage()
     }
 
-    /// Writes the files of a segment.
+    /// Writes the segment.
     fn write(mut self, files: &TextFiles) -> tantivy::Result<TextSegment> {
         // Each segment has its own list of segments, which is a small file.
         let own = files.with_own_small_files();
-        let segment = Index::create(own, self.schema.clone(), IndexSettings::default())?.new_segment();
+        let segment =
+            Index::create(own.clone(), self.schema.clone(), IndexSettings::default())?.new_segment();
         let id = segment.id().uuid_string();
-        let mut lists = Lists::new(files, &id);
+        let mut lists = Lists::new(&own, &id);
         self.postings.write(&segment, &mut lists)?;
         lists.finish()?;
         let mut columns = segment.open_write(SegmentComponent::FastFields)?;
@@ -149,19 +148,7 @@ impl Open {
             stored.store(&TantivyDocument::new(), &self.schema)?;
         }
         stored.close()?;
-        Ok(TextSegment { id, document_count: self.document_count, digests: Default::default() })
+        let digest = own.seal(&id)?;
+        Ok(TextSegment { id, document_count: self.document_count, digest })
     }
-}
-
-/// Returns the segments that an index lists, without the digests of their files.
-pub(super) fn segments(index: &Index) -> tantivy::Result<Vec<TextSegment>> {
-    let metas = index.searchable_segment_metas()?;
-    Ok(metas
-        .iter()
-        .map(|meta| TextSegment {
-            id: meta.id().uuid_string(),
-            document_count: meta.max_doc(),
-            digests: Default::default(),
-        })
-        .collect())
 }

@@ -437,7 +437,7 @@ mod tests {
         }
 
         fn finish(self: Box<Self>) -> Result<Vec<TextSegment>> {
-            Ok(vec![TextSegment { id: String::new(), document_count: self.count, digests: [0; 7] }])
+            Ok(vec![TextSegment { id: String::new(), document_count: self.count, digest: 0 }])
         }
     }
 
