@@ -11,5 +11,4 @@ pub(crate) mod publish;
 pub(crate) mod replace;
 pub(crate) mod resolve;
 pub(crate) mod second_copy;
-pub(crate) mod work;
 pub(crate) mod writer;

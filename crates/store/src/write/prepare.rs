@@ -11,10 +11,9 @@ use crate::read::snapshot::{Snapshot, Version};
 use crate::read::state::State;
 use crate::rows::transaction::Transaction;
 use crate::write::options::Options;
-use crate::write::publish::Draft;
+use crate::write::publish::{Draft, check_attachments};
 use crate::write::resolve;
-use crate::write::work::{Work, record};
-use crate::write::writer::{Writer, check_attachments};
+use crate::write::writer::{Work, Writer};
 use disk::{Lock, Wait};
 
 /// A transaction that was worked out for one state of a store. Dropping it removes the files that were
@@ -72,7 +71,7 @@ impl Prepared {
         check_attachments(&state.attachments, group)?;
         let share = state.disk.share_lock(&state.directory.join(names::MERGE_LOCK), Wait::Block)?;
         let inputs = resolve::by_table(state, group)?;
-        let work = match record(state, group, &inputs, &options.limits)? {
+        let work = match resolve::record(state, group, &inputs, &options.limits)? {
             Some((record, bytes)) => Work::Append(record, bytes),
             None => {
                 let mut draft = Draft::after(state, options.seed, Maker::Preparation)?;

@@ -7,12 +7,14 @@
 use crate::commit::dead::DeadRows;
 use crate::commit::journal;
 use crate::commit::manifest::{Attachments, DeadEntry, JournalIdentity, Manifest, SegmentEntry, TableEntry};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_limit};
 use crate::file::names::{self, Maker, Namer};
 use crate::file::sealed::Sealed;
 use crate::file::sealed_write::SealedWriter;
 use crate::format::{KIND_DEAD, MANIFEST_VERSION};
-use crate::limits::ROWS_PER_SEGMENT_MAX;
+use crate::limits::{
+    ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, NAME_BYTES_MAX, ROWS_PER_SEGMENT_MAX,
+};
 use crate::read::loaded::Loaded;
 use crate::read::part::{Part, PartRows};
 use crate::read::state::State;
@@ -24,6 +26,7 @@ use crate::segment::mapped::Segment;
 use crate::segment::write::{Content, write_content};
 use crate::write::resolve::{Survivors, TablePlan};
 use disk::{Disk, File};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -327,6 +330,19 @@ impl DraftTable {
         parts.push(Part::memtable(&self.schema));
         Table { state: Arc::new(TableState { schema: self.schema, parts }) }
     }
+}
+
+/// Refuses attachments that would exceed a manifest's limits together with the existing ones.
+pub(crate) fn check_attachments(attached: &Attachments, group: &[Transaction]) -> Result<()> {
+    let mut lengths: BTreeMap<&str, u64> =
+        attached.iter().map(|(name, bytes)| (name.as_str(), bytes.len() as u64)).collect();
+    for (name, bytes) in group.iter().flat_map(|transaction| &transaction.attachments) {
+        check_limit("bytes in an attachment", bytes.len() as u64, ATTACHMENT_BYTES_MAX)?;
+        check_limit("bytes in an attachment's name", name.len() as u64, NAME_BYTES_MAX as u64)?;
+        lengths.insert(name, bytes.len() as u64);
+    }
+    check_limit("attachments", lengths.len() as u64, ATTACHMENTS_MAX as u64)?;
+    check_limit("bytes in all attachments", lengths.values().sum(), ATTACHMENTS_BYTES_MAX)
 }
 
 /// Returns the segments of a table that lend their dictionaries to a new one of `row_count` rows, the largest

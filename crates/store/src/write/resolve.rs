@@ -1,10 +1,12 @@
-//! Computes the effect of a group of transactions on one table: which rows stay, and which older rows die.
+//! Computes the effect of a group of transactions on tables: which rows stay, and which older rows die.
 //!
-//! Input: transactions, and the table as it is. Output: rows in key order, each key once, and rows to kill.
-//! Does not depend on how they are written.
+//! Input: transactions, and the tables as they are. Output: rows in key order, each key once, and rows to
+//! kill: as a record for the journal if that has room, or as the plan of new segments. Does not depend on how
+//! they are written.
 
-use crate::commit::journal::{Kill, TableChange};
+use crate::commit::journal::{Kill, Record, TableChange};
 use crate::error::{Error, Result};
+use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX};
 use crate::read::lookup::{Finder, PrimaryKeys};
 use crate::read::part::{Part, check_whole_key};
 use crate::read::state::{State, missing_table};
@@ -15,6 +17,7 @@ use crate::rows::transaction::Transaction;
 use crate::schema::Schema;
 use crate::sort::by_primary::sort_by_primary;
 use crate::value::{OwnedValue, Value};
+use crate::write::options::Limits;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -124,11 +127,48 @@ pub(crate) fn table_number(state: &State, name: &str) -> Result<usize> {
     found.ok_or_else(|| missing_table(name))
 }
 
+/// Returns the journal record of a group, or none if the journal has no room for it.
+///
+/// # Errors
+/// If a file is damaged.
+pub(crate) fn record(
+    state: &State,
+    group: &[Transaction],
+    inputs: &BTreeMap<usize, Input>,
+    limits: &Limits,
+) -> Result<Option<(Record, Vec<u8>)>> {
+    let rows_max = u64::from(limits.journal_rows.min(JOURNAL_ROWS_MAX));
+    let attachments = || group.iter().flat_map(|transaction| &transaction.attachments);
+    let rows: u64 = inputs.values().map(Input::row_count).sum();
+    let attached_bytes: u64 = attachments().map(|(_, bytes)| bytes.len() as u64).sum();
+    // A journal of an older version takes no more records. What is clearly too much is not encoded.
+    if !state.manifest.has_digests()
+        || rows + state.journal_rows > rows_max
+        || attached_bytes > JOURNAL_BYTES_MAX
+    {
+        return Ok(None);
+    }
+    let mut record = Record::default();
+    for (&number, input) in inputs {
+        record.tables.push(change(&state.tables[number], number, input)?);
+    }
+    record.attachments.extend(attachments().map(|(name, bytes)| (name.clone(), bytes.as_slice().into())));
+    if record.row_count() + state.journal_rows > rows_max {
+        return Ok(None);
+    }
+    let bytes = match record.encode(state.manifest.journal_seed, state.sequence + 1, state.journal_bytes) {
+        Err(Error::Limit { .. }) => return Ok(None),
+        bytes => bytes?,
+    };
+    let bytes_max = limits.journal_bytes.min(JOURNAL_BYTES_MAX);
+    Ok((state.journal_bytes + bytes.len() as u64 <= bytes_max).then_some((record, bytes)))
+}
+
 /// Returns the journal entry for `input`.
 ///
 /// # Errors
 /// If a file is damaged.
-pub(crate) fn change(table: &Table, number: usize, input: &Input) -> Result<TableChange> {
+fn change(table: &Table, number: usize, input: &Input) -> Result<TableChange> {
     let schema = table.schema();
     let survivors = input.survivors(schema, None)?;
     let keys = PrimaryKeys::new(schema, &survivors.sources)?;
@@ -148,7 +188,7 @@ pub(crate) fn change(table: &Table, number: usize, input: &Input) -> Result<Tabl
 
 impl<'a> Input<'a> {
     /// Returns an upper bound of the rows that the input adds or kills.
-    pub(crate) fn row_count(&self) -> u64 {
+    fn row_count(&self) -> u64 {
         let puts: u64 = self.batches.iter().map(|batch| u64::from(batch.rows.len())).sum();
         // A put may kill a row too.
         puts + self.deletes.len() as u64

@@ -4,21 +4,18 @@
 //! is read back.
 
 use crate::commit::journal::Record;
-use crate::commit::manifest::Attachments;
 use crate::commit::manifest_file::has_manifest;
-use crate::error::{Error, Result, check_limit};
+use crate::error::{Error, Result};
 use crate::file::names::{self, Maker};
-use crate::limits::{ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, NAME_BYTES_MAX};
 use crate::read::loaded::Loaded;
 use crate::read::snapshot::{Snapshot, Version};
 use crate::read::state::State;
 use crate::rows::transaction::Transaction;
 use crate::schema::Schema;
 use crate::write::options::Options;
-use crate::write::publish::{Draft, Published, remove_replaced, remove_unnamed};
+use crate::write::publish::{Draft, Published, check_attachments, remove_replaced, remove_unnamed};
 use crate::write::resolve::{self, Input};
 use crate::write::second_copy;
-use crate::write::work::{self, Work};
 use disk::{Disk, File, Lock, Wait};
 use std::collections::BTreeMap;
 use std::io;
@@ -33,6 +30,14 @@ pub struct Writer {
     is_poisoned: bool,
     cut_bytes: u64,
     _lock: Lock,
+}
+
+/// What is left to do for a group of transactions.
+pub(crate) enum Work {
+    /// To append this record to the journal.
+    Append(Record, Vec<u8>),
+    /// To publish this draft.
+    Publish(Draft),
 }
 
 impl Writer {
@@ -130,7 +135,7 @@ impl Writer {
         check_attachments(&self.state.attachments, group)?;
         let state = Arc::clone(&self.state);
         let inputs = resolve::by_table(&state, group)?;
-        match work::record(&state, group, &inputs, &self.options.limits)? {
+        match resolve::record(&state, group, &inputs, &self.options.limits)? {
             Some((record, bytes)) => {
                 // Drop the old state, so that its rows in memory need not be copied.
                 drop(state);
@@ -307,17 +312,4 @@ pub(crate) fn open_locked(
     let writer = Writer { options, state, journal, is_poisoned: false, cut_bytes, _lock: lock };
     writer.remove_unnamed();
     Ok(writer)
-}
-
-/// Refuses attachments that would exceed a manifest's limits together with the existing ones.
-pub(crate) fn check_attachments(attached: &Attachments, group: &[Transaction]) -> Result<()> {
-    let mut lengths: BTreeMap<&str, u64> =
-        attached.iter().map(|(name, bytes)| (name.as_str(), bytes.len() as u64)).collect();
-    for (name, bytes) in group.iter().flat_map(|transaction| &transaction.attachments) {
-        check_limit("bytes in an attachment", bytes.len() as u64, ATTACHMENT_BYTES_MAX)?;
-        check_limit("bytes in an attachment's name", name.len() as u64, NAME_BYTES_MAX as u64)?;
-        lengths.insert(name, bytes.len() as u64);
-    }
-    check_limit("attachments", lengths.len() as u64, ATTACHMENTS_MAX as u64)?;
-    check_limit("bytes in all attachments", lengths.values().sum(), ATTACHMENTS_BYTES_MAX)
 }
