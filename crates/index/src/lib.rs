@@ -10,7 +10,6 @@ mod environment;
 mod error;
 mod names;
 mod open;
-mod optimistic;
 mod pass;
 mod rebuild;
 mod record;

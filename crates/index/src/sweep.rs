@@ -13,10 +13,10 @@ use crate::archive::{Archive, BATCH_COUNT};
 use crate::environment::{CLOCK_SECONDS, Environment};
 use crate::error::{Error, Result};
 use crate::open;
-use crate::optimistic;
 use crate::pass::merge_due;
 use crate::rows::{self, RecordReader};
 use crate::tables::{absent, copies, files, messages};
+use disk::Wait;
 use store::{OwnedValue, PRIMARY, Snapshot, Transaction, Value};
 use work::{Progress, Stage};
 
@@ -90,8 +90,10 @@ pub(crate) fn sweep(
         // The archive may be far away, so it is asked before the writer's lock is taken.
         let make = |snapshot: &Snapshot| removal(environment, snapshot, older_than_seconds, archive);
         let newest = || open::snapshot(environment);
+        let options = open::options(environment, Wait::Block);
+        let take_writer = || open::writer(environment, observer);
         let Removal { forgotten, held, dated } =
-            optimistic::commit(environment, observer, newest, make)?.made;
+            store::commit_on_newest(&options, newest, make, take_writer)?.made;
         // Each round counts all messages that stay, so the last round has the total.
         swept.held = held;
         swept.dated += dated;

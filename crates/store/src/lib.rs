@@ -6,7 +6,7 @@
 //! - A [`Schema`] describes a table; [`Rows`] are rows in memory, by column.
 //! - A [`Writer`] holds the writer's lock and commits [`Transaction`]s, each all or nothing and durable when
 //!   the commit returns. Small commits are records of a journal. Large ones and bulk loads go straight to
-//!   sealed files.
+//!   sealed files. [`commit_on_newest`] takes that lock only to publish.
 //! - A [`Snapshot`] is the newest state, for as long as it is held. Opening one takes no lock, writes
 //!   nothing, and costs the same for a thousand rows and for a hundred million. Its [`Table`]s find rows by
 //!   key and iterate over them in order. Their [`Part`]s return whole columns in place.
@@ -88,7 +88,7 @@ pub use value::{
 };
 pub use write::merge::{MergeOptions, MergeReport, merge, merge_all};
 pub use write::options::{Limits, Options};
-pub use write::prepare::{Outcome, Prepared};
+pub use write::prepare::{Committed, Outcome, Prepared, commit_on_newest};
 pub use write::replace::replace;
 pub use write::second_copy::{cannot_open, damage_of, repair, second_copy};
 pub use write::writer::Writer;

@@ -2,8 +2,12 @@
 
 use crate::support::{Change, Twin, check, directory, item, options, schemas, shared};
 use disk::{Disk, Wait};
+use std::cell::Cell;
 use std::path::PathBuf;
-use store::{Error, MergeOptions, Outcome, Prepared, Snapshot, Writer, merge_all, verify};
+use store::{
+    Committed, Error, MergeOptions, Outcome, Prepared, Snapshot, Transaction, Writer, commit_on_newest,
+    merge_all, verify,
+};
 use testkit::SimDisk;
 
 fn change(numbers: std::ops::Range<u32>, version: u32) -> Change {
@@ -122,4 +126,47 @@ fn files_are_written_only_while_nobody_may_remove_them() {
     let _held = disk.lock(&lock, "who cleans up", Wait::Refuse).unwrap();
     let refused = Prepared::new(&newest(&disk), large().transaction(), &options(20));
     assert!(matches!(refused, Err(Error::Io(_))), "it waits until they are removed");
+}
+
+/// Commits `large` while another process commits as often as it can, at most `others` times. Returns how
+/// often the transaction was made, and how often the other process committed.
+fn commit_against(disk: &SimDisk, others: u32) -> (u32, u32) {
+    let (made, lost) = (Cell::new(0), Cell::new(0));
+    let make = |_: &Snapshot| -> store::Result<(Option<Transaction>, ())> {
+        made.set(made.get() + 1);
+        if lost.get() < others
+            && let Ok(mut writer) = Writer::open(&shared(disk), directory(), options(20))
+        {
+            writer.commit(change(90..91, 5 + lost.get()).transaction())?;
+            lost.set(lost.get() + 1);
+        }
+        Ok((Some(large().transaction()), ()))
+    };
+    let Committed { snapshot, writer, .. } =
+        commit_on_newest(&options(20), || Ok(newest(disk)), make, || Ok(open(disk, 20))).unwrap();
+    assert!(writer.is_some());
+    assert_eq!(snapshot.version(), newest(disk).version());
+    (made.get(), lost.get())
+}
+
+#[test]
+fn a_commit_that_loses_three_times_is_made_under_the_lock() {
+    for (others, expected) in [(0, (1, 0)), (1, (2, 1)), (2, (3, 2)), (3, (4, 3)), (9, (4, 3))] {
+        let disk = SimDisk::new(5);
+        let mut twin = filled(&disk, 20);
+        assert_eq!(commit_against(&disk, others), expected);
+        (0..expected.1).for_each(|lost| twin.apply(&change(90..91, 5 + lost)));
+        check(&newest(&disk), &twin.after(&large())).unwrap();
+    }
+}
+
+#[test]
+fn a_commit_of_nothing_takes_no_lock() {
+    let disk = SimDisk::new(6);
+    filled(&disk, 20);
+    let nothing = |_: &Snapshot| Ok((None, "nothing"));
+    let open = || -> store::Result<Writer> { panic!("there is nothing to commit") };
+    let committed = commit_on_newest(&options(20), || Ok(newest(&disk)), nothing, open).unwrap();
+    assert!(committed.writer.is_none());
+    assert_eq!((committed.made, committed.snapshot.version()), ("nothing", newest(&disk).version()));
 }

@@ -1,11 +1,11 @@
 //! Commits whose work is done before the writer's lock is taken.
 //!
-//! Input: a snapshot, and a transaction. Output: new segments that no manifest names yet, or the record for
-//! the journal. Under the lock it is only published, and only if nobody has committed since the snapshot.
-//! Does not know why a transaction is made.
+//! Input: a snapshot, and a transaction, or what makes one. Output: new segments that no manifest names yet,
+//! or the record for the journal. Under the lock it is only published, and only if nobody has committed since
+//! the snapshot; else the transaction is made anew. Does not know why a transaction is made.
 
 use crate::commit::manifest::JournalIdentity;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::file::names::{self, Maker};
 use crate::read::snapshot::{Snapshot, Version};
 use crate::read::state::State;
@@ -15,6 +15,21 @@ use crate::write::publish::{Draft, check_attachments};
 use crate::write::resolve;
 use crate::write::writer::{Work, Writer};
 use disk::{Lock, Wait};
+
+/// How often a commit is prepared without the lock. Then it is made with the lock held, so that it is made at
+/// all.
+const PREPARED_COUNT_MAX: usize = 3;
+
+/// What [`commit_on_newest`] has done.
+#[derive(Debug)]
+pub struct Committed<T> {
+    /// The newest state: ours, or that on which nothing was to be done.
+    pub snapshot: Snapshot,
+    /// The writer, with its lock, if there was something to commit.
+    pub writer: Option<Writer>,
+    /// What was made besides the transaction.
+    pub made: T,
+}
 
 /// A transaction that was worked out for one state of a store. Dropping it removes the files that were
 /// written for it.
@@ -42,6 +57,41 @@ struct Base {
     sequence: u64,
     /// A record may be lost with a disk that fails to sync it, and another one take its number.
     journal_bytes: u64,
+}
+
+/// Commits the transaction that `make` makes of the newest state; none if it makes none. `newest` returns
+/// that state, `open` takes the writer's lock. The lock is held only while the commit is published, unless
+/// others were faster three times.
+///
+/// # Errors
+/// Those of `newest`, `make` and `open`; otherwise as [`Writer::commit`].
+///
+/// # Panics
+/// As [`Prepared::new`].
+pub fn commit_on_newest<T, E: From<Error>>(
+    options: &Options,
+    newest: impl Fn() -> std::result::Result<Snapshot, E>,
+    make: impl Fn(&Snapshot) -> std::result::Result<(Option<Transaction>, T), E>,
+    open: impl Fn() -> std::result::Result<Writer, E>,
+) -> std::result::Result<Committed<T>, E> {
+    for _ in 0..PREPARED_COUNT_MAX {
+        let snapshot = newest()?;
+        let (transaction, made) = make(&snapshot)?;
+        let Some(transaction) = transaction else { return Ok(Committed { snapshot, writer: None, made }) };
+        let prepared = Prepared::new(&snapshot, transaction, options)?;
+        drop(snapshot);
+        let mut writer = open()?;
+        if let Outcome::Committed(_) = writer.commit_prepared(prepared)? {
+            return Ok(Committed { snapshot: writer.snapshot()?, writer: Some(writer), made });
+        }
+    }
+    let mut writer = open()?;
+    let snapshot = writer.snapshot()?;
+    let (transaction, made) = make(&snapshot)?;
+    let Some(transaction) = transaction else { return Ok(Committed { snapshot, writer: None, made }) };
+    drop(snapshot);
+    writer.commit(transaction)?;
+    Ok(Committed { snapshot: writer.snapshot()?, writer: Some(writer), made })
 }
 
 impl Base {

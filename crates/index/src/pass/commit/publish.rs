@@ -7,7 +7,7 @@
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::optimistic::{self, Committed};
+use crate::open;
 use crate::pass::commit::batch::{Batch, Made};
 use crate::pass::commit::findings::{Counts, Findings, Unread};
 use crate::pass::commit::link::{Linker, Links};
@@ -20,10 +20,11 @@ use crate::pass::plan::{Candidate, PlannedFolder};
 use crate::record::decode_correspondents;
 use crate::rows;
 use crate::tables::{NO_DATE, absent, contacts, copies, messages, threads};
+use disk::Wait;
 use mail::{FileStat, Stamp};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use store::{Rows, Snapshot, Transaction, Value, Version, Writer};
+use store::{Committed, Rows, Snapshot, Transaction, Value, Version, Writer};
 use work::Progress;
 
 /// A batch that is published.
@@ -101,8 +102,10 @@ impl<'a> Publisher<'a> {
             let mut draft = self.draft(snapshot, findings)?;
             Ok((draft.as_mut().and_then(|draft| draft.transaction.take()), draft))
         };
+        let options = open::options(self.environment, Wait::Block);
+        let take_writer = || open::writer(self.environment, observer);
         let Committed { snapshot, writer, made } =
-            optimistic::commit(self.environment, observer, newest, make)?;
+            store::commit_on_newest(&options, newest, make, take_writer)?;
         let Some(draft) = made else { return Ok(None) };
         // The plan does not include what another process committed. After such a commit, our own ones are not
         // trusted either.
