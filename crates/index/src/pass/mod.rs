@@ -26,7 +26,7 @@ pub(crate) use merge::merge_due;
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};
 pub(crate) use orphans::{TEXT_LOCK, TEXT_MERGER_LOCK};
 use plan::Gone;
-use scan::{FileRows, Input, look_up};
+use scan::{FileRows, Input, count_rows, find_folders, look_up, read_directories};
 pub(crate) use scan::{expect_mail, is_unmounted};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -179,11 +179,14 @@ fn run(
     roots_after: impl FnOnce(&[usize]) -> RootChange,
 ) -> Result<Attempt> {
     let environment = input.environment;
-    let scan = scan::scan(input, observer)?;
+    let known = FileRows::new(input.snapshot)?;
+    let mut scan = find_folders(input);
+    read_directories(input, &known, &mut scan, observer)?;
+    count_rows(input, &known, &mut scan)?;
     let gone = match options.cleanup {
         Cleanup::Pass => Gone::NotSeen,
         Cleanup::Keep => Gone::None,
-        Cleanup::Legacy => Gone::LookedUp(look_up(&scan, &FileRows::new(input.snapshot)?, observer)?),
+        Cleanup::Legacy => Gone::LookedUp(look_up(&scan, &known, observer)?),
     };
     if observer.is_cancelled() {
         // The scan is incomplete: files that it did not see may still exist.

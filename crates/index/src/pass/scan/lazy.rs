@@ -6,7 +6,6 @@
 use crate::error::Result;
 use crate::pass::scan::compare::{Found, StoredRows};
 use crate::pass::scan::file_rows::FileRows;
-use crate::pass::scan::reader::is_drafts_folder;
 use crate::pass::scan::scanned::ScannedFolder;
 use crate::rows::{FileRow, Subdirectory};
 use std::collections::HashMap;
@@ -20,6 +19,12 @@ pub(super) fn is_unchanged(folder: &ScannedFolder, subdirectory: Subdirectory) -
         && folder.has[subdirectory.index()]
         && stored.has_times()
         && mail::stat_directory(&folder.path.join(subdirectory.name())).is_ok_and(|now| now == *stored)
+}
+
+/// Returns whether programs rewrite files in place in this folder.
+pub(in crate::pass) fn is_drafts_folder(path: &[u8]) -> bool {
+    let last = path.rsplit(|byte| matches!(byte, b'/' | b'.')).next().unwrap_or_default();
+    last.eq_ignore_ascii_case(b"drafts") || last.eq_ignore_ascii_case(b"draft")
 }
 
 /// Rows of drafts. Programs rewrite drafts in place, which does not change the directory.

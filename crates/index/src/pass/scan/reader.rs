@@ -1,32 +1,133 @@
-//! Reads one directory and compares it with its rows.
+//! Reads the directories of all folders, on all cores, and compares each with its rows.
 //!
-//! Input: a folder, and which of its directories to read. Output: the outcome. A directory that cannot be
-//! read is unknown. Must not know the other directories.
+//! Input: a scan whose folders are found, and their rows. Output: one outcome per directory. A directory that
+//! cannot be read is unknown, never empty. Must not know which folders there should be. Writes nothing.
 
 use crate::error::Result;
 use crate::pass::options::Mode;
 use crate::pass::scan::compare::{Closer, Difference, Found, Listing, compare};
 use crate::pass::scan::file_rows::{FileRows, NoRows, Telling};
-use crate::pass::scan::scanned::{Directory, Outcome, ScannedFolder};
+use crate::pass::scan::lazy::{Drafts, is_drafts_folder, is_unchanged};
+use crate::pass::scan::scanned::{Directory, Input, Outcome, Scan, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
 use crate::rows::{DirectoryState, FileRow, Subdirectory, file_key};
 use mail::{FileStat, Fingerprint, RootBoundary, ScanBuffer, Stamp};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use work::Progress;
 
 /// The message about links that are not followed.
 const ELSEWHERE: &str = "is a link to a file outside the mail; it is not followed";
 
+/// One directory to look at.
+struct Task {
+    folder: usize,
+    subdirectory: Subdirectory,
+    work: Work,
+}
+
+/// How to look at it.
+enum Work {
+    /// Read it. `row_count_max` is an upper bound of its rows.
+    Read { row_count_max: u64 },
+    /// Check only these files in it.
+    Drafts(Vec<(FileRow, Found)>),
+}
+
 /// Reads directories one after another, reusing its memory.
-pub(in crate::pass) struct Reader<'a> {
+struct Reader<'a> {
     mode: Mode,
     known: &'a FileRows,
     buffer: ScanBuffer,
     listing: Listing,
 }
 
+/// Reads all directories that `input` wants to be read, and adds their outcomes to the scan.
+///
+/// # Errors
+/// Damage in the store.
+pub(in crate::pass) fn read_directories(
+    input: &Input<'_>,
+    known: &FileRows,
+    scan: &mut Scan,
+    observer: &dyn Progress,
+) -> Result<()> {
+    let tasks = tasks(input, known, scan)?;
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::with_capacity(tasks.len()));
+    let worker = || {
+        let mut reader = Reader::new(input.mode, known);
+        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if observer.is_cancelled() {
+                break;
+            }
+            let folder = &scan.folders[task.folder];
+            let outcome = match &task.work {
+                Work::Read { .. } => reader.read(folder, task.folder, task.subdirectory),
+                Work::Drafts(rows) => {
+                    let changed = changed_in_place(&folder.path, rows.iter().cloned()).collect();
+                    Ok((Outcome::Unchanged(changed), Vec::new()))
+                }
+            };
+            if let Ok((Outcome::Read(directory), _)) = &outcome {
+                observer.add(directory.file_count, 0);
+            }
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((task, outcome));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..input.environment.context.thread_count.min(tasks.len()) {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+    let mut found = Vec::with_capacity(tasks.len());
+    for (task, outcome) in results.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        found.push((task.folder, task.subdirectory, outcome?));
+    }
+    for (folder, subdirectory, (outcome, problems)) in found {
+        scan.folders[folder].directories[subdirectory.index()] = outcome;
+        scan.problems.extend(problems);
+    }
+    Ok(())
+}
+
+fn tasks(input: &Input<'_>, known: &FileRows, scan: &Scan) -> Result<Vec<Task>> {
+    let mut drafts = match input.mode {
+        Mode::Lazy => Drafts::find(known, &scan.folders)?,
+        Mode::Default | Mode::Thorough => Drafts::default(),
+    };
+    let mut tasks = Vec::new();
+    for (index, folder) in scan.folders.iter().enumerate().filter(|(_, folder)| !folder.no_update) {
+        for subdirectory in Subdirectory::ALL {
+            let work = if input.mode == Mode::Lazy && is_unchanged(folder, subdirectory) {
+                Work::Drafts(drafts.take(index, subdirectory))
+            } else if folder.is_new {
+                Work::Read { row_count_max: 0 }
+            } else {
+                Work::Read { row_count_max: known.count_at_most(folder.row.number, subdirectory)? }
+            };
+            tasks.push(Task { folder: index, subdirectory, work });
+        }
+    }
+    // Largest first, so that no thread starts a large one when the others are done.
+    tasks.sort_by_key(|task| std::cmp::Reverse(task.row_count_max()));
+    Ok(tasks)
+}
+
+impl Task {
+    fn row_count_max(&self) -> u64 {
+        match &self.work {
+            Work::Read { row_count_max } => *row_count_max,
+            Work::Drafts(_) => 0,
+        }
+    }
+}
+
 impl<'a> Reader<'a> {
     /// Allocates the memory.
-    pub(in crate::pass) fn new(mode: Mode, known: &'a FileRows) -> Reader<'a> {
+    fn new(mode: Mode, known: &'a FileRows) -> Reader<'a> {
         Reader { mode, known, buffer: ScanBuffer::new(), listing: Listing::default() }
     }
 
@@ -34,7 +135,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(in crate::pass) fn read(
+    fn read(
         &mut self,
         folder: &ScannedFolder,
         index: usize,
@@ -239,12 +340,6 @@ fn has_other_times(now: &Stamp, stored: &Stamp) -> bool {
     stored.has_times() && times(now) != times(stored)
 }
 
-/// Returns whether programs rewrite files in place in this folder.
-pub(in crate::pass) fn is_drafts_folder(path: &[u8]) -> bool {
-    let last = path.rsplit(|byte| matches!(byte, b'/' | b'.')).next().unwrap_or_default();
-    last.eq_ignore_ascii_case(b"drafts") || last.eq_ignore_ascii_case(b"draft")
-}
-
 /// Checks the files whose rows may be outdated.
 fn look_closer(folder: &Path, difference: Difference, directory: &mut Directory) {
     directory.added = difference.added;
@@ -262,7 +357,7 @@ fn look_closer(folder: &Path, difference: Difference, directory: &mut Directory)
 }
 
 /// Returns the rows whose file now has another size or other times.
-pub(in crate::pass) fn changed_in_place(
+fn changed_in_place(
     folder: &Path,
     rows: impl IntoIterator<Item = (FileRow, Found)>,
 ) -> impl Iterator<Item = (FileRow, Found)> {

@@ -17,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Finds the folders of all roots.
-pub(in crate::pass) fn find(input: &Input<'_>) -> Scan {
+pub(in crate::pass) fn find_folders(input: &Input<'_>) -> Scan {
     let mut scan = Scan { started_ns: input.environment.context.now_ns(), ..Scan::default() };
     for (index, root) in input.roots.iter().enumerate() {
         let rows = input.folders.iter().filter(|row| row.root == root.name);
