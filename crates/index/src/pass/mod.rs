@@ -1,8 +1,9 @@
 //! The pass over the disk: finds what was added, moved, changed and removed since the last one.
 //!
-//! Data flows one way: `scan` lists directories and compares them with rows, `plan` decides, and `commit`
-//! reads new files, makes rows of them and publishes them. `adopt` adds messages that only an archive has.
-//! Input: roots. Output: a new state of the store, and a summary. Must not know terminals or queries.
+//! This file begins a pass, and begins it again if others were faster. `session` is one attempt. In it data
+//! flows one way: `scan` lists directories and compares them with rows, `plan` decides, and `commit` reads
+//! new files, makes rows of them and publishes them. `adopt` adds messages that only an archive has. Input:
+//! roots. Output: a new state of the store, and a summary. Must not know terminals or queries.
 
 mod adopt;
 mod commit;
@@ -11,6 +12,7 @@ mod options;
 mod orphans;
 mod plan;
 mod scan;
+mod session;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -21,13 +23,13 @@ use crate::state::Root;
 use crate::{open, rows, user};
 pub use adopt::Adopted;
 pub(crate) use adopt::adopt;
-use commit::{Ended, RootChange, Session, SetAside};
+use commit::{RootChange, SetAside};
 pub(crate) use merge::merge_due;
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};
 pub(crate) use orphans::{TEXT_LOCK, TEXT_MERGER_LOCK};
-use plan::Gone;
-use scan::{FileRows, Input, count_rows, find_folders, look_up, read_directories};
+use scan::Input;
 pub(crate) use scan::{expect_mail, is_unmounted};
+use session::{Attempt, Ended};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 pub(crate) use summary::STAYS;
@@ -72,7 +74,7 @@ pub(crate) fn update(
             loss: options.loss,
             cleanup: options.cleanup,
         };
-        run(&input, (options, set_aside), observer, |kept| {
+        session::run(&input, (options, set_aside), observer, |kept| {
             let wanted = to_remember(&all_roots, &remembered, kept);
             RootChange { remembered, wanted }
         })
@@ -118,19 +120,13 @@ pub(crate) fn update_folders(
         };
         let wanted = remembered.clone();
         let roots_after = |_: &[usize]| RootChange { remembered, wanted };
-        let mut attempt = run(&input, (options, set_aside), observer, roots_after)?;
+        let mut attempt = session::run(&input, (options, set_aside), observer, roots_after)?;
         for folder in folders.iter().filter(|folder| !roots.iter().any(|root| is_in(folder, root))) {
             let what = "is in no root of the index".to_owned();
             attempt.summary.problems.push(Problem::new(folder.clone(), what));
         }
         Ok(attempt)
     })
-}
-
-/// One pass, as far as it came.
-struct Attempt {
-    summary: Summary,
-    ended: Ended,
 }
 
 /// Runs a pass, and again from the beginning as long as its plan turns out to be of no use. Then merges what
@@ -168,39 +164,6 @@ fn until_done(
         orphans::remove_after_failure(environment);
     }
     done
-}
-
-/// Scans, decides and publishes. `roots_after` gets the indexes of the roots that stay as they were, and
-/// returns which roots to remember.
-fn run(
-    input: &Input<'_>,
-    (options, set_aside): (&UpdateOptions, SetAside),
-    observer: &dyn Progress,
-    roots_after: impl FnOnce(&[usize]) -> RootChange,
-) -> Result<Attempt> {
-    let environment = input.environment;
-    let known = FileRows::new(input.snapshot)?;
-    let mut scan = find_folders(input);
-    read_directories(input, &known, &mut scan, observer)?;
-    count_rows(input, &known, &mut scan)?;
-    let gone = match options.cleanup {
-        Cleanup::Pass => Gone::NotSeen,
-        Cleanup::Keep => Gone::None,
-        Cleanup::Legacy => Gone::LookedUp(look_up(&scan, &known, observer)?),
-    };
-    if observer.is_cancelled() {
-        // The scan is incomplete: files that it did not see may still exist.
-        return Err(Error::Interrupted);
-    }
-    let plan = plan::plan(scan, options.loss, gone);
-    let mut summary = plan.summary.clone();
-    let roots = &roots_after(&plan.kept_roots);
-    if plan.is_empty() && roots.is_none() {
-        return Ok(Attempt { summary, ended: Ended::Unchanged });
-    }
-    let session = Session { environment, roots, options, observer, set_aside };
-    let ended = session.run(plan, input.snapshot, &mut summary)?;
-    Ok(Attempt { summary, ended })
 }
 
 /// Returns the roots, followed by the remembered roots that are no longer named but still have rows. Their

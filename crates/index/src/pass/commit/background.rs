@@ -15,7 +15,7 @@ use work::{Progress, on_threads};
 /// Who holds the lock for which a thread waits. The observer is told by the coordinator, when it waits
 /// itself: as long as it works, the process is not one that waits.
 #[derive(Default)]
-pub(super) struct Holder(Mutex<Option<String>>);
+pub(in crate::pass) struct Holder(Mutex<Option<String>>);
 
 impl Progress for Holder {
     fn waiting(&self, holder: &str) {
@@ -39,19 +39,19 @@ impl Holder {
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Publishes a batch while the next one is read.
-pub(super) struct Publishing<'scope, 'env, 'a> {
-    pub(super) scope: &'scope Scope<'scope, 'env>,
-    pub(super) observer: &'scope dyn Progress,
-    pub(super) holder: &'scope Holder,
-    pub(super) thread_count: usize,
-    pub(super) pipeline: &'scope Pipeline<'scope>,
+pub(in crate::pass) struct Publishing<'scope, 'env, 'a> {
+    pub(in crate::pass) scope: &'scope Scope<'scope, 'env>,
+    pub(in crate::pass) observer: &'scope dyn Progress,
+    pub(in crate::pass) holder: &'scope Holder,
+    pub(in crate::pass) thread_count: usize,
+    pub(in crate::pass) pipeline: &'scope Pipeline<'scope>,
     /// Who publishes, when there is nothing to publish.
-    pub(super) idle: Option<Publisher<'a>>,
-    pub(super) busy: Option<Busy<'scope, 'a>>,
+    pub(in crate::pass) idle: Option<Publisher<'a>>,
+    pub(in crate::pass) busy: Option<Busy<'scope, 'a>>,
 }
 
 /// A batch that is being published.
-pub(super) enum Busy<'scope, 'a> {
+pub(in crate::pass) enum Busy<'scope, 'a> {
     /// By a thread.
     Thread(ScopedJoinHandle<'scope, Done<'a>>),
     /// By nobody yet: whoever waits for it does it. Without workers there is nothing else to do meanwhile.
@@ -59,11 +59,11 @@ pub(super) enum Busy<'scope, 'a> {
 }
 
 /// Who has published a batch, and what.
-pub(super) type Done<'a> = (Publisher<'a>, Result<Option<Published>>);
+pub(in crate::pass) type Done<'a> = (Publisher<'a>, Result<Option<Published>>);
 
 impl<'scope, 'a: 'scope> Publishing<'scope, '_, 'a> {
     /// Returns whether the last batch is published.
-    pub(super) fn is_idle(&self) -> bool {
+    pub(in crate::pass) fn is_idle(&self) -> bool {
         match &self.busy {
             Some(Busy::Thread(thread)) => thread.is_finished(),
             Some(Busy::Waiter(_)) => false,
@@ -72,7 +72,7 @@ impl<'scope, 'a: 'scope> Publishing<'scope, '_, 'a> {
     }
 
     /// Begins to publish a batch as soon as it is whole. The one before must be published.
-    pub(super) fn begin(&mut self, batch: u64, findings: Findings) {
+    pub(in crate::pass) fn begin(&mut self, batch: u64, findings: Findings) {
         let Some(mut publisher) = self.idle.take() else { unreachable!("the batch before is published") };
         let (pipeline, is_last) = (self.pipeline, findings.is_last());
         let publish = move |observer: &dyn Progress| {
@@ -100,7 +100,7 @@ impl<'scope, 'a: 'scope> Publishing<'scope, '_, 'a> {
     }
 
     /// Waits until the batch is published. Returns `None` if the pass must begin again.
-    pub(super) fn wait(&mut self) -> Result<Option<Published>> {
+    pub(in crate::pass) fn wait(&mut self) -> Result<Option<Published>> {
         let (publisher, published) = match self.busy.take() {
             Some(Busy::Thread(thread)) => {
                 while !thread.is_finished() {

@@ -16,7 +16,7 @@ pub(super) const SMALL_BYTES: usize = 256 << 10;
 const REREAD_COUNT_MAX: usize = 3;
 
 /// The content of a file, and its id.
-pub(super) struct Read {
+pub(in crate::pass) struct Read {
     /// The beginning, and whether there is more.
     pub content: FileContent,
     /// The id of the whole content, or of its beginning as long as only that was read.
@@ -28,7 +28,7 @@ pub(super) struct Read {
 }
 
 /// How larger messages are read.
-pub(super) struct Manner<'a> {
+pub(in crate::pass) struct Manner<'a> {
     /// The largest message held in memory, in bytes. Larger ones are read in pieces.
     pub limit_bytes: usize,
     /// The present time, to judge dates by.
@@ -51,7 +51,7 @@ pub(super) fn identity(bytes: &[u8]) -> ([u8; 32], u64) {
 }
 
 /// Reads a file that is not small.
-pub(super) fn read_large(path: &Path, manner: &Manner<'_>) -> mail::Result<Read> {
+pub(in crate::pass) fn read_large(path: &Path, manner: &Manner<'_>) -> mail::Result<Read> {
     if mail::stat_file(path)?.size_bytes <= manner.limit_bytes as u64 {
         let whole = read(path, manner.limit_bytes)?;
         if !whole.content.truncated {
@@ -109,6 +109,15 @@ fn read_in_pieces(large: &mut LargeMessage<'_>, stat: FileStat, manner: &Manner<
 }
 
 /// Returns the path of a file to read. `folder` is the directory of its folder.
-pub(super) fn path_of(folder: &Path, candidate: &Candidate) -> PathBuf {
+pub(in crate::pass) fn path_of(folder: &Path, candidate: &Candidate) -> PathBuf {
     mail::join(&folder.join(candidate.found.subdirectory.name()), &candidate.found.name)
+}
+
+/// Returns what a large message counts for while it is in memory, in bytes. What a compressed one unpacks to
+/// is not known.
+pub(in crate::pass) fn large_bytes(beginning: &Read, bytes_max: u64) -> u64 {
+    match beginning.content.compression {
+        Compression::Plain => beginning.content.stat.size_bytes.min(bytes_max),
+        _ => bytes_max,
+    }
 }

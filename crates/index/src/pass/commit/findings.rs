@@ -15,10 +15,10 @@ use std::collections::HashSet;
 
 /// What is done without reading a file: rows that move, rows that get other times, drafts that only moved.
 #[derive(Default)]
-pub(super) struct Unread {
-    pub(super) moved: Vec<Move>,
-    pub(super) restated: Vec<(FileRow, Found, FileStat)>,
-    pub(super) whole: Vec<Candidate>,
+pub(in crate::pass) struct Unread {
+    pub(in crate::pass) moved: Vec<Move>,
+    pub(in crate::pass) restated: Vec<(FileRow, Found, FileStat)>,
+    pub(in crate::pass) whole: Vec<Candidate>,
 }
 
 /// Where the numbers of new messages come from.
@@ -32,30 +32,30 @@ pub(in crate::pass) enum Claim {
 
 /// What a batch has found out.
 pub(in crate::pass) struct Findings {
-    pub(super) unread: Unread,
+    pub(in crate::pass) unread: Unread,
     /// Files that were read: their place in the plan, and the number of their message.
-    pub(super) files: Vec<(usize, u32, FileStat)>,
+    pub(in crate::pass) files: Vec<(usize, u32, FileStat)>,
     /// New messages.
-    pub(super) messages: Vec<Parsed>,
-    pub(super) text: Vec<TextSegment>,
+    pub(in crate::pass) messages: Vec<Parsed>,
+    pub(in crate::pass) text: Vec<TextSegment>,
     /// Dates of new messages that have no file.
-    pub(super) named: NamedDates,
+    pub(in crate::pass) named: NamedDates,
     /// Whether the new messages have no file.
-    pub(super) are_absent: bool,
-    pub(super) claim: Claim,
+    pub(in crate::pass) are_absent: bool,
+    pub(in crate::pass) claim: Claim,
     /// How many numbers to set aside for later batches.
     pub(in crate::pass) wanted_count: usize,
     /// Whether files that no commit names are removed afterwards. The writer is kept for that.
-    pub(super) cleans_up: bool,
-    pub(super) end: Option<End>,
+    pub(in crate::pass) cleans_up: bool,
+    pub(in crate::pass) end: Option<End>,
 }
 
 /// The end of a pass.
-pub(super) struct End {
+pub(in crate::pass) struct End {
     /// Whether all files were taken. If not, rows of files that seem gone stay: they may only have moved.
-    pub(super) is_complete: bool,
+    pub(in crate::pass) is_complete: bool,
     /// Folders with files that could not be read.
-    pub(super) unreadable: HashSet<usize>,
+    pub(in crate::pass) unreadable: HashSet<usize>,
 }
 
 impl Findings {
@@ -99,7 +99,7 @@ pub(in crate::pass) struct Counts {
 
 impl Counts {
     /// Adds what another commit holds.
-    pub(super) fn add(&mut self, other: Counts) {
+    pub(in crate::pass) fn add(&mut self, other: Counts) {
         self.new_messages += other.new_messages;
         self.added += other.added;
         self.changed += other.changed;

@@ -14,10 +14,10 @@ use crate::text::{Document, Documents, TextField, ValueField};
 use std::collections::BTreeSet;
 
 /// New messages with their numbers, to be parsed together.
-pub(super) type Task = Vec<(u32, Read)>;
+pub(in crate::pass) type Task = Vec<(u32, Read)>;
 
 /// A message's row, without its links to others.
-pub(super) struct Parsed {
+pub(in crate::pass) struct Parsed {
     pub(super) number: u32,
     pub(super) sha256: [u8; 32],
     pub(super) ids: Ids,

@@ -46,7 +46,7 @@ const WAITING_PER_THREAD: usize = 8;
 pub(super) type MakeWriter<'a> = &'a (dyn Fn() -> Box<dyn Documents> + Sync);
 
 /// The files of a pass, being read and parsed.
-pub(super) struct Pipeline<'a> {
+pub(in crate::pass) struct Pipeline<'a> {
     files: &'a [Candidate],
     folders: &'a [PlannedFolder],
     parsing: Parsing<'a>,
@@ -65,7 +65,7 @@ pub(super) struct Pipeline<'a> {
 
 impl<'a> Pipeline<'a> {
     /// Returns a pipeline for these files. Nothing is read before [`Pipeline::run`].
-    pub(super) fn new(
+    pub(in crate::pass) fn new(
         (files, folders): (&'a [Candidate], &'a [PlannedFolder]),
         parsing: Parsing<'a>,
         make_writer: MakeWriter<'a>,
@@ -87,7 +87,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Runs the coordinator's work while other threads read and parse. A few files are not worth threads.
-    pub(super) fn run<T>(&self, coordinate: impl FnOnce() -> T) -> T {
+    pub(in crate::pass) fn run<T>(&self, coordinate: impl FnOnce() -> T) -> T {
         let groups = self.group_count();
         std::thread::scope(|scope| {
             for _ in 0..READER_COUNT.min(groups.saturating_sub(1)) {
@@ -103,24 +103,24 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Returns whether threads of the pipeline parse. If not, the coordinator does all.
-    pub(super) fn has_workers(&self) -> bool {
+    pub(in crate::pass) fn has_workers(&self) -> bool {
         self.worker_count() > 0
     }
 
     /// Returns the path of a file.
-    pub(super) fn path(&self, file: usize) -> PathBuf {
+    pub(in crate::pass) fn path(&self, file: usize) -> PathBuf {
         let Some(candidate) = self.files.get(file) else { return PathBuf::new() };
         let folder = self.folders.get(candidate.found.folder);
         path_of(folder.map_or(Path::new(""), |folder| folder.path.as_path()), candidate)
     }
 
     /// Hands over messages to be parsed.
-    pub(super) fn parse(&self, task: Task) {
+    pub(in crate::pass) fn parse(&self, task: Task) {
         self.hand_over(task, 0);
     }
 
     /// Hands over a large message to be parsed, which counts for `large_bytes`.
-    pub(super) fn parse_large(&self, task: Task, large_bytes: u64) {
+    pub(in crate::pass) fn parse_large(&self, task: Task, large_bytes: u64) {
         self.hand_over(task, large_bytes);
     }
 
@@ -138,7 +138,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Ends a batch. What is handed over from now on belongs to the next one.
-    pub(super) fn end_batch(&self) -> BatchNumber {
+    pub(in crate::pass) fn end_batch(&self) -> BatchNumber {
         let mut state = self.locked();
         let batch = state.batch;
         state.batch += 1;
@@ -190,7 +190,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Waits until large messages have room for one more that counts for `bytes`, of `bytes_max` in all.
-    pub(super) fn wait_for_room(&self, bytes: u64, bytes_max: u64) {
+    pub(in crate::pass) fn wait_for_room(&self, bytes: u64, bytes_max: u64) {
         let mut state = self.locked();
         while state.large_bytes > 0
             && state.large_bytes + bytes > bytes_max
@@ -209,7 +209,7 @@ impl<'a> Pipeline<'a> {
     ///
     /// # Panics
     /// As there.
-    pub(super) fn next_files(&self) -> Result<Option<Vec<FileRead>>> {
+    pub(in crate::pass) fn next_files(&self) -> Result<Option<Vec<FileRead>>> {
         let mut state = self.locked();
         loop {
             self.check_state(&mut state)?;

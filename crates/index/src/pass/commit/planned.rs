@@ -48,7 +48,7 @@ impl RootChange {
 }
 
 /// Returns the stat of a file to read, if it is there.
-pub(super) fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Option<FileStat> {
+pub(in crate::pass) fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Option<FileStat> {
     let found = &candidate.found;
     let place = folders.get(found.folder)?.path.join(found.subdirectory.name());
     mail::stat_file(&mail::join(&place, &found.name)).ok()
@@ -56,7 +56,10 @@ pub(super) fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Optio
 
 /// Returns the folders that are incomplete while a file is not read: its folder, and the folder of the row
 /// that it replaces.
-pub(super) fn folders_of(candidate: &Candidate, folders: &[PlannedFolder]) -> impl Iterator<Item = usize> {
+pub(in crate::pass) fn folders_of(
+    candidate: &Candidate,
+    folders: &[PlannedFolder],
+) -> impl Iterator<Item = usize> {
     let old = candidate
         .replaces
         .as_ref()
@@ -65,6 +68,20 @@ pub(super) fn folders_of(candidate: &Candidate, folders: &[PlannedFolder]) -> im
 }
 
 /// Returns the directory of a folder.
-pub(super) fn directory_of(folders: &[PlannedFolder], index: usize) -> &Path {
+pub(in crate::pass) fn directory_of(folders: &[PlannedFolder], index: usize) -> &Path {
     folders.get(index).map_or(Path::new(""), |folder| folder.path.as_path())
+}
+
+/// Returns whether a file to read is only moved: it has another place than its row says, but the row's size
+/// and time of modification. Such a file is a draft that was moved or reflagged.
+pub(in crate::pass) fn is_moved_only(folders: &[PlannedFolder], candidate: &Candidate) -> bool {
+    let (Some(old), Some(folder)) = (&candidate.replaces, folders.get(candidate.found.folder)) else {
+        return false;
+    };
+    let found = &candidate.found;
+    let is_moved =
+        (folder.row.number, found.subdirectory, &found.name) != (old.folder, old.subdirectory, &old.name);
+    is_moved
+        && stat_of(folders, candidate)
+            .is_some_and(|stat| (stat.size_bytes, stat.mtime_ns) == (old.size_bytes, old.mtime_ns))
 }

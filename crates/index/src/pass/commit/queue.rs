@@ -10,10 +10,10 @@ use crate::text::Documents;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A file that was read: its place among the files, and its content. Of a large one only the beginning.
-pub(super) type FileRead = (usize, mail::Result<Read>);
+pub(in crate::pass) type FileRead = (usize, mail::Result<Read>);
 
 /// The number of a batch.
-pub(super) type BatchNumber = u64;
+pub(in crate::pass) type BatchNumber = u64;
 
 /// A task in the queue.
 pub(super) struct Queued {
