@@ -5,11 +5,11 @@
 //! which batches there are.
 
 mod archived;
-mod background;
 mod batch;
 mod contents;
 mod dates;
 mod findings;
+mod holder;
 mod link;
 mod number;
 mod parse;
@@ -21,13 +21,13 @@ mod queue;
 mod set_aside;
 
 pub(in crate::pass) use archived::Archived;
-pub(in crate::pass) use background::{Holder, Publishing};
 pub(in crate::pass) use contents::{Manner, Read, large_bytes, path_of, read_large};
 pub(in crate::pass) use findings::{Claim, Counts, End, Findings, Unread};
+pub(in crate::pass) use holder::Holder;
 pub(in crate::pass) use number::Numbers;
 pub(in crate::pass) use parse::{Parsing, Task};
 pub(in crate::pass) use pipeline::Pipeline;
 pub(in crate::pass) use planned::{Planned, RootChange, directory_of, folders_of, is_moved_only, stat_of};
-pub(in crate::pass) use publish::{Published, Publisher};
+pub(in crate::pass) use publish::{Published, Publisher, Publishing};
 pub(in crate::pass) use queue::FileRead;
 pub(in crate::pass) use set_aside::{SetAside, numbers_ahead};
