@@ -22,7 +22,7 @@
 use crate::error::Result;
 use crate::pass::commit::contents::{Read, SMALL_BYTES, identity, path_of};
 use crate::pass::commit::parse::{Parsed, Parsing, Task};
-use crate::pass::commit::queue::{BatchNumber, BatchState, FileRead, Queued, State, Work, Writing};
+use crate::pass::commit::queue::{BatchNumber, BatchState, FileRead, Next, Queued, State, Writing};
 use crate::pass::plan::{Candidate, PlannedFolder};
 use crate::state::TextSegment;
 use crate::text::Documents;
@@ -235,36 +235,20 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Parses a task if nobody else does, or else waits until something has happened.
+    /// Works where there are no workers; waits until something has happened if there are, or if there is
+    /// nothing to do.
     fn help_or_wait<'s>(
         &'s self,
         mut state: MutexGuard<'s, State>,
         until: &Condvar,
     ) -> MutexGuard<'s, State> {
-        match self.next_own(&mut state) {
-            Some(Work::Parse(queued, writing)) => {
-                let (mut state, writing) = self.parse_one(state, queued, writing);
-                state.own = writing;
-                state
-            }
-            Some(Work::Finish(writing)) => self.finish_one(state, writing),
-            None => wait(until, state),
-        }
-    }
-
-    /// Returns what the coordinator has to do, where there are no workers.
-    fn next_own(&self, state: &mut State) -> Option<Work> {
         if self.has_workers() {
-            return None;
+            return wait(until, state);
         }
-        let writing = state.own.take();
-        match state.next_work(writing) {
-            Ok(work) => Some(work),
-            Err(writing) => {
-                state.own = writing;
-                None
-            }
-        }
+        let own = state.own.take();
+        let (mut state, own) = self.work_or_wait(state, own, until);
+        state.own = own;
+        state
     }
 
     /// Reads groups of files until all are read, or the work is stopped.
@@ -298,23 +282,34 @@ impl<'a> Pipeline<'a> {
         let mut writing = None;
         let mut state = self.locked();
         while !state.is_stopped {
-            match state.next_work(writing.take()) {
-                Ok(Work::Parse(queued, own)) => (state, writing) = self.parse_one(state, queued, own),
-                Ok(Work::Finish(own)) => state = self.finish_one(state, own),
-                Err(own) => {
-                    writing = own;
-                    state = wait(&self.has_task, state);
-                }
-            }
+            (state, writing) = self.work_or_wait(state, writing, &self.has_task);
         }
     }
 
+    /// Does what a thread with this writer has to do, or waits if there is nothing. Returns its writer.
+    fn work_or_wait<'s>(
+        &'s self,
+        state: MutexGuard<'s, State>,
+        writing: Option<Writing>,
+        until: &Condvar,
+    ) -> (MutexGuard<'s, State>, Option<Writing>) {
+        let next = state.next(writing.as_ref().map(|writing| writing.batch));
+        match (next, writing) {
+            (Next::Finish, Some(writing)) => (self.finish_one(state, writing), None),
+            (Next::Parse, writing) => self.parse_one(state, writing),
+            (Next::Finish | Next::Wait, writing) => (wait(until, state), writing),
+        }
+    }
+
+    /// Parses the first task in the queue. Returns the writer of its batch.
     fn parse_one<'s>(
         &'s self,
         mut state: MutexGuard<'s, State>,
-        Queued { batch, task, large_bytes, .. }: Queued,
         writing: Option<Writing>,
     ) -> (MutexGuard<'s, State>, Option<Writing>) {
+        let Some(queued) = state.tasks.pop_front() else { return (state, writing) };
+        let Queued { batch, task, bytes, large_bytes } = queued;
+        state.waiting_bytes -= bytes;
         state.batch(batch).open_count += usize::from(writing.is_none());
         drop(state);
         let _panicking = OnPanic(self);

@@ -1,7 +1,7 @@
 //! What the threads that read and parse files share.
 //!
-//! Input: groups of files that were read, messages to be parsed. Output: who has to do what next, and what
-//! has become of each batch. Knows no threads: the pipeline has the lock and wakes them.
+//! Input: groups of files that were read, messages to be parsed. Output: what is to be done next, and what
+//! has become of each batch. Knows no threads: the pipeline has the lock, does the work and wakes them.
 
 use crate::pass::commit::contents::Read;
 use crate::pass::commit::parse::{Parsed, Task};
@@ -39,12 +39,15 @@ pub(super) struct BatchState {
     pub(super) open_count: usize,
 }
 
-/// What a thread has to do.
-pub(super) enum Work {
-    /// To parse these messages, with the writer that it has.
-    Parse(Queued, Option<Writing>),
-    /// To finish a writer whose batch has no more messages.
-    Finish(Writing),
+/// What a thread has to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// To parse the first task in the queue.
+    Parse,
+    /// To finish its writer, whose batch has no more messages.
+    Finish,
+    /// Nothing yet.
+    Wait,
 }
 
 /// All of it.
@@ -87,17 +90,14 @@ impl State {
         self.batches.entry(batch).or_default()
     }
 
-    /// Returns what a thread with this writer has to do, or the writer if there is nothing.
-    pub(super) fn next_work(&mut self, mut writing: Option<Writing>) -> Result<Work, Option<Writing>> {
-        if let Some(writing) = writing.take_if(|writing| self.is_handed_out(writing.batch)) {
-            return Ok(Work::Finish(writing));
-        }
-        match self.tasks.pop_front() {
-            Some(queued) => {
-                self.waiting_bytes -= queued.bytes;
-                Ok(Work::Parse(queued, writing))
-            }
-            None => Err(writing),
+    /// Returns what a thread has to do next, if its writer writes for this batch, or it has none.
+    pub(super) fn next(&self, writes_for: Option<BatchNumber>) -> Next {
+        if writes_for.is_some_and(|batch| self.is_handed_out(batch)) {
+            Next::Finish
+        } else if self.tasks.is_empty() {
+            Next::Wait
+        } else {
+            Next::Parse
         }
     }
 
