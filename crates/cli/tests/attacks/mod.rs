@@ -14,6 +14,7 @@ mod stage;
 use act::{Act, Kind, carry_out, choose};
 use judge::{OF_ARCHIVE, OF_MAIL, ask, ending, judge, told};
 use stage::{DATA, REPOSITORY, Stage};
+use std::path::Path;
 use testkit::Random;
 
 /// Rounds of a short run.
@@ -82,9 +83,13 @@ fn heal(stage: &Stage, right: &[crate::support::Run]) -> Result<(), String> {
     }
 }
 
-/// Says whether a file may be anything without a word: it is empty of meaning.
+/// Says whether this needs no word as long as all answers are right: the file is empty of meaning, or it is
+/// older than the user's other copy, of which the newer one counts.
 fn is_harmless(act: &Act) -> bool {
-    let of_no_meaning = |path: &std::path::Path| {
+    if matches!(act.kind, Kind::RollBack(_)) && act.path.starts_with(Path::new(DATA).join("user")) {
+        return true;
+    }
+    let of_no_meaning = |path: &Path| {
         let name = path.file_name().unwrap().to_string_lossy();
         name.ends_with("lock") || name == "CACHEDIR.TAG"
     };
