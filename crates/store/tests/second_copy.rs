@@ -321,6 +321,28 @@ fn with_records() -> (SimDisk, Twin, PathBuf) {
 }
 
 #[test]
+fn a_manifest_of_another_store_is_replaced_by_the_own_one() {
+    let (disk, twin, _) = with_records();
+    let others = SimDisk::new(8);
+    let other_options = Options { seed: 99, ..twice() };
+    let mut other = Writer::open_or_create(&shared(&others), directory(), &schemas(), other_options).unwrap();
+    for version in 1..4 {
+        // The first one has the number of the own one, the next ones have larger numbers.
+        let manifest = Disk::read(&others, &directory().join("manifest")).unwrap();
+        for place in places() {
+            let harmed = disk.fork();
+            harmed.put(&place.join("manifest"), &manifest);
+            assert_eq!(repair(&shared(&harmed), directory(), &twice()).unwrap(), [], "{version}");
+            for place in places() {
+                assert_eq!(found_in(&harmed, &place).as_ref(), Some(&twin), "{version}");
+            }
+        }
+        other.commit(items(0..3, version).transaction()).unwrap();
+        other.flush().unwrap();
+    }
+}
+
+#[test]
 fn an_unreadable_copy_does_not_count_as_no_store() {
     let (disk, twin, journal) = with_records();
     let [own, second] = places();

@@ -185,43 +185,53 @@ fn with_loss(manifest: &Manifest, damage: FileDamage) -> FileDamage {
     }
 }
 
-/// Returns the readable manifest with the highest number, with its bytes. If one copy can be read, a newer
-/// version in the other counts as damage: the same program writes both.
+/// Returns the newest readable manifest, with its bytes. One whose journal can be read is preferred to all
+/// others: a manifest may have come from another store. If one copy can be read, a newer version in the other
+/// counts as damage: the same program writes both.
 fn newest_manifest(disk: &dyn Disk, places: &[PathBuf]) -> Result<Option<(Manifest, Vec<u8>)>> {
-    let mut newest: Option<(Manifest, Vec<u8>)> = None;
+    let mut found = Vec::new();
     let mut refused = None;
     for place in places {
         let path = place.join(names::MANIFEST);
         let Ok(bytes) = disk.read(&path) else { continue };
         match Manifest::decode(&path, &bytes) {
-            Ok(found) if newest.as_ref().is_none_or(|(newest, _)| newest.number < found.number) => {
-                newest = Some((found, bytes));
-            }
+            Ok(manifest) => found.push((manifest, bytes)),
             Err(error @ Error::Version { .. }) => refused = Some(error),
-            Ok(_) | Err(_) => {}
+            Err(_) => {}
         }
     }
-    match (newest, refused) {
+    let rank = |(manifest, _): &(Manifest, Vec<u8>)| {
+        let has_journal = places.iter().any(|place| read_journal(disk, place, manifest).is_some());
+        (has_journal, manifest.number)
+    };
+    match (found.into_iter().max_by_key(rank), refused) {
         (None, Some(error)) => Err(error),
         (newest, _) => Ok(newest),
     }
 }
 
+/// Returns the valid bytes of a manifest's journal in a directory, if it has the journal.
+fn read_journal(disk: &dyn Disk, place: &Path, manifest: &Manifest) -> Option<Vec<u8>> {
+    valid_journal(manifest, disk.read(&place.join(names::journal(manifest.number))).ok()?)
+}
+
+fn valid_journal(manifest: &Manifest, mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let schemas: Vec<Arc<Schema>> = manifest.tables.iter().map(|table| Arc::clone(&table.schema)).collect();
+    let name = names::journal(manifest.number);
+    let contents = journal::read(Path::new(&name), &bytes, &manifest.journal_identity(), &schemas).ok()?;
+    bytes.truncate(usize::try_from(contents.valid_bytes).ok()?);
+    Some(bytes)
+}
+
 /// Gives both copies the journal with the most records: that of one copy, or both combined.
 fn mend_journal(disk: &dyn Disk, places: &[PathBuf], manifest: &Manifest) -> Result<()> {
     let name = names::journal(manifest.number);
-    let schemas: Vec<Arc<Schema>> = manifest.tables.iter().map(|table| Arc::clone(&table.schema)).collect();
-    let identity = manifest.journal_identity();
     let found: Vec<Vec<u8>> = places.iter().filter_map(|place| disk.read(&place.join(&name)).ok()).collect();
     let together = match &found[..] {
-        [one, other] => Some(journal::together(one, other, &identity)),
+        [one, other] => Some(journal::together(one, other, &manifest.journal_identity())),
         _ => None,
     };
-    let sound = found.into_iter().chain(together).filter_map(|mut bytes| {
-        let contents = journal::read(Path::new(&name), &bytes, &identity, &schemas).ok()?;
-        bytes.truncate(usize::try_from(contents.valid_bytes).ok()?);
-        Some(bytes)
-    });
+    let sound = found.into_iter().chain(together).filter_map(|bytes| valid_journal(manifest, bytes));
     if let Some(bytes) = sound.max_by_key(Vec::len) {
         for place in places {
             put_bytes(disk, place, &name, &bytes)?;
