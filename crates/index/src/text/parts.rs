@@ -24,7 +24,7 @@ pub(super) const PARTS: [&str; 7] = ["words", "pos", "idx", "term", "fast", "sto
 /// Bytes of the table: where each part ends.
 const TABLE_BYTES: usize = PARTS.len() * 8;
 /// tantivy begins to read a part at its end. That much is requested when a file is opened.
-const END_BYTES: usize = 1 << 12;
+const END_BYTES: usize = 1 << 10;
 
 /// Returns whether a file of a segment may have this ending: a part may be in a file of its own while the
 /// segment is written.
@@ -84,7 +84,7 @@ impl Parts {
             return Err(sealed.corrupt(table_start as u64, "its table of parts is not valid"));
         }
         for end in ends {
-            sealed.map().will_need(end.saturating_sub(END_BYTES)..end);
+            sealed.ask_for(end.saturating_sub(END_BYTES) as u64..end as u64);
         }
         Ok(Parts { bytes: OwnedBytes::new(sealed.map().clone()), sealed: Arc::new(sealed), ends })
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::directory::{AntiCallToken, OwnedBytes, TerminatingWrite};
 
 /// A part with more bytes goes to a file.
-const MEMORY_BYTES_MAX: usize = 32 << 20;
+const MEMORY_BYTES_MAX: usize = 8 << 20;
 
 /// Parts that are written and not sealed yet, by name.
 #[derive(Clone, Default)]

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A finished file, mapped. Takes 8 KiB of memory per GiB.
+/// A finished file, mapped. Takes 16 KiB of memory per GiB.
 pub struct Sealed {
     path: PathBuf,
     map: Map,
@@ -36,6 +36,9 @@ pub struct Sealed {
     /// A bit for each chunk that was verified in this process. At first two threads may both verify the
     /// same chunk, which does no harm.
     verified: Box<[AtomicU64]>,
+    /// A bit for each chunk that the system was asked for ahead of time. It is not asked again: a look at
+    /// what was just asked for says nothing about the rest of the file.
+    asked: Box<[AtomicU64]>,
 }
 
 /// A sealed file that is mapped, but not checked yet. It stays, even if it is removed. A clone costs a
@@ -78,6 +81,7 @@ impl MappedFile {
             }
         };
         let words = frame.content_length.div_ceil(frame.chunk_bytes).div_ceil(64);
+        let bits = || (0..words).map(|_| AtomicU64::new(0)).collect();
         Ok(Sealed {
             path,
             map,
@@ -85,7 +89,8 @@ impl MappedFile {
             chunk_bytes: frame.chunk_bytes,
             digest: frame.digest,
             table: frame.table,
-            verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            verified: bits(),
+            asked: bits(),
         })
     }
 }
@@ -162,6 +167,18 @@ impl Sealed {
         Ok(bytes)
     }
 
+    /// Asks the system to read what [`Sealed::range`] will verify of a range of the content. If there are
+    /// several ranges, ask for all of them first: the disk then reads them at the same time.
+    pub fn ask_for(&self, range: Range<u64>) {
+        let place = |place: u64| usize::try_from(place).unwrap_or(usize::MAX).min(self.content_length);
+        if range.start < range.end {
+            let last = self.chunk_of(place(range.end).saturating_sub(1));
+            let chunks = self.chunk_of(place(range.start))..last.saturating_add(1);
+            chunks.clone().for_each(|chunk| set(&self.asked, chunk));
+            self.ask_for_chunks(chunks);
+        }
+    }
+
     /// Returns one value at `place` in the content, verified. Does the same as [`Sealed::range`] in fewer
     /// steps, for searches that read at random places.
     #[inline]
@@ -206,13 +223,15 @@ impl Sealed {
         let end = last.saturating_add(1);
         let is_scanned = |chunks: Range<usize>| chunks.into_iter().all(|chunk| self.is_verified(chunk));
         if let Some(ahead) = ahead_of_scan(first, is_scanned) {
-            self.ask_for(ahead);
+            self.ask_for_chunks(ahead);
         }
         let mut asked = first;
         for chunk in first..end {
             if let Some(window) = next_window(chunk, asked, end) {
                 asked = window.end;
-                self.ask_for(window);
+                if !window.clone().all(|chunk| is_set(&self.asked, chunk)) {
+                    self.ask_for_chunks(window);
+                }
             }
             if !self.is_verified(chunk) {
                 self.verify_chunk(chunk)?;
@@ -221,7 +240,7 @@ impl Sealed {
         Ok(())
     }
 
-    fn ask_for(&self, chunks: Range<usize>) {
+    fn ask_for_chunks(&self, chunks: Range<usize>) {
         let place = |chunk: usize| chunk.saturating_mul(self.chunk_bytes);
         self.map.will_need(place(chunks.start)..place(chunks.end));
     }
@@ -234,10 +253,7 @@ impl Sealed {
 
     #[inline]
     fn is_verified(&self, chunk: usize) -> bool {
-        // Relaxed is enough: the bit only avoids hashing bytes again, and these never change.
-        self.verified
-            .get(chunk / 64)
-            .is_some_and(|word| word.load(Ordering::Relaxed) >> (chunk % 64) & 1 == 1)
+        is_set(&self.verified, chunk)
     }
 
     #[cold]
@@ -247,9 +263,7 @@ impl Sealed {
             let what = format!("the checksum of the {} bytes from here does not fit them", bytes.len());
             return Err(Damage::new(start, what).in_file(&self.path, 0));
         }
-        if let Some(word) = self.verified.get(chunk / 64) {
-            word.fetch_or(1 << (chunk % 64), Ordering::Relaxed);
-        }
+        set(&self.verified, chunk);
         Ok(())
     }
 
@@ -274,7 +288,7 @@ impl Sealed {
             let first = window.saturating_mul(ASK_CHUNKS);
             let end = first.saturating_add(ASK_CHUNKS).min(chunk_count);
             // Request the next chunk too: mostly the same core takes it.
-            self.ask_for(first..end.saturating_add(ASK_CHUNKS));
+            self.ask_for_chunks(first..end.saturating_add(ASK_CHUNKS));
             (first..end).filter_map(|chunk| self.verify_chunk(chunk).err())
         });
         damage.collect()
@@ -297,6 +311,18 @@ impl Sealed {
 impl fmt::Debug for Sealed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Sealed({}, {} bytes)", self.path.display(), self.content_length)
+    }
+}
+
+// Relaxed is enough: a bit only avoids doing something again.
+#[inline]
+fn is_set(bits: &[AtomicU64], chunk: usize) -> bool {
+    bits.get(chunk / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (chunk % 64) & 1 == 1)
+}
+
+fn set(bits: &[AtomicU64], chunk: usize) {
+    if let Some(word) = bits.get(chunk / 64) {
+        word.fetch_or(1 << (chunk % 64), Ordering::Relaxed);
     }
 }
 
