@@ -70,9 +70,9 @@ impl Map {
         }
         let length_bytes = usize::try_from(length_bytes)
             .map_err(|_| Error::io("map", path, io::Error::from(io::ErrorKind::FileTooLarge)))?;
-        // SAFETY: The file is a sealed one in a directory of ours with mode 0700: by our rules no program
-        // writes to it again. If its bytes change against the rules, checksums are wrong and readers, which
-        // check all they index by, say so; if it is cut, a touch is SIGBUS, which `fault` turns into a
+        // SAFETY: The file is finished, and lies in a directory of ours with mode 0700: by our rules no
+        // program writes to it again. If its bytes change against the rules, checksums are wrong and readers,
+        // which check all they index by, say so; if it is cut, a touch is SIGBUS, which `fault` turns into a
         // message and an exit.
         let map = unsafe { memmap2::MmapOptions::new().len(length_bytes).map(file) }
             .map_err(|source| Error::io("map", path, source))?;
@@ -88,11 +88,12 @@ impl Map {
     ///
     /// Costs a microsecond for each piece in memory. So when the last 16 single pieces of this process were
     /// in memory, only one in four is looked at, until one is not in memory.
-    pub fn will_need(&self, range: Range<usize>) {
+    /// Returns whether it looked.
+    pub fn will_need(&self, range: Range<usize>) -> bool {
         if let Storage::Mapped { map, .. } = &*self.storage {
             let end = range.end.min(map.len());
             if end.saturating_sub(range.start) <= ADVICE_BYTES && !LOOKS.is_due() {
-                return;
+                return false;
             }
             for start in (range.start..end).step_by(ADVICE_BYTES) {
                 if !is_in_memory(map, start) {
@@ -102,6 +103,7 @@ impl Map {
                 }
             }
         }
+        true
     }
 }
 

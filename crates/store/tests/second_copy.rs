@@ -343,6 +343,31 @@ fn a_manifest_of_another_store_is_replaced_by_the_own_one() {
 }
 
 #[test]
+fn damage_is_no_reason_to_go_back_to_an_older_copy() {
+    let (disk, older, _) = with_records();
+    let of_copy = |disk: &SimDisk| -> Vec<PathBuf> {
+        let place = second_copy(directory());
+        files_of(disk).into_iter().filter(|path| path.parent() == Some(&place)).collect()
+    };
+    let copied: Vec<(PathBuf, Vec<u8>)> =
+        of_copy(&disk).into_iter().map(|path| (path.clone(), Disk::read(&disk, &path).unwrap())).collect();
+    let mut writer = open(&disk).unwrap();
+    writer.flush().unwrap();
+    let change = items(60..61, 7);
+    writer.commit(change.transaction()).unwrap();
+    writer.commit(items(61..62, 7).transaction()).unwrap();
+    drop(writer);
+    // Somebody put the older copy back, and the newer journal is damaged.
+    of_copy(&disk).iter().for_each(|path| Disk::remove(&disk, path).unwrap());
+    copied.iter().for_each(|(path, bytes)| disk.put(path, bytes));
+    let journal = directory().join("journal-2");
+    disk.flip(&journal, 512 + 100);
+    let damage = repair(&shared(&disk), directory(), &twice()).unwrap();
+    assert!(files_as(&damage).contains(&&*journal), "{damage:?}");
+    assert_ne!(found_by_reader(&disk), Some(older), "what is missing is not hidden");
+}
+
+#[test]
 fn an_unreadable_copy_does_not_count_as_no_store() {
     let (disk, twin, journal) = with_records();
     let [own, second] = places();

@@ -36,8 +36,8 @@ pub struct Sealed {
     /// A bit for each chunk that was verified in this process. At first two threads may both verify the
     /// same chunk, which does no harm.
     verified: Box<[AtomicU64]>,
-    /// A bit for each chunk that the system was asked for ahead of time. It is not asked again: a look at
-    /// what was just asked for says nothing about the rest of the file.
+    /// A bit for each chunk that the system was asked for ahead of time. It is not looked at again: it would
+    /// be found in memory, as if the rest of the file were there, too.
     asked: Box<[AtomicU64]>,
 }
 
@@ -174,8 +174,9 @@ impl Sealed {
         if range.start < range.end {
             let last = self.chunk_of(place(range.end).saturating_sub(1));
             let chunks = self.chunk_of(place(range.start))..last.saturating_add(1);
-            chunks.clone().for_each(|chunk| set(&self.asked, chunk));
-            self.ask_for_chunks(chunks);
+            if self.ask_for_chunks(chunks.clone()) {
+                chunks.for_each(|chunk| set(&self.asked, chunk));
+            }
         }
     }
 
@@ -240,9 +241,10 @@ impl Sealed {
         Ok(())
     }
 
-    fn ask_for_chunks(&self, chunks: Range<usize>) {
+    /// Returns whether it looked what is in memory.
+    fn ask_for_chunks(&self, chunks: Range<usize>) -> bool {
         let place = |chunk: usize| chunk.saturating_mul(self.chunk_bytes);
-        self.map.will_need(place(chunks.start)..place(chunks.end));
+        self.map.will_need(place(chunks.start)..place(chunks.end))
     }
 
     /// Returns the chunk of a byte of the content.

@@ -185,9 +185,9 @@ fn with_loss(manifest: &Manifest, damage: FileDamage) -> FileDamage {
     }
 }
 
-/// Returns the newest readable manifest, with its bytes. One whose journal can be read is preferred to all
-/// others: a manifest may have come from another store. If one copy can be read, a newer version in the other
-/// counts as damage: the same program writes both.
+/// Returns the newest readable manifest, with its bytes. A manifest of which nothing else is there may have
+/// come from another store, and counts only if there is no other. If one copy can be read, a newer version in
+/// the other counts as damage: the same program writes both.
 fn newest_manifest(disk: &dyn Disk, places: &[PathBuf]) -> Result<Option<(Manifest, Vec<u8>)>> {
     let mut found = Vec::new();
     let mut refused = None;
@@ -200,21 +200,25 @@ fn newest_manifest(disk: &dyn Disk, places: &[PathBuf]) -> Result<Option<(Manife
             Err(_) => {}
         }
     }
-    let rank = |(manifest, _): &(Manifest, Vec<u8>)| {
-        let has_journal = places.iter().any(|place| read_journal(disk, place, manifest).is_some());
-        (has_journal, manifest.number)
-    };
+    let rank = |(manifest, _): &(Manifest, Vec<u8>)| (is_own(disk, places, manifest), manifest.number);
     match (found.into_iter().max_by_key(rank), refused) {
         (None, Some(error)) => Err(error),
         (newest, _) => Ok(newest),
     }
 }
 
-/// Returns the valid bytes of a manifest's journal in a directory, if it has the journal.
-fn read_journal(disk: &dyn Disk, place: &Path, manifest: &Manifest) -> Option<Vec<u8>> {
-    valid_journal(manifest, disk.read(&place.join(names::journal(manifest.number))).ok()?)
+/// Returns whether anything that a manifest names is there: its journal, damaged or not, or a sealed file.
+fn is_own(disk: &dyn Disk, places: &[PathBuf], manifest: &Manifest) -> bool {
+    let journal = names::journal(manifest.number);
+    let begins = |bytes: Vec<u8>| journal::begins_as(&bytes, &manifest.journal_identity());
+    let files = sealed_files(manifest);
+    places.iter().any(|place| {
+        disk.read(&place.join(&journal)).is_ok_and(begins)
+            || files.iter().any(|file| disk.size(&place.join(&file.name)).is_ok())
+    })
 }
 
+/// Returns the valid bytes of what may be the journal of a manifest.
 fn valid_journal(manifest: &Manifest, mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     let schemas: Vec<Arc<Schema>> = manifest.tables.iter().map(|table| Arc::clone(&table.schema)).collect();
     let name = names::journal(manifest.number);

@@ -9,7 +9,7 @@ mod record;
 mod sectors;
 mod version_1;
 
-pub(crate) use read::{encode_empty, read, together};
+pub(crate) use read::{begins_as, encode_empty, read, together};
 pub(crate) use record::{JournalContents, Kill, Record, TableChange};
 
 #[cfg(test)]

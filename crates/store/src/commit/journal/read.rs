@@ -54,6 +54,12 @@ pub(crate) fn read(
         .map_err(|damage| damage.in_file(path, 0))
 }
 
+/// Returns whether the file begins as the journal of this manifest, whatever comes then.
+pub(crate) fn begins_as(bytes: &[u8], identity: &JournalIdentity) -> bool {
+    let head = encode_empty(identity);
+    bytes.get(..JOURNAL_HEAD_BYTES).is_some_and(|found| head.get(..JOURNAL_HEAD_BYTES) == Some(found))
+}
+
 fn check_identity(version: u32, bytes: &[u8], identity: &JournalIdentity) -> std::result::Result<(), Damage> {
     if bytes.len() as u64 > JOURNAL_BYTES_MAX {
         let what = format!("it has {} bytes, the limit is {JOURNAL_BYTES_MAX}", bytes.len());
