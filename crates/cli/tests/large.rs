@@ -98,7 +98,7 @@ fn a_large_message_is_indexed_to_its_end_and_one_compressed_copy_is_the_same() {
 fn too_few_open_files_are_an_error_in_words() {
     let home = Home::indexed();
     fs::remove_dir_all(home.index_directory()).unwrap();
-    let run = home.pneu_after("ulimit -n 8", &["index", "--maildir", "Mail"]);
+    let run = home.pneu_after("ulimit -n 7", &["index", "--maildir", "Mail"]);
     assert_eq!(run.code, Some(2), "{run:?}");
     for mark in ["Error", "Err(", "{", "Os", "code:"] {
         assert!(!run.err.contains(mark), "{}", run.err);

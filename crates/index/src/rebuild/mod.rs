@@ -99,7 +99,7 @@ fn replace(environment: &Environment, beside: &Environment, observer: &dyn Progr
         other => other?,
     };
     let state = open::state(&open::snapshot(beside)?, &beside.index_directory())?;
-    let is_named = |name: &str| state.text.iter().any(|segment| name.starts_with(&segment.id));
+    let is_named = |name: &str| state.text.iter().any(|segment| *name == text::file_name(&segment.id));
     for name in disk.list(&new_text)? {
         if name.to_str().is_some_and(is_named) {
             copy(disk, &new_text.join(&name), &text.join(&name))?;

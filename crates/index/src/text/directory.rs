@@ -7,10 +7,9 @@
 
 use crate::error::Error;
 use crate::state::TextSegment;
-use crate::text::parts::{self, ENDING, PARTS, Parts};
-use crate::text::spool::Spools;
+use crate::text::parts::{self, ENDING, PARTS, Part, Parts, WORDS};
+use crate::text::spool::{MEMORY_BYTES_MAX, Spools};
 use disk::Disk;
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fmt;
@@ -50,7 +49,7 @@ impl TextFiles {
             disk: Arc::clone(disk),
             path: path.to_owned(),
             small: Arc::default(),
-            spools: Spools::default(),
+            spools: Spools::new(MEMORY_BYTES_MAX),
             held: Arc::default(),
             expected: Arc::default(),
         }
@@ -58,7 +57,14 @@ impl TextFiles {
 
     /// Opens the same directory with small files of its own.
     pub(crate) fn with_own_small_files(&self) -> TextFiles {
-        TextFiles { expected: Arc::clone(&self.expected), ..TextFiles::new(&self.disk, &self.path) }
+        let (expected, spools) = (Arc::clone(&self.expected), self.spools.with_none_written());
+        TextFiles { expected, spools, ..TextFiles::new(&self.disk, &self.path) }
+    }
+
+    /// Opens the same directory, where all parts of segments in writing go to files.
+    #[cfg(test)]
+    pub(super) fn spilling(self) -> TextFiles {
+        TextFiles { spools: Spools::new(0), ..self }
     }
 
     /// Opens the same directory, bound to these segments: of each, only the committed file is accepted.
@@ -74,7 +80,12 @@ impl TextFiles {
     /// A full disk.
     pub(crate) fn seal(&self, segment: &str) -> io::Result<u64> {
         let names = PARTS.map(|end| PathBuf::from(format!("{segment}.{end}")));
-        let written = names.each_ref().map(|name| self.spools.get(name));
+        let mut written = [const { None }; PARTS.len()];
+        for (part, name) in written.iter_mut().zip(&names) {
+            *part = self.spools.get_whole(name)?;
+            // Each segment has all other parts, if only a few bytes.
+            assert!(part.is_some() || name.extension().is_some_and(|end| end == WORDS), "no {name:?}");
+        }
         let path = self.path.join(file_name(segment));
         let digest = parts::write(self.disk.as_ref(), &path, written).map_err(io::Error::other)?;
         names.iter().for_each(|name| self.spools.forget(name));
@@ -87,10 +98,10 @@ impl TextFiles {
     /// # Errors
     /// The file is missing or cannot be mapped.
     pub(crate) fn map(&self, segment: &TextSegment) -> Result<(), OpenReadError> {
-        if let Entry::Vacant(place) = self.held().entry(segment.id.clone()) {
+        if !self.held().contains_key(&segment.id) {
             let file = self.path.join(file_name(&segment.id));
             let map = MappedFile::new(self.disk.as_ref(), &file).map_err(|error| refusal(error, &file))?;
-            place.insert(Held::Mapped(map));
+            self.held().entry(segment.id.clone()).or_insert(Held::Mapped(map));
         }
         Ok(())
     }
@@ -101,7 +112,8 @@ impl TextFiles {
     /// A file is damaged.
     pub(crate) fn open(&self, segments: &[TextSegment]) -> Result<(), OpenReadError> {
         for segment in segments {
-            if let Some(Held::Mapped(file)) = self.held().get(&segment.id) {
+            let held = self.held().get(&segment.id).cloned();
+            if let Some(Held::Mapped(file)) = held {
                 file.ask_for_end();
             }
         }
@@ -144,25 +156,35 @@ impl TextFiles {
     /// Returns the parts of a segment's file, which is opened if it is not yet.
     fn parts(&self, segment: &str) -> Result<Arc<Parts>, OpenReadError> {
         let file = self.path.join(file_name(segment));
-        let mut held = self.held();
-        let mapped = match held.get(segment) {
-            Some(Held::Open(parts)) => return Ok(Arc::clone(parts)),
-            Some(Held::Mapped(mapped)) => Ok(mapped.clone()),
+        // Nobody else waits while this reads the disk. If two threads open it, one of them does so in vain.
+        let held = self.held().get(segment).cloned();
+        let mapped = match held {
+            Some(Held::Open(parts)) => return Ok(parts),
+            Some(Held::Mapped(mapped)) => Ok(mapped),
             None => MappedFile::new(self.disk.as_ref(), &file),
         };
         let opened = mapped.and_then(|mapped| Parts::open(mapped, self.expected.get(segment).copied()));
         let parts = Arc::new(opened.map_err(|error| refusal(error, &file))?);
-        held.insert(segment.to_owned(), Held::Open(Arc::clone(&parts)));
+        self.held().insert(segment.to_owned(), Held::Open(Arc::clone(&parts)));
         Ok(parts)
+    }
+
+    /// Returns a part of a sealed segment, or nothing if the segment does not have it.
+    ///
+    /// # Errors
+    /// The segment's file is missing or damaged.
+    pub(super) fn part(&self, segment: &str, ending: &str) -> Result<Option<Part>, OpenReadError> {
+        Ok(self.parts(segment)?.part(ending))
     }
 }
 
 /// Returns the name of a segment's file.
-fn file_name(segment: &str) -> String {
+pub(crate) fn file_name(segment: &str) -> String {
     format!("{segment}.{ENDING}")
 }
 
-/// Returns the files of segments that are not in `named`. They may be removed if nobody is writing segments.
+/// Returns the files of segments that are not in `named`, and parts of any segment that are in files of their
+/// own. They may be removed if nobody is writing segments.
 ///
 /// # Errors
 /// An error of the disk.
@@ -182,7 +204,7 @@ pub(crate) fn unnamed(
             id.len() == 32
                 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
                 && end != "lock"
-                && !named.contains(id)
+                && (end != ENDING || !named.contains(id))
         })
     };
     Ok(names.into_iter().filter(is_unnamed).map(|name| directory.join(name)).collect())
@@ -258,7 +280,7 @@ impl Directory for TextFiles {
         let missing = || OpenReadError::FileDoesNotExist(self.path.join(path));
         let name = path.to_str().and_then(|name| name.split_once('.'));
         let (segment, ending) = name.ok_or_else(missing)?;
-        Ok(Arc::new(self.parts(segment)?.part(ending).ok_or_else(missing)?))
+        Ok(Arc::new(self.part(segment, ending)?.ok_or_else(missing)?))
     }
 
     fn delete(&self, _path: &Path) -> Result<(), DeleteError> {

@@ -1,9 +1,8 @@
-//! The fields of the text index, and the tokenizers for them.
+//! The fields of the text index, how their text becomes terms, and tantivy's schema of them.
 //!
-//! Input: text. Output: folded words with their positions, the same for indexing and for queries
-//! (`query::words`). Besides the words of a header field, a column has its whole decoded values, with a
-//! sorted list of the distinct ones. Regular expressions are matched against that list, which is read at
-//! memory speed, and not against each message.
+//! Besides the words of a header field, a column has its whole decoded values, with a sorted list of the
+//! distinct ones. Regular expressions are matched against that list, which is read at memory speed, and not
+//! against each message. Must not know how terms are made or found.
 
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,

@@ -177,6 +177,61 @@ fn tier_of(document_count: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::document::Document;
+    use crate::text::fields::TextField;
+    use crate::text::parts::PARTS;
+    use crate::text::unnamed;
+    use crate::text::words::WORD_COUNT_MIN;
+    use crate::text::writer::writer_into;
+    use disk::RealDisk;
+    use std::collections::HashSet;
+
+    /// Returns the parts of a segment.
+    fn contents(files: &TextFiles, segment: &TextSegment) -> Vec<Option<Vec<u8>>> {
+        let read = |end| {
+            let part = files.part(&segment.id, end).unwrap()?;
+            Some(
+                tantivy::directory::FileHandle::read_bytes(&part, 0..tantivy::HasLen::len(&part))
+                    .unwrap()
+                    .to_vec(),
+            )
+        };
+        PARTS.into_iter().map(read).collect()
+    }
+
+    #[test]
+    fn parts_that_were_in_files_while_segments_were_merged_are_the_same() {
+        let place = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let files = TextFiles::new(&disk, place.path());
+        let write = |first: usize| {
+            let words: Vec<String> =
+                (first..first + WORD_COUNT_MIN).map(|number| format!("w{number}")).collect();
+            let mut document = Document::new(u32::try_from(first).unwrap());
+            document.add(TextField::Body, words.join(" "));
+            let mut writer = writer_into(files.clone(), usize::MAX);
+            writer.add(&document).unwrap();
+            writer.finish().unwrap()
+        };
+        let chosen = [write(0), write(7)].concat();
+        let merged = [files.clone(), files.clone().spilling()].map(|files| {
+            let [merged] = merge_group(&files, &chosen, None).unwrap().try_into().unwrap();
+            assert_eq!(merged.document_count, 2);
+            contents(&files, &merged)
+        });
+        assert!(merged[0] == merged[1] && merged[0].iter().all(Option::is_some));
+        let named: HashSet<&str> = chosen.iter().map(|segment| segment.id.as_str()).collect();
+        assert_eq!(
+            unnamed(&RealDisk, place.path(), &named).unwrap().len(),
+            2,
+            "nothing but segments is left"
+        );
+        // A part of a segment is of no use, whether the segment is named or not.
+        for id in ["0".repeat(32), chosen[0].id.clone()] {
+            std::fs::write(place.path().join(format!("{id}.pos")), "left over").unwrap();
+        }
+        assert_eq!(unnamed(&RealDisk, place.path(), &named).unwrap().len(), 4);
+    }
 
     fn segments(counts: &[u32]) -> Vec<TextSegment> {
         let id = |index: usize| format!("{index:032x}");

@@ -20,7 +20,7 @@ mod values;
 mod words;
 mod writer;
 
-pub(crate) use directory::{TextFiles, unnamed, verify};
+pub(crate) use directory::{TextFiles, file_name, unnamed, verify};
 pub(crate) use document::{Document, Documents};
 pub(crate) use fields::{TextField, ValueField, header_word};
 pub(crate) use merge::{TextMerge, choose, document_count, merge};
@@ -29,5 +29,5 @@ pub(crate) use reader::{Needle, TextReader};
 pub(crate) use words::{WordTest, test_each, word_around};
 pub(crate) use writer::writer;
 
-/// The kind of a sealed file that holds part of the text index.
+/// The kind of a sealed file that holds a segment of the text index.
 pub const SEALED_KIND: u32 = 0x5458_4554;

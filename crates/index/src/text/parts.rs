@@ -18,9 +18,11 @@ use tantivy::directory::{FileHandle, OwnedBytes};
 
 /// The ending of the file's name.
 pub(super) const ENDING: &str = "text";
+/// The part with lists of words, which only a segment with many words has.
+pub(super) const WORDS: &str = "words";
 /// The parts in their order, by the endings of tantivy's names. The small ones are beside the table, which is
 /// read first.
-pub(super) const PARTS: [&str; 7] = ["words", "pos", "idx", "term", "fast", "store", "fieldnorm"];
+pub(super) const PARTS: [&str; 7] = [WORDS, "pos", "idx", "term", "fast", "store", "fieldnorm"];
 /// Bytes of the table: where each part ends.
 const TABLE_BYTES: usize = PARTS.len() * 8;
 /// tantivy begins to read a part at its end. That much is requested when a file is opened.
@@ -110,6 +112,13 @@ pub(super) struct Part {
     bytes: OwnedBytes,
     start: usize,
     end: usize,
+}
+
+impl Part {
+    /// Returns an error: the part violates its format.
+    pub(super) fn corrupt(&self, what: &str) -> io::Error {
+        io::Error::other(self.sealed.corrupt(self.start as u64, what))
+    }
 }
 
 impl fmt::Debug for Part {

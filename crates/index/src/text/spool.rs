@@ -1,30 +1,36 @@
 //! Parts of a segment that are being written: in memory, or in a file when they grow large.
 //!
 //! Input: bytes from tantivy. Output: the same bytes, until the segment is sealed. A file is never synced,
-//! and is removed when nobody reads it any more. Must not know what the parts are.
+//! and its bytes are compared with a checksum when they are read for the sealed file. Must not know what the
+//! parts are.
 
 use disk::{Disk, File};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tantivy::directory::{AntiCallToken, OwnedBytes, TerminatingWrite};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// A part with more bytes goes to a file.
-const MEMORY_BYTES_MAX: usize = 8 << 20;
+pub(super) const MEMORY_BYTES_MAX: usize = 1 << 20;
 
 /// Parts that are written and not sealed yet, by name.
-#[derive(Clone, Default)]
-pub(super) struct Spools(Arc<Mutex<HashMap<PathBuf, Spooled>>>);
+#[derive(Clone)]
+pub(super) struct Spools {
+    written: Arc<Mutex<HashMap<PathBuf, Spooled>>>,
+    /// A part with more bytes goes to a file.
+    memory_bytes_max: usize,
+}
 
 /// A part that is written.
 struct Spooled {
     bytes: OwnedBytes,
-    /// Removed when the part is forgotten. Maps of it stay.
-    _file: Option<Removed>,
+    /// Its file, if it has one, and the checksum of what was written to it (XXH3-64).
+    file: Option<(Removed, u64)>,
 }
 
-/// A file that is removed in the end.
+/// A file that is removed when its part is forgotten. Maps of it stay.
 struct Removed {
     disk: Arc<dyn Disk>,
     path: PathBuf,
@@ -38,6 +44,16 @@ impl Drop for Removed {
 }
 
 impl Spools {
+    /// Returns no parts.
+    pub(super) fn new(memory_bytes_max: usize) -> Spools {
+        Spools { written: Arc::default(), memory_bytes_max }
+    }
+
+    /// Returns no parts, with the same limit.
+    pub(super) fn with_none_written(&self) -> Spools {
+        Spools::new(self.memory_bytes_max)
+    }
+
     /// Begins a part. If it grows large, it goes to the file `name` in `directory`.
     pub(super) fn begin(
         &self,
@@ -51,19 +67,38 @@ impl Spools {
             disk: Arc::clone(disk),
             path: directory.join(name),
             memory: Vec::new(),
-            memory_bytes_max: MEMORY_BYTES_MAX,
             file: Mutex::new(None),
         }
     }
 
     /// Returns a part that is written.
     pub(super) fn get(&self, name: &Path) -> Option<OwnedBytes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).map(|spooled| spooled.bytes.clone())
+        self.written().get(name).map(|spooled| spooled.bytes.clone())
+    }
+
+    /// Returns a part that is written, after its bytes were compared with what was written.
+    ///
+    /// # Errors
+    /// The disk lost some of it.
+    pub(super) fn get_whole(&self, name: &Path) -> io::Result<Option<OwnedBytes>> {
+        let (bytes, checksum) = match self.written().get(name) {
+            Some(spooled) => (spooled.bytes.clone(), spooled.file.as_ref().map(|(_, checksum)| *checksum)),
+            None => return Ok(None),
+        };
+        if checksum.is_some_and(|checksum| checksum != xxh3_64(&bytes)) {
+            let what = format!("the disk holds other bytes of {} than were written", name.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok(Some(bytes))
     }
 
     /// Forgets a part.
     pub(super) fn forget(&self, name: &Path) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        self.written().remove(name);
+    }
+
+    fn written(&self) -> MutexGuard<'_, HashMap<PathBuf, Spooled>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -75,24 +110,31 @@ struct Spool {
     path: PathBuf,
     /// What is not in the file.
     memory: Vec<u8>,
-    memory_bytes_max: usize,
     /// tantivy requires a writer that threads may share, but never shares it.
-    file: Mutex<Option<(Box<dyn File>, Removed)>>,
+    file: Mutex<Option<Spilled>>,
+}
+
+/// The file of a part that is being written.
+struct Spilled {
+    file: Box<dyn File>,
+    removed: Removed,
+    hash: Xxh3,
 }
 
 impl Spool {
     /// Moves what is in memory to the file.
     fn spill(&mut self) -> disk::Result<()> {
         let open = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let (file, _) = match open {
+        let spilled = match open {
             Some(open) => open,
             None => {
                 let file = self.disk.create(&self.path)?;
                 let removed = Removed { disk: Arc::clone(&self.disk), path: self.path.clone() };
-                open.insert((file, removed))
+                open.insert(Spilled { file, removed, hash: Xxh3::new() })
             }
         };
-        file.write(&self.memory)?;
+        spilled.hash.update(&self.memory);
+        spilled.file.write(&self.memory)?;
         self.memory.clear();
         Ok(())
     }
@@ -100,10 +142,10 @@ impl Spool {
 
 impl io::Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.memory.extend_from_slice(bytes);
-        if self.memory.len() > self.memory_bytes_max {
+        if !self.memory.is_empty() && self.memory.len() + bytes.len() > self.spools.memory_bytes_max {
             self.spill().map_err(io::Error::other)?;
         }
+        self.memory.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -119,14 +161,13 @@ impl TerminatingWrite for Spool {
             self.spill().map_err(io::Error::other)?;
         }
         let spooled = match self.file.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
-            Some((_, removed)) => {
+            Some(Spilled { removed, hash, .. }) => {
                 let bytes = OwnedBytes::new(self.disk.map(&self.path).map_err(io::Error::other)?);
-                Spooled { bytes, _file: Some(removed) }
+                Spooled { bytes, file: Some((removed, hash.digest())) }
             }
-            None => Spooled { bytes: OwnedBytes::new(std::mem::take(&mut self.memory)), _file: None },
+            None => Spooled { bytes: OwnedBytes::new(std::mem::take(&mut self.memory)), file: None },
         };
-        let mut all = self.spools.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(self.name.clone(), spooled);
+        self.spools.written().insert(self.name.clone(), spooled);
         Ok(())
     }
 }
@@ -136,40 +177,50 @@ mod tests {
     use super::*;
     use std::io::Write;
 
+    fn written(place: &Path, memory_bytes_max: usize) -> Spools {
+        let disk: Arc<dyn Disk> = Arc::new(disk::RealDisk);
+        let spools = Spools::new(memory_bytes_max);
+        let mut spool = spools.begin(&disk, place, Path::new("a.idx"));
+        (0..9).for_each(|_| spool.write_all(b"abcd").unwrap());
+        assert_eq!(spools.get(Path::new("a.idx")), None);
+        spool.terminate().unwrap();
+        spools
+    }
+
     #[test]
     fn a_large_part_is_in_a_file_until_it_is_forgotten() {
         let place = tempfile::tempdir().unwrap();
-        let disk: Arc<dyn Disk> = Arc::new(disk::RealDisk);
         for memory_bytes_max in [0, 7, 1000] {
-            let (spools, name) = (Spools::default(), Path::new("a.idx"));
-            let mut spool = Spool {
-                spools: spools.clone(),
-                name: name.to_owned(),
-                disk: Arc::clone(&disk),
-                path: place.path().join(name),
-                memory: Vec::new(),
-                memory_bytes_max,
-                file: Mutex::new(None),
-            };
-            (0..9).for_each(|_| spool.write_all(b"abcd").unwrap());
-            assert_eq!(spools.get(name), None);
-            spool.terminate().unwrap();
+            let (spools, name) = (written(place.path(), memory_bytes_max), Path::new("a.idx"));
             let is_in_file = || place.path().join(name).exists();
             assert_eq!(is_in_file(), memory_bytes_max < 36);
-            let bytes = spools.get(name).unwrap();
+            let bytes = spools.get_whole(name).unwrap().unwrap();
             assert_eq!(&bytes[..], b"abcd".repeat(9));
             spools.forget(name);
-            assert!(!is_in_file());
-            assert_eq!(&bytes[..], b"abcd".repeat(9), "whoever reads it goes on");
+            assert!(!is_in_file() && spools.get(name).is_none());
+            assert_eq!(&bytes[..], b"abcd".repeat(9), "maps of it stay");
         }
+    }
+
+    #[test]
+    fn a_part_that_changed_on_the_disk_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let (spools, name) = (written(place.path(), 7), Path::new("a.idx"));
+        std::fs::write(
+            place.path().join(name),
+            b"abcd".repeat(8).into_iter().chain(*b"abce").collect::<Vec<_>>(),
+        )
+        .unwrap();
+        let error = spools.get_whole(name).unwrap_err();
+        assert!(error.to_string().contains("a.idx"), "{error}");
     }
 
     #[test]
     fn a_part_that_is_given_up_leaves_no_file() {
         let place = tempfile::tempdir().unwrap();
         let disk: Arc<dyn Disk> = Arc::new(disk::RealDisk);
-        let mut spool = Spools::default().begin(&disk, place.path(), Path::new("a.idx"));
-        spool.write_all(&vec![7; MEMORY_BYTES_MAX + 1]).unwrap();
+        let mut spool = Spools::new(4).begin(&disk, place.path(), Path::new("a.idx"));
+        (0..3).for_each(|_| spool.write_all(b"abcd").unwrap());
         assert!(place.path().join("a.idx").exists());
         drop(spool);
         assert!(!place.path().join("a.idx").exists());

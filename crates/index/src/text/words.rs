@@ -1,18 +1,18 @@
-//! Lists of a segment's distinct words, in one file, for queries about parts of words (docs/FORMAT.md, "Lists
-//! of words").
+//! Lists of a segment's distinct words, a part of its file, for queries about parts of words (docs/FORMAT.md,
+//! "Lists of words").
 //!
 //! Input: the terms of a segment while it is written, or after a merge; later a test. Output: the words that
 //! the test accepts.
 //! tantivy's own list of terms is compact and expensive to unpack. Here the words of a field are contiguous
-//! and are searched at memory speed. A list pays off only for many words; a segment without this file uses
+//! and are searched at memory speed. A list pays off only for many words; a segment without this part uses
 //! tantivy's list. Must not know what is searched for.
 
 use crate::text::directory::TextFiles;
 use crate::text::fields::TextField;
+use crate::text::parts::{Part, WORDS};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::PathBuf;
-use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{Directory, FileHandle, OwnedBytes, TerminatingWrite, WritePtr};
 use tantivy::{Index, SegmentReader};
 
@@ -84,28 +84,20 @@ pub(super) struct Piece {
 
 /// The list of words of a segment.
 pub(super) struct WordList {
-    file: std::sync::Arc<dyn FileHandle>,
+    part: Part,
     pieces: Vec<Piece>,
 }
 
 impl WordList {
-    /// Opens the list of a segment. Returns `None` if it has none, or if it was removed meanwhile.
+    /// Opens the list of a segment. Returns `None` if it has none.
     ///
     /// # Errors
     /// A damaged file.
     pub(super) fn open(files: &TextFiles, segment: &str) -> tantivy::Result<Option<WordList>> {
-        let path = path(segment);
-        let file = match files.get_file_handle(&path) {
-            Ok(file) => file,
-            Err(OpenReadError::FileDoesNotExist(_)) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        match read_table(file.as_ref())? {
-            Some(pieces) => Ok(Some(WordList { file, pieces })),
-            None => {
-                let what = format!("{} is damaged: its table of pieces is not valid", path.display());
-                Err(io::Error::new(io::ErrorKind::InvalidData, what).into())
-            }
+        let Some(part) = files.part(segment, WORDS)? else { return Ok(None) };
+        match read_table(&part)? {
+            Some(pieces) => Ok(Some(WordList { part, pieces })),
+            None => Err(part.corrupt("its table of pieces of lists of words is not valid").into()),
         }
     }
 
@@ -120,7 +112,7 @@ impl WordList {
     /// # Errors
     /// Damage.
     pub(super) fn words(&self, piece: &Piece) -> io::Result<OwnedBytes> {
-        read(self.file.as_ref(), &piece.bytes)
+        read(&self.part, &piece.bytes)
     }
 }
 
@@ -179,7 +171,7 @@ pub(super) fn write(files: &TextFiles, index: &Index) -> tantivy::Result<()> {
     Ok(())
 }
 
-/// Writes the lists of a segment, field by field. There is no file if no field has enough words.
+/// Writes the lists of a segment, field by field. There is no such part if no field has enough words.
 pub(super) struct Lists<'a> {
     files: &'a TextFiles,
     path: PathBuf,
@@ -188,7 +180,7 @@ pub(super) struct Lists<'a> {
     pieces: Vec<Piece>,
     /// The pieces of the list being written, of which the last one is open. None if the field has no list.
     open: Vec<Piece>,
-    /// Where the next word goes in the file.
+    /// Where the next word goes in the part.
     position: u64,
 }
 
@@ -263,5 +255,5 @@ fn number(field: TextField) -> u64 {
 }
 
 fn path(segment: &str) -> PathBuf {
-    format!("{segment}.words").into()
+    format!("{segment}.{WORDS}").into()
 }

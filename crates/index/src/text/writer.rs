@@ -1,7 +1,7 @@
 //! Writes segments of the text index. Each thread has one writer; writers start no threads.
 //!
-//! Input: documents with message numbers. Output: sealed files of new segments. They are synced, but nothing
-//! names them until the caller commits.
+//! Input: documents with message numbers. Output: sealed files of new segments. They are synced, but their
+//! names are not, and nothing names them until the caller commits.
 
 use crate::error::Result;
 use crate::state::TextSegment;
@@ -27,17 +27,17 @@ const MEMORY_BYTES: usize = 320 << 20;
 /// Smallest share of a writer.
 const SHARE_BYTES_MIN: usize = 32 << 20;
 /// After how many bytes of text a writer looks how much memory it takes.
-const LOOK_BYTES: usize = 1 << 20;
+const LOOK_BYTES: usize = 1 << 18;
 
 /// Returns a writer into the directory `path`. At most `writer_count` of them, which share the memory, may be
 /// in use at a time.
 pub(crate) fn writer(disk: &Arc<dyn Disk>, path: &Path, writer_count: usize) -> Box<dyn Documents> {
-    Box::new(TextWriter {
-        files: TextFiles::new(disk, path),
-        share_bytes: (MEMORY_BYTES / writer_count.max(1)).max(SHARE_BYTES_MIN),
-        open: None,
-        finished: Vec::new(),
-    })
+    writer_into(TextFiles::new(disk, path), (MEMORY_BYTES / writer_count.max(1)).max(SHARE_BYTES_MIN))
+}
+
+/// Returns a writer that finishes a segment when it has used up so much memory.
+pub(super) fn writer_into(files: TextFiles, share_bytes: usize) -> Box<dyn Documents> {
+    Box::new(TextWriter { files, share_bytes, open: None, finished: Vec::new() })
 }
 
 /// Writes documents into segments.

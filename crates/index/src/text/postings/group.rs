@@ -83,7 +83,8 @@ impl Group {
 
     /// Returns how much memory sorting it takes, in bytes.
     pub(super) fn sorted_bytes(&self) -> usize {
-        self.occurrence_count * size_of::<Occurrence>() + self.word_count() * size_of::<(Range<usize>, u32)>()
+        let of_word = size_of::<(Range<usize>, usize)>() + size_of::<usize>();
+        self.occurrence_count * size_of::<Occurrence>() + self.word_count() * of_word
     }
 
     /// Returns where the table's first look at a hash finds a word with this hash, in `words`.
@@ -128,7 +129,8 @@ impl Group {
         let length = u16::try_from(word.len()).expect("longer terms are left out");
         let number = self.word_count;
         self.word_count += 1;
-        self.slots[at] = u64::from(hash) << 32 | (self.words.len() as u64 + 1);
+        let place = u32::try_from(self.words.len() + 1).expect("a segment is finished long before");
+        self.slots[at] = u64::from(hash) << 32 | u64::from(place);
         self.words.extend_from_slice(&number.to_le_bytes());
         self.words.extend_from_slice(&length.to_le_bytes());
         self.words.extend_from_slice(word);

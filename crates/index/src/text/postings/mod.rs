@@ -22,17 +22,16 @@ use tantivy::Segment;
 use tantivy::fieldnorm::FieldNormsSerializer;
 use tantivy::index::SegmentComponent;
 use tantivy::postings::{FieldSerializer, InvertedIndexSerializer};
+use tantivy::tokenizer::MAX_TOKEN_LEN;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// How many words are looked up together: more than memory answers at a time.
+/// How many words are looked up together: more reads than a core can have under way.
 const PENDING_COUNT: usize = 128;
-/// Longer terms are left out, as tantivy does.
-const TERM_BYTES_MAX: usize = u16::MAX as usize - 5;
 
 /// The words of some documents.
 pub(super) struct Postings {
     fields: Vec<Words>,
-    /// Makes hashes that senders of mail cannot foresee.
+    /// Makes hashes that senders of mail cannot foresee. What is written does not depend on it.
     seed: u64,
     pending: Pending,
 }
@@ -182,10 +181,10 @@ impl Words {
 }
 
 impl Pending {
-    /// Ends a term that begins at `start`.
+    /// Ends a term that begins at `start`. Leaves it out if it is too long for tantivy.
     fn end_term(&mut self, start: usize, position: u32, seed: u64) {
         let term = &self.text[start..];
-        if term.len() > TERM_BYTES_MAX {
+        if term.len() > MAX_TOKEN_LEN {
             self.text.truncate(start);
             return;
         }

@@ -6,7 +6,7 @@ use crate::text::document::Document;
 use crate::text::fields::{HEADER_WORDS, ValueField, WORDS, number_field, schema};
 use crate::text::parts::PARTS;
 use crate::text::words::{self, WORD_COUNT_MIN};
-use crate::text::writer::writer;
+use crate::text::writer::writer_into;
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -101,13 +101,19 @@ fn contents(files: &TextFiles, segment: &str) -> Contents {
 fn assert_same(documents: &[Document<'_>]) -> Vec<&'static str> {
     let place = tempfile::tempdir().unwrap();
     let disk: Arc<dyn disk::Disk> = Arc::new(disk::RealDisk);
-    let mut ours = writer(&disk, place.path(), 1);
-    documents.iter().for_each(|document| ours.add(document).unwrap());
-    let [ours] = ours.finish().unwrap().try_into().unwrap();
-    assert_eq!(ours.document_count as usize, documents.len());
-    let ours = contents(&TextFiles::new(&disk, place.path()), &ours.id);
-    let theirs = written_by_tantivy(&TextFiles::new(&disk, place.path()), documents);
-    for ((end, ours), (_, theirs)) in ours.iter().zip(&theirs) {
+    let files = || TextFiles::new(&disk, place.path());
+    let written = |files: TextFiles| {
+        let mut ours = writer_into(files.clone(), usize::MAX);
+        documents.iter().for_each(|document| ours.add(document).unwrap());
+        let [ours] = ours.finish().unwrap().try_into().unwrap();
+        assert_eq!(ours.document_count as usize, documents.len());
+        contents(&files, &ours.id)
+    };
+    let ours = written(files());
+    assert!(ours == written(files().spilling()), "parts that were in files differ");
+    let theirs = written_by_tantivy(&files(), documents);
+    for ((end, ours), (theirs_end, theirs)) in ours.iter().zip(&theirs) {
+        assert_eq!(end, theirs_end);
         assert!(ours == theirs, "the parts .{end} differ");
     }
     assert_eq!(ours.len(), theirs.len());
