@@ -88,7 +88,6 @@ pub use value::{
 };
 pub use write::merge::{MergeOptions, MergeReport, merge, merge_all};
 pub use write::options::{Limits, Options};
-pub use write::prepare::{Committed, Outcome, Prepared, commit_on_newest};
 pub use write::replace::replace;
 pub use write::second_copy::{cannot_open, damage_of, repair, second_copy};
-pub use write::writer::Writer;
+pub use write::writer::{Committed, Outcome, Prepared, Writer, commit_on_newest};

@@ -4,9 +4,9 @@
 
 pub(crate) mod load;
 pub(crate) mod merge;
+pub(crate) mod open;
 pub(crate) mod options;
 pub(crate) mod policy;
-pub(crate) mod prepare;
 pub(crate) mod publish;
 pub(crate) mod replace;
 pub(crate) mod resolve;

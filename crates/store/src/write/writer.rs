@@ -1,26 +1,28 @@
-//! The writer, which commits transactions.
+//! The writer, which commits transactions: worked out under its lock, or before it is taken.
 //!
-//! Input: transactions. Output: versions, acknowledged when they are durable. Does not depend on how a state
-//! is read back.
+//! Input: transactions, or what makes one of a snapshot. Output: versions, acknowledged when they are
+//! durable. What is worked out before the lock is taken is only published under it, and only if nobody has
+//! committed since the snapshot; else the transaction is made anew. Does not depend on how a state is read
+//! back, nor on why a transaction is made.
 
 use crate::commit::journal::Record;
-use crate::commit::manifest_file::has_manifest;
+use crate::commit::manifest::JournalIdentity;
 use crate::error::{Error, Result};
 use crate::file::names::{self, Maker};
 use crate::read::loaded::Loaded;
 use crate::read::snapshot::{Snapshot, Version};
 use crate::read::state::State;
 use crate::rows::transaction::Transaction;
-use crate::schema::Schema;
 use crate::write::options::Options;
 use crate::write::publish::{Draft, Published, check_attachments, remove_replaced, remove_unnamed};
 use crate::write::resolve::{self, Input};
-use crate::write::second_copy;
-use disk::{Disk, File, Lock, Wait};
+use disk::{File, Lock, Wait};
 use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
+
+/// How often a commit is prepared without the lock. Then it is made with the lock held, so that it is made at
+/// all.
+const PREPARED_COUNT_MAX: usize = 3;
 
 /// Holds the writer's lock of a store, and its newest state.
 pub struct Writer {
@@ -33,64 +35,57 @@ pub struct Writer {
 }
 
 /// What is left to do for a group of transactions.
-pub(crate) enum Work {
+enum Work {
     /// To append this record to the journal.
     Append(Record, Vec<u8>),
     /// To publish this draft.
     Publish(Draft),
 }
 
+/// What [`commit_on_newest`] has done.
+#[derive(Debug)]
+pub struct Committed<T> {
+    /// The newest state: ours, or that on which nothing was to be done.
+    pub snapshot: Snapshot,
+    /// The writer, with its lock, if there was something to commit.
+    pub writer: Option<Writer>,
+    /// What was made besides the transaction.
+    pub made: T,
+}
+
+/// A transaction that was worked out for one state of a store. Dropping it removes the files that were
+/// written for it.
+pub struct Prepared {
+    transaction: Transaction,
+    work: Work,
+    base: Base,
+    /// As long as it is held, nobody removes the files that no manifest names yet.
+    _share: Lock,
+}
+
+/// What became of a prepared transaction.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It is committed and durable, as this version.
+    Committed(Version),
+    /// Another process has committed since the snapshot. Nothing was changed.
+    Outdated(Transaction),
+}
+
+/// A state, as far as it must be the same for the work to be valid.
+#[derive(PartialEq, Eq)]
+struct Base {
+    journal: JournalIdentity,
+    sequence: u64,
+    /// A record may be lost with a disk that fails to sync it, and another one take its number.
+    journal_bytes: u64,
+}
+
 impl Writer {
-    /// Creates a store with these tables in `directory`, which is created too if needed.
-    ///
-    /// # Errors
-    /// If a store exists already, another process writes, a schema is not valid, or a disk operation fails.
-    pub fn create(
-        disk: &Arc<dyn Disk>,
-        directory: &Path,
-        schemas: &[Schema],
-        options: Options,
-    ) -> Result<Writer> {
-        let lock = lock_new(disk, directory, &options)?;
-        let disk = &second_copy::writable(disk, directory, &options)?;
-        if has_manifest(&**disk, directory)? {
-            let path = directory.join(names::MANIFEST);
-            return Err(
-                disk::Error::io("create", &path, io::Error::from(io::ErrorKind::AlreadyExists)).into()
-            );
-        }
-        create_locked(disk, directory, schemas, options, lock)
-    }
-
-    /// Opens the store in `directory` for writing.
-    ///
-    /// # Errors
-    /// If there is no store, another process writes ([`disk::Error::Locked`] names it), a file is damaged,
-    /// missing or of a newer version, or a disk operation fails.
-    pub fn open(disk: &Arc<dyn Disk>, directory: &Path, options: Options) -> Result<Writer> {
-        let lock = disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?;
-        let disk = &second_copy::writable(disk, directory, &options)?;
-        open_locked(disk, directory, options, lock)
-    }
-
-    /// Opens the store in `directory`, or creates it with these tables.
-    ///
-    /// # Errors
-    /// As [`Writer::open`]; and [`Error::Schema`] if the store has other tables.
-    pub fn open_or_create(
-        disk: &Arc<dyn Disk>,
-        directory: &Path,
-        schemas: &[Schema],
-        options: Options,
-    ) -> Result<Writer> {
-        let lock = lock_new(disk, directory, &options)?;
-        let disk = &second_copy::writable(disk, directory, &options)?;
-        if !has_manifest(&**disk, directory)? {
-            return create_locked(disk, directory, schemas, options, lock);
-        }
-        let writer = open_locked(disk, directory, options, lock)?;
-        writer.snapshot()?.expect_schemas(schemas)?;
-        Ok(writer)
+    /// Returns a writer that continues a state and its journal.
+    pub(super) fn new(state: Arc<State>, journal: Box<dyn File>, options: Options, lock: Lock) -> Writer {
+        let cut_bytes = state.torn_bytes;
+        Writer { options, state, journal, is_poisoned: false, cut_bytes, _lock: lock }
     }
 
     /// Returns the newest state.
@@ -146,6 +141,23 @@ impl Writer {
         Ok(self.version())
     }
 
+    /// Commits a prepared transaction, if the state is still the one that it was prepared for. This takes a
+    /// few syncs, however large the transaction is.
+    ///
+    /// # Errors
+    /// As [`Writer::commit`].
+    pub fn commit_prepared(&mut self, prepared: Prepared) -> Result<Outcome> {
+        self.refuse_if_poisoned()?;
+        let Prepared { transaction, work, base, _share } = prepared;
+        if Base::of(self.state()) != base {
+            return Ok(Outcome::Outdated(transaction));
+        }
+        if !transaction.is_empty() {
+            self.carry_out(work)?;
+        }
+        Ok(Outcome::Committed(self.version()))
+    }
+
     /// Removes files of the store that no manifest names, unless somebody is writing some: a merge, or
     /// whoever prepares a commit. Opening a store for writing does the same. Files that cannot be removed
     /// stay.
@@ -170,7 +182,7 @@ impl Writer {
     }
 
     /// Does what is left to do for a group.
-    pub(crate) fn carry_out(&mut self, work: Work) -> Result<()> {
+    fn carry_out(&mut self, work: Work) -> Result<()> {
         match work {
             Work::Append(record, bytes) => self.append(&record, &bytes),
             Work::Publish(draft) => self.publish(draft),
@@ -259,57 +271,84 @@ impl std::fmt::Debug for Writer {
     }
 }
 
-/// Takes the writer's lock of a directory, which is created if missing.
-pub(crate) fn lock_new(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Lock> {
-    disk.create_directory(directory)?;
-    Ok(disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?)
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Prepared").field("sequence", &self.base.sequence).finish_non_exhaustive()
+    }
 }
 
-fn create_locked(
-    disk: &Arc<dyn Disk>,
-    directory: &Path,
-    schemas: &[Schema],
-    options: Options,
-    lock: Lock,
-) -> Result<Writer> {
-    check_schemas(schemas)?;
-    publish_first(Draft::first(disk, directory, schemas, options.seed, Vec::new()), options, lock)
-}
-
-/// Refuses tables that no store takes.
-pub(crate) fn check_schemas(schemas: &[Schema]) -> Result<()> {
-    for (index, schema) in schemas.iter().enumerate() {
-        schema.validate()?;
-        if schemas.iter().take(index).any(|earlier| earlier.name == schema.name) {
-            return Err(Error::schema(&schema.name, "two tables have this name"));
+/// Commits the transaction that `make` makes of the newest state; none if it makes none. `newest` returns
+/// that state, `open` takes the writer's lock. The lock is held only while the commit is published, unless
+/// others were faster three times.
+///
+/// # Errors
+/// Those of `newest`, `make` and `open`; otherwise as [`Writer::commit`].
+///
+/// # Panics
+/// As [`Prepared::new`].
+pub fn commit_on_newest<T, E: From<Error>>(
+    options: &Options,
+    newest: impl Fn() -> std::result::Result<Snapshot, E>,
+    make: impl Fn(&Snapshot) -> std::result::Result<(Option<Transaction>, T), E>,
+    open: impl Fn() -> std::result::Result<Writer, E>,
+) -> std::result::Result<Committed<T>, E> {
+    for _ in 0..PREPARED_COUNT_MAX {
+        let snapshot = newest()?;
+        let (transaction, made) = make(&snapshot)?;
+        let Some(transaction) = transaction else { return Ok(Committed { snapshot, writer: None, made }) };
+        let prepared = Prepared::new(&snapshot, transaction, options)?;
+        drop(snapshot);
+        let mut writer = open()?;
+        if let Outcome::Committed(_) = writer.commit_prepared(prepared)? {
+            return Ok(Committed { snapshot: writer.snapshot()?, writer: Some(writer), made });
         }
     }
-    Ok(())
+    let mut writer = open()?;
+    let snapshot = writer.snapshot()?;
+    let (transaction, made) = make(&snapshot)?;
+    let Some(transaction) = transaction else { return Ok(Committed { snapshot, writer: None, made }) };
+    drop(snapshot);
+    writer.commit(transaction)?;
+    Ok(Committed { snapshot: writer.snapshot()?, writer: Some(writer), made })
 }
 
-/// Publishes the first state of a store.
-pub(crate) fn publish_first(mut draft: Draft, options: Options, lock: Lock) -> Result<Writer> {
-    let Published { state, journal } = draft.publish()?;
-    Ok(Writer { options, state: Arc::new(state), journal, is_poisoned: false, cut_bytes: 0, _lock: lock })
+impl Base {
+    fn of(state: &State) -> Base {
+        Base {
+            journal: state.journal_identity(),
+            sequence: state.sequence,
+            journal_bytes: state.journal_bytes,
+        }
+    }
 }
 
-/// Opens a store whose lock is held.
-pub(crate) fn open_locked(
-    disk: &Arc<dyn Disk>,
-    directory: &Path,
-    options: Options,
-    lock: Lock,
-) -> Result<Writer> {
-    let state = Snapshot::open(disk, directory)?.state;
-    // The last writer may have died between a rename and its sync. What we acknowledge depends on that
-    // rename.
-    disk.sync_directory(directory)?;
-    // Cuts a torn tail, and makes durable what the last writer may have written but not synced. Otherwise a
-    // crash could keep the next record without the one before it.
-    let path = directory.join(names::journal(state.manifest.number));
-    let journal = disk.append(&path, state.journal_bytes)?;
-    let cut_bytes = state.torn_bytes;
-    let writer = Writer { options, state, journal, is_poisoned: false, cut_bytes, _lock: lock };
-    writer.remove_unnamed();
-    Ok(writer)
+impl Prepared {
+    /// Does all the work of committing a transaction on top of a snapshot, except that it becomes visible.
+    /// Others may commit meanwhile.
+    ///
+    /// # Errors
+    /// If the transaction does not fit the tables or is too large, a file is damaged, or a disk operation
+    /// fails.
+    ///
+    /// # Panics
+    /// If the options want a second copy: such stores hold little, and are written by [`Writer::commit`].
+    pub fn new(snapshot: &Snapshot, transaction: Transaction, options: &Options) -> Result<Prepared> {
+        assert!(!options.keeps_copy, "a store with a second copy takes no prepared commits");
+        let state = &snapshot.state;
+        let group = std::slice::from_ref(&transaction);
+        check_attachments(&state.attachments, group)?;
+        let share = state.disk.share_lock(&state.directory.join(names::MERGE_LOCK), Wait::Block)?;
+        let inputs = resolve::by_table(state, group)?;
+        let work = match resolve::record(state, group, &inputs, &options.limits)? {
+            Some((record, bytes)) => Work::Append(record, bytes),
+            None => {
+                let mut draft = Draft::after(state, options.seed, Maker::Preparation)?;
+                draft.write_planned(&resolve::plan(state, &inputs)?, options.limits.rows_per_segment)?;
+                draft.write_dead_rows()?;
+                draft.add_group(group);
+                Work::Publish(draft)
+            }
+        };
+        Ok(Prepared { base: Base::of(state), transaction, work, _share: share })
+    }
 }
