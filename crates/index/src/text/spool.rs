@@ -38,7 +38,7 @@ struct Removed {
 
 impl Drop for Removed {
     fn drop(&mut self) {
-        // If it stays, it is removed later, like everything that no commit names.
+        // If it stays, it is removed with what no commit names: no commit names a part.
         let _ = self.disk.remove(&self.path);
     }
 }
