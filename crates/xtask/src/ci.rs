@@ -6,7 +6,7 @@
 use crate::fuzz::{self, FuzzArguments};
 use crate::run::{cargo, run, say};
 use crate::tidy;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::env;
 use std::fmt::Write;
 use std::fs;
@@ -63,18 +63,26 @@ fn formatting() -> Result<()> {
     run(&mut cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))
 }
 
+/// Checks everything once, with the features for measurements: the other stores, except the C++ one, and the
+/// codecs. Warnings of the code without them show when the tests are built.
 fn clippy() -> Result<()> {
-    run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    // Only measurements build the other stores. All of them except the C++ one are checked here.
-    let stores = ["--package", "bench-peers", "--features", "stores-light", "--all-targets"];
-    run(&mut cargo(&[&["clippy"], &stores[..], &["--", "-D", "warnings"]].concat()))?;
-    let codecs = ["clippy", "--package", "pneu-cli", "--features", "codecs", "--", "-D", "warnings"];
-    run(&mut cargo(&codecs))
+    let features = ["--features", "bench-peers/stores-light,pneu-cli/codecs"];
+    let arguments = [&["clippy", "--workspace", "--all-targets"], &features[..], &["--", "-D", "warnings"]];
+    run(&mut cargo(&arguments.concat()))
 }
 
 /// Builds the program and all tests, so that the tests have a time of their own.
+///
+/// # Errors
+/// A build that fails or has warnings.
 fn build() -> Result<()> {
-    run(&mut cargo(&["test", "--workspace", "--no-run"]))
+    let build = ["test", "--workspace", "--no-run"];
+    run(&mut cargo(&build))?;
+    // Nothing is left to build, so that cargo prints only the warnings that it keeps.
+    let again = cargo(&[&build[..], &["--quiet"]].concat()).output().context("cannot start cargo")?;
+    let printed = String::from_utf8_lossy(&again.stderr);
+    ensure!(!printed.contains("warning:"), "the build has warnings");
+    Ok(())
 }
 
 fn tests() -> Result<()> {
