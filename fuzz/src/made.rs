@@ -74,7 +74,8 @@ fn schema() -> Schema {
         Codec::None,
         Codec::Lz4 { block_bytes: 512 },
         Codec::Zstd { level: 1, block_bytes: 0 },
-        Codec::ZstdDictionary { level: 1, dictionary_bytes: 1024 },
+        Codec::ZstdDictionary { level: 1, dictionary_bytes: 1024, block_bytes: 0 },
+        Codec::ZstdDictionary { level: 1, dictionary_bytes: 1024, block_bytes: 256 },
     ];
     let mut columns = vec![
         column("number", Kind::U32),

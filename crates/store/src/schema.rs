@@ -70,13 +70,15 @@ pub enum Codec {
         /// Bytes compressed together; 0 compresses each row on its own.
         block_bytes: u32,
     },
-    /// Zstandard, each row on its own, with one dictionary per segment. It is trained on the segment's rows
-    /// or, if they are few, taken from a segment with at least as many.
+    /// Zstandard with one dictionary per segment. It is trained on the segment's rows or, if they are few,
+    /// taken from a segment with at least as many.
     ZstdDictionary {
         /// The compression level.
         level: i32,
         /// Bytes of the dictionary.
         dictionary_bytes: u32,
+        /// Bytes compressed together; 0 compresses each row on its own.
+        block_bytes: u32,
     },
 }
 
@@ -257,7 +259,9 @@ fn check_codec(codec: Codec) -> std::result::Result<(), String> {
         Codec::None => return Ok(()),
         Codec::Lz4 { block_bytes } => (1, block_bytes, 1),
         Codec::Zstd { level, block_bytes } => (level, block_bytes, 1),
-        Codec::ZstdDictionary { level, dictionary_bytes } => (level, 0, dictionary_bytes),
+        Codec::ZstdDictionary { level, dictionary_bytes, block_bytes } => {
+            (level, block_bytes, dictionary_bytes)
+        }
     };
     if !ZSTD_LEVELS.contains(&level) {
         return Err(format!(
@@ -307,11 +311,19 @@ fn put_kind(out: &mut Vec<u8>, kind: Kind) {
         Kind::Payload(Codec::None) => (8, 1, 0, 0),
         Kind::Payload(Codec::Lz4 { block_bytes }) => (8, 2, 0, block_bytes),
         Kind::Payload(Codec::Zstd { level, block_bytes }) => (8, 3, level, block_bytes),
-        Kind::Payload(Codec::ZstdDictionary { level, dictionary_bytes }) => (8, 4, level, dictionary_bytes),
+        Kind::Payload(Codec::ZstdDictionary { level, dictionary_bytes, block_bytes: 0 }) => {
+            (8, 4, level, dictionary_bytes)
+        }
+        Kind::Payload(Codec::ZstdDictionary { level, dictionary_bytes, .. }) => {
+            (8, 5, level, dictionary_bytes)
+        }
     };
     out.extend_from_slice(&[tag, codec]);
     out.extend_from_slice(&i32::to_le_bytes(level));
     out.extend_from_slice(&u32::to_le_bytes(size));
+    if let (5, Kind::Payload(Codec::ZstdDictionary { block_bytes, .. })) = (codec, kind) {
+        out.extend_from_slice(&u32::to_le_bytes(block_bytes));
+    }
 }
 
 fn take_kind(cursor: &mut Cursor) -> std::result::Result<Kind, Damage> {
@@ -329,7 +341,13 @@ fn take_kind(cursor: &mut Cursor) -> std::result::Result<Kind, Damage> {
         (8, 1, 0, 0) => Kind::Payload(Codec::None),
         (8, 2, 0, block_bytes) => Kind::Payload(Codec::Lz4 { block_bytes }),
         (8, 3, level, block_bytes) => Kind::Payload(Codec::Zstd { level, block_bytes }),
-        (8, 4, level, dictionary_bytes) => Kind::Payload(Codec::ZstdDictionary { level, dictionary_bytes }),
+        (8, 4, level, dictionary_bytes) => {
+            Kind::Payload(Codec::ZstdDictionary { level, dictionary_bytes, block_bytes: 0 })
+        }
+        (8, 5, level, dictionary_bytes) => match cursor.u32("a codec's block size")? {
+            0 => return Err(Damage::new(start, "blocks have no bytes")),
+            block_bytes => Kind::Payload(Codec::ZstdDictionary { level, dictionary_bytes, block_bytes }),
+        },
         _ => {
             return Err(Damage::new(
                 start,
@@ -396,7 +414,8 @@ mod tests {
                 column("h", Kind::Payload(Codec::None)),
                 column("i", Kind::Payload(Codec::Lz4 { block_bytes: 65_536 })),
                 column("j", Kind::Payload(Codec::Zstd { level: -3, block_bytes: 0 })),
-                column("k", Kind::Payload(Codec::ZstdDictionary { level: 3, dictionary_bytes: 4_096 })),
+                column("k", dictionary(4_096, 0)),
+                column("l", dictionary(1, 256)),
             ],
             primary: vec![3, 6],
             indexes: vec![
@@ -404,6 +423,10 @@ mod tests {
                 Index { name: "by_g".into(), kind: IndexKind::Ordered, unique: false, columns: vec![6, 4] },
             ],
         }
+    }
+
+    fn dictionary(dictionary_bytes: u32, block_bytes: u32) -> Kind {
+        Kind::Payload(Codec::ZstdDictionary { level: 3, dictionary_bytes, block_bytes })
     }
 
     #[test]
@@ -438,7 +461,7 @@ mod tests {
             ("two of index by_g", |schema| schema.indexes[0].name = "by_g".into()),
             ("has 256 bytes", |schema| schema.name = "x".repeat(NAME_BYTES_MAX + 1)),
             ("0 columns in the primary key", |schema| schema.primary.clear()),
-            ("names column 11 of 11", |schema| schema.primary = vec![11]),
+            ("names column 12 of 12", |schema| schema.primary = vec![12]),
             ("payload column h", |schema| schema.primary = vec![7]),
             ("column d twice", |schema| schema.primary = vec![3, 3]),
             ("17 columns in index by_g", |schema| schema.indexes[1].columns = vec![0; KEY_COLUMNS_MAX + 1]),
@@ -455,8 +478,7 @@ mod tests {
                 schema.columns[8].kind = Kind::Payload(Codec::Lz4 { block_bytes: BLOCK_BYTES_MAX + 1 });
             }),
             ("a dictionary of 0 bytes", |schema| {
-                schema.columns[8].kind =
-                    Kind::Payload(Codec::ZstdDictionary { level: 3, dictionary_bytes: 0 });
+                schema.columns[8].kind = dictionary(0, 0);
             }),
         ];
         for (expected, change) in refused {

@@ -17,8 +17,11 @@ const DICTIONARY_MAGIC: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 /// As many bytes as distinguish dictionaries: number and tables.
 const TOLD_BYTES: usize = 128;
 
-fn schema() -> Schema {
-    let text = Codec::ZstdDictionary { level: 3, dictionary_bytes: 1024 };
+/// Bytes of a block: rows compressed on their own, and blocks of a few rows.
+const BLOCK_BYTES: [u32; 2] = [0, 400];
+
+fn schema(block_bytes: u32) -> Schema {
+    let text = Codec::ZstdDictionary { level: 3, dictionary_bytes: 1024, block_bytes };
     let column = |name: &str, kind| Column { name: name.into(), kind };
     Schema {
         name: "sentences".into(),
@@ -38,8 +41,8 @@ fn sentence(number: u32, kind: u32) -> Vec<u8> {
 }
 
 /// Adds sentences as a new segment.
-fn add(disk: &SimDisk, numbers: Range<u32>, kind: u32) {
-    let schema = schema();
+fn add(disk: &SimDisk, block_bytes: u32, numbers: Range<u32>, kind: u32) {
+    let schema = schema(block_bytes);
     let mut writer =
         Writer::open_or_create(&shared(disk), directory(), std::slice::from_ref(&schema), options(1))
             .unwrap();
@@ -60,9 +63,9 @@ fn new_files(disk: &SimDisk, before: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Adds sentences, and returns the file that contains them.
-fn added(disk: &SimDisk, numbers: Range<u32>, kind: u32) -> PathBuf {
+fn added(disk: &SimDisk, block_bytes: u32, numbers: Range<u32>, kind: u32) -> PathBuf {
     let before = disk.files();
-    add(disk, numbers, kind);
+    add(disk, block_bytes, numbers, kind);
     let [file] = &new_files(disk, &before)[..] else { panic!("not one new segment") };
     file.clone()
 }
@@ -91,40 +94,48 @@ fn assert_holds(disk: &SimDisk, file_numbers: Range<u32>, kind: u32) {
 
 #[test]
 fn a_small_segment_takes_the_dictionary_of_a_larger_one() {
-    let disk = SimDisk::new(1);
-    let large = added(&disk, 0..2000, 1);
-    let small = added(&disk, 2000..2100, 2);
-    assert_eq!(dictionary(&disk, &small), dictionary(&disk, &large));
-    assert_holds(&disk, 0..2000, 1);
-    assert_holds(&disk, 2000..2100, 2);
+    for block_bytes in BLOCK_BYTES {
+        let disk = SimDisk::new(1);
+        let large = added(&disk, block_bytes, 0..2000, 1);
+        let small = added(&disk, block_bytes, 2000..2100, 2);
+        assert_eq!(dictionary(&disk, &small), dictionary(&disk, &large));
+        assert_holds(&disk, 0..2000, 1);
+        assert_holds(&disk, 2000..2100, 2);
+    }
 }
 
 #[test]
 fn the_largest_segment_makes_its_own_dictionary() {
-    let disk = SimDisk::new(1);
-    let small = added(&disk, 0..500, 1);
-    let large = added(&disk, 500..1500, 2);
-    assert_ne!(dictionary(&disk, &small), dictionary(&disk, &large));
-    assert_holds(&disk, 500..1500, 2);
+    for block_bytes in BLOCK_BYTES {
+        let disk = SimDisk::new(1);
+        let small = added(&disk, block_bytes, 0..500, 1);
+        let large = added(&disk, block_bytes, 500..1500, 2);
+        assert_ne!(dictionary(&disk, &small), dictionary(&disk, &large));
+        assert_holds(&disk, 500..1500, 2);
+    }
 }
 
 #[test]
 fn a_segment_of_16385_rows_makes_its_own_dictionary() {
-    let disk = SimDisk::new(1);
-    let first = added(&disk, 0..16_385, 1);
-    let second = added(&disk, 20_000..36_385, 2);
-    assert_ne!(dictionary(&disk, &first), dictionary(&disk, &second));
-    let third = added(&disk, 40_000..56_384, 3);
-    assert!([first, second].iter().any(|lender| dictionary(&disk, lender) == dictionary(&disk, &third)));
+    for block_bytes in BLOCK_BYTES {
+        let disk = SimDisk::new(1);
+        let first = added(&disk, block_bytes, 0..16_385, 1);
+        let second = added(&disk, block_bytes, 20_000..36_385, 2);
+        assert_ne!(dictionary(&disk, &first), dictionary(&disk, &second));
+        let third = added(&disk, block_bytes, 40_000..56_384, 3);
+        assert!([first, second].iter().any(|lender| dictionary(&disk, lender) == dictionary(&disk, &third)));
+    }
 }
 
 #[test]
 fn a_damaged_dictionary_is_not_reused() {
-    let disk = SimDisk::new(1);
-    let large = added(&disk, 1000..65_000, 1);
-    // Far from the bytes that opening the file reads.
-    disk.flip(&large, dictionary_at(&disk, &large) + TOLD_BYTES / 2);
-    let small = added(&disk, 0..500, 2);
-    assert_ne!(dictionary(&disk, &small), dictionary(&disk, &large));
-    assert_holds(&disk, 0..500, 2);
+    for block_bytes in BLOCK_BYTES {
+        let disk = SimDisk::new(1);
+        let large = added(&disk, block_bytes, 1000..65_000, 1);
+        // Far from the bytes that opening the file reads.
+        disk.flip(&large, dictionary_at(&disk, &large) + TOLD_BYTES / 2);
+        let small = added(&disk, block_bytes, 0..500, 2);
+        assert_ne!(dictionary(&disk, &small), dictionary(&disk, &large));
+        assert_holds(&disk, 0..500, 2);
+    }
 }

@@ -177,7 +177,7 @@ fn the_bytes_do_not_depend_on_the_number_of_threads() {
                 OwnedValue::U16(4),
                 OwnedValue::U64(5),
             ];
-            row.extend(std::iter::repeat_with(payload).take(6));
+            row.extend(std::iter::repeat_with(payload).take(7));
             row
         })
         .collect();

@@ -29,6 +29,8 @@ pub(crate) fn schema() -> Arc<Schema> {
         unique,
         columns: columns.to_vec(),
     };
+    let dictionary =
+        |block_bytes| Kind::Payload(Codec::ZstdDictionary { level: 3, dictionary_bytes: 1024, block_bytes });
     Arc::new(Schema {
         name: "all_kinds".into(),
         columns: vec![
@@ -44,7 +46,8 @@ pub(crate) fn schema() -> Arc<Schema> {
             column("lz4_blocks", Kind::Payload(Codec::Lz4 { block_bytes: 64 })),
             column("zstd", Kind::Payload(Codec::Zstd { level: 3, block_bytes: 0 })),
             column("zstd_blocks", Kind::Payload(Codec::Zstd { level: 1, block_bytes: 300 })),
-            column("dictionary", Kind::Payload(Codec::ZstdDictionary { level: 3, dictionary_bytes: 1024 })),
+            column("dictionary", dictionary(0)),
+            column("dictionary_blocks", dictionary(200)),
         ],
         primary: vec![0, 1],
         indexes: vec![
@@ -77,7 +80,7 @@ pub(crate) fn any_row() -> impl Strategy<Value = Row> {
         any::<u16>(),
         any::<u64>(),
     );
-    let payloads = [text(), text(), text(), text(), text(), text()];
+    let payloads = [text(), text(), text(), text(), text(), text(), text()];
     (numbers, key_bytes, prop::array::uniform32(0_u8..2), payloads).prop_map(
         |((a, c, e, f, g), b, id, payloads)| {
             let mut row = vec![

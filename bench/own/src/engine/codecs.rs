@@ -72,8 +72,15 @@ fn codecs() -> Vec<(String, Codec)> {
         codecs.push((format!("zstd 3, {how}"), Codec::Zstd { level: 3, block_bytes }));
     }
     for dictionary_bytes in [16 << 10, 64 << 10, 110 << 10] {
-        let name = format!("zstd 3 with a dictionary of {} KiB, row by row", dictionary_bytes >> 10);
-        codecs.push((name, Codec::ZstdDictionary { level: 3, dictionary_bytes }));
+        for block_bytes in [0, 1 << 10, 4 << 10, 16 << 10] {
+            let how = if block_bytes == 0 {
+                "row by row".to_owned()
+            } else {
+                format!("blocks of {} KiB", block_bytes >> 10)
+            };
+            let name = format!("zstd 3 with a dictionary of {} KiB, {how}", dictionary_bytes >> 10);
+            codecs.push((name, Codec::ZstdDictionary { level: 3, dictionary_bytes, block_bytes }));
+        }
     }
     codecs
 }

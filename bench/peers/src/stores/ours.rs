@@ -26,9 +26,11 @@ impl Ours {
             Codec::None => store::Codec::None,
             Codec::Lz4 => store::Codec::Lz4 { block_bytes: BLOCK_BYTES },
             Codec::Zstd => store::Codec::Zstd { level: LEVEL, block_bytes: BLOCK_BYTES },
-            Codec::ZstdDictionary => {
-                store::Codec::ZstdDictionary { level: LEVEL, dictionary_bytes: DICTIONARY_BYTES }
-            }
+            Codec::ZstdDictionary => store::Codec::ZstdDictionary {
+                level: LEVEL,
+                dictionary_bytes: DICTIONARY_BYTES,
+                block_bytes: 0,
+            },
         };
         let column = |name: &str, kind| Column { name: name.into(), kind };
         Schema {

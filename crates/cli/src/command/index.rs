@@ -97,8 +97,9 @@ enum Codec {
     None,
     Lz4,
     Zstd,
-    #[default]
     ZstdDictionary,
+    #[default]
+    ZstdDictionaryBlocks,
 }
 
 impl Run<Session> for Arguments {
@@ -275,6 +276,7 @@ fn codec(arguments: &Arguments) -> HeaderCodec {
         Codec::Lz4 => HeaderCodec::Lz4,
         Codec::Zstd => HeaderCodec::Zstd,
         Codec::ZstdDictionary => HeaderCodec::ZstdDictionary,
+        Codec::ZstdDictionaryBlocks => HeaderCodec::ZstdDictionaryBlocks,
     }
 }
 

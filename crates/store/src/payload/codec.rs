@@ -16,7 +16,11 @@ impl Codec {
     /// Returns how many bytes are compressed together, or `None` if each row is compressed on its own.
     pub(crate) fn block_bytes(self) -> Option<u32> {
         match self {
-            Codec::Lz4 { block_bytes } | Codec::Zstd { block_bytes, .. } if block_bytes > 0 => {
+            Codec::Lz4 { block_bytes }
+            | Codec::Zstd { block_bytes, .. }
+            | Codec::ZstdDictionary { block_bytes, .. }
+                if block_bytes > 0 =>
+            {
                 Some(block_bytes)
             }
             _ => None,
@@ -119,7 +123,7 @@ fn context<'d>(level: i32, dictionary: Option<&'d CDict<'static>>) -> CCtx<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::payload::decompress::Decompressor;
+    use crate::payload::decompress::{Decompressor, StoredBlock};
     use proptest::prelude::*;
     use zstd::zstd_safe::DDict;
 
@@ -143,10 +147,7 @@ mod tests {
 
     #[test]
     fn what_only_begins_like_a_dictionary_is_none() {
-        let rows: Vec<String> =
-            (0..2000).map(|row| format!("row {} of rows {}", row * 7919 % 1000, row % 13)).collect();
-        let lengths: Vec<usize> = rows.iter().map(String::len).collect();
-        let mut dictionary = train(rows.concat().as_bytes(), &lengths, 1024);
+        let mut dictionary = dictionary_of_sentences();
         assert!(is_dictionary(&dictionary, 3) && !is_dictionary(&[], 3));
         dictionary[8..64].fill(0xff);
         assert!(!is_dictionary(&dictionary, 3));
@@ -165,21 +166,39 @@ mod tests {
         fn blocks_come_back_and_damage_is_an_error_or_the_same(
             raw in prop::collection::vec(0_u8..4, 0..2000), place in any::<prop::sample::Index>(), value: u8,
         ) {
-            for codec in [Codec::Lz4 { block_bytes: 1 }, Codec::Zstd { level: 1, block_bytes: 1 }] {
-                let mut stored = Vec::new();
-                Compressor::new(codec, None).block(&raw, &mut stored);
+            let dictionary = dictionary_of_sentences();
+            let (writing, reading) = (CDict::create(&dictionary, 1), DDict::create(&dictionary));
+            let with_dictionary = Codec::ZstdDictionary { level: 1, dictionary_bytes: 1024, block_bytes: 1 };
+            for (codec, writing, reading) in [
+                (Codec::Lz4 { block_bytes: 1 }, None, None),
+                (Codec::Zstd { level: 1, block_bytes: 1 }, None, None),
+                (with_dictionary, None, None),
+                (with_dictionary, Some(&writing), Some(&reading)),
+            ] {
+                let mut bytes = Vec::new();
+                Compressor::new(codec, writing).block(&raw, &mut bytes);
                 let length = u32::try_from(raw.len()).unwrap();
                 let mut out = Vec::new();
                 let mut decompressor = Decompressor::default();
-                decompressor.block(codec, &stored, length, &mut out).unwrap();
+                let block = |bytes, length| {
+                    StoredBlock { codec, dictionary: reading, first_row: 0, row_count: 0, length, bytes }
+                };
+                decompressor.block(&block(&bytes, length), &mut out).unwrap();
                 prop_assert_eq!(&out, &raw);
-                prop_assert!(decompressor.block(codec, &stored, length + 1, &mut out).is_err());
-                let place = place.index(stored.len());
-                stored[place] = value;
-                let _ = decompressor.block(codec, &stored, length, &mut out);
-                let _ = decompressor.row(codec, None, &stored, &mut out);
+                prop_assert!(decompressor.block(&block(&bytes, length + 1), &mut out).is_err());
+                let mut damaged = bytes.clone();
+                damaged[place.index(bytes.len())] = value;
+                let _ = decompressor.block(&block(&damaged, length), &mut out);
+                let _ = decompressor.row(codec, reading, &damaged, &mut out);
             }
         }
+    }
+
+    fn dictionary_of_sentences() -> Vec<u8> {
+        let rows: Vec<String> =
+            (0..2000).map(|row| format!("row {} of rows {}", row * 7919 % 1000, row % 13)).collect();
+        let lengths: Vec<usize> = rows.iter().map(String::len).collect();
+        train(rows.concat().as_bytes(), &lengths, 1024)
     }
 
     #[test]
@@ -193,7 +212,7 @@ mod tests {
         let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
         let dictionary = train(&rows.concat(), &lengths, 4096);
         assert!(!dictionary.is_empty() && dictionary.len() <= 4096);
-        let codec = Codec::ZstdDictionary { level: 3, dictionary_bytes: 4096 };
+        let codec = Codec::ZstdDictionary { level: 3, dictionary_bytes: 4096, block_bytes: 0 };
         let (mut with, mut without) = (Vec::new(), Vec::new());
         let prepared = CDict::create(&dictionary, 3);
         for row in &rows {
@@ -223,8 +242,15 @@ mod tests {
         let codec = Codec::Zstd { level: 3, block_bytes: 0 };
         let refused = decompressor.row(codec, None, &frame, &mut out).unwrap_err();
         assert!(refused.contains("the limit is"), "{refused}");
-        let block = Codec::Zstd { level: 3, block_bytes: 1 };
-        assert!(decompressor.block(block, &frame, u32::MAX, &mut out).unwrap_err().contains("the limit is"));
+        let block = StoredBlock {
+            codec: Codec::Zstd { level: 3, block_bytes: 1 },
+            dictionary: None,
+            first_row: 0,
+            row_count: 1,
+            length: u32::MAX,
+            bytes: &frame,
+        };
+        assert!(decompressor.block(&block, &mut out).unwrap_err().contains("the limit is"));
         assert_eq!(out.capacity(), 0);
     }
 }

@@ -13,6 +13,17 @@ use zstd::zstd_safe::{DCtx, DDict, get_error_name, get_frame_content_size};
 /// The largest size of a decompressed block. A block ends with the row that fills it.
 const BLOCK_RAW_BYTES_MAX: u64 = BLOCK_BYTES_MAX as u64 + ROW_BYTES_MAX + 16;
 
+/// A block as it is stored.
+pub(crate) struct StoredBlock<'a> {
+    pub(crate) codec: Codec,
+    pub(crate) dictionary: Option<&'a DDict<'static>>,
+    pub(crate) first_row: u32,
+    pub(crate) row_count: u32,
+    /// Its decompressed length.
+    pub(crate) length: u32,
+    pub(crate) bytes: &'a [u8],
+}
+
 /// A decompressor for one thread.
 #[derive(Default)]
 pub(crate) struct Decompressor {
@@ -55,20 +66,15 @@ impl Decompressor {
         Ok(())
     }
 
-    /// Decompresses a block of `length` bytes into `out`, replacing its content. The error describes the
-    /// damage.
-    pub(crate) fn block(
-        &mut self,
-        codec: Codec,
-        stored: &[u8],
-        length: u32,
-        out: &mut Vec<u8>,
-    ) -> Result<(), String> {
-        let length = check_length(u64::from(length), BLOCK_RAW_BYTES_MAX)?;
-        match codec {
-            Codec::Lz4 { .. } => decompress_lz4(stored, length, out),
-            Codec::Zstd { .. } => self.decompress_zstd(stored, length, None, out),
-            Codec::None | Codec::ZstdDictionary { .. } => Err("this codec has no blocks".into()),
+    /// Decompresses a block into `out`, replacing its content. The error describes the damage.
+    pub(crate) fn block(&mut self, block: &StoredBlock, out: &mut Vec<u8>) -> Result<(), String> {
+        let length = check_length(u64::from(block.length), BLOCK_RAW_BYTES_MAX)?;
+        match block.codec {
+            Codec::Lz4 { .. } => decompress_lz4(block.bytes, length, out),
+            Codec::Zstd { .. } | Codec::ZstdDictionary { .. } => {
+                self.decompress_zstd(block.bytes, length, block.dictionary, out)
+            }
+            Codec::None => Err("this codec has no blocks".into()),
         }
     }
 

@@ -5,21 +5,33 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::cursor::Cursor;
-use crate::payload::decompress::Decompressor;
+use crate::payload::decompress::{Decompressor, StoredBlock};
 use crate::schema::Codec;
+use std::collections::HashMap;
 use zstd::zstd_safe::DDict;
 
 /// Bytes of decompressed blocks that a reader keeps by default.
 const CACHE_BYTES: usize = 1 << 20;
 
-/// The state needed to read payloads: a cache of decompressed blocks, which drops the least recently used
-/// first, and decompression contexts. Each thread has its own. One reader serves all segments.
+/// The state needed to read payloads: a cache of decompressed blocks, and decompression contexts. Each thread
+/// has its own. One reader serves all segments.
+///
+/// A full cache drops a block that was not asked for again since the last time it was looked at (the clock
+/// algorithm).
 pub struct PayloadReader {
     decompressor: Decompressor,
     /// The last row that was decompressed on its own.
     row: Vec<u8>,
-    /// Decompressed blocks, the most recently used last.
+    /// Decompressed blocks, in no order.
     blocks: Vec<Block>,
+    /// Where each block is in `blocks`, by its owner and first row.
+    places: HashMap<(Owner, u32), usize>,
+    /// The block of the row that was read last.
+    current: usize,
+    /// The block that is looked at next when one must go.
+    hand: usize,
+    /// Memory of all blocks.
+    kept_bytes: usize,
     cache_bytes: usize,
 }
 
@@ -31,22 +43,14 @@ pub(crate) type Owner = (u64, usize);
 struct Block {
     owner: Owner,
     first_row: u32,
+    /// Whether it was asked for again since the cache last looked for one to drop.
+    is_used: bool,
     /// The end of each row, counted from the end of the row lengths.
     ends: Vec<u32>,
     /// The row lengths and the rows.
     bytes: Vec<u8>,
     /// The start of the first row in `bytes`.
     start: usize,
-}
-
-/// A block as it is stored.
-pub(crate) struct StoredBlock<'a> {
-    pub(crate) codec: Codec,
-    pub(crate) first_row: u32,
-    pub(crate) row_count: u32,
-    /// Its decompressed length.
-    pub(crate) length: u32,
-    pub(crate) bytes: &'a [u8],
 }
 
 impl Default for PayloadReader {
@@ -68,6 +72,10 @@ impl PayloadReader {
             decompressor: Decompressor::default(),
             row: Vec::new(),
             blocks: Vec::new(),
+            places: HashMap::new(),
+            current: 0,
+            hand: 0,
+            kept_bytes: 0,
             cache_bytes,
         }
     }
@@ -83,35 +91,57 @@ impl PayloadReader {
         Ok(&self.row)
     }
 
-    /// Returns a row from a cached block, which becomes the most recently used.
-    pub(crate) fn kept_row(&mut self, owner: Owner, row: u32) -> Option<&[u8]> {
-        let has_row = |block: &Block| block.owner == owner && block.row(row).is_some();
-        let place = self.blocks.iter().rposition(has_row)?;
-        if let Some(after) = self.blocks.get_mut(place..) {
-            after.rotate_left(1);
-        }
-        self.blocks.last()?.row(row)
+    /// Returns whether the current block has a row.
+    #[inline]
+    pub(crate) fn has_row(&self, owner: Owner, row: u32) -> bool {
+        self.current_row(owner, row).is_some()
     }
 
-    /// Decompresses a block and keeps it, for [`PayloadReader::kept_row`].
-    pub(crate) fn keep(&mut self, owner: Owner, stored: &StoredBlock) -> Result<(), String> {
+    /// Returns a row of the current block.
+    #[inline]
+    pub(crate) fn current_row(&self, owner: Owner, row: u32) -> Option<&[u8]> {
+        self.blocks.get(self.current).filter(|block| block.owner == owner)?.row(row)
+    }
+
+    /// Makes a block the current one. Decompresses it if it is not in the cache.
+    pub(crate) fn turn_to(&mut self, owner: Owner, stored: &StoredBlock) -> Result<(), String> {
+        if let Some(&place) = self.places.get(&(owner, stored.first_row)) {
+            self.current = place;
+            if let Some(block) = self.blocks.get_mut(place) {
+                block.is_used = true;
+            }
+            return Ok(());
+        }
         // The memory of a dropped block is reused.
         let mut block = self.make_room(stored.length as usize).unwrap_or_default();
-        self.decompressor.block(stored.codec, stored.bytes, stored.length, &mut block.bytes)?;
-        block.owner = owner;
-        block.first_row = stored.first_row;
+        self.decompressor.block(stored, &mut block.bytes)?;
+        (block.owner, block.first_row, block.is_used) = (owner, stored.first_row, false);
         block.read_lengths(stored.row_count)?;
+        self.kept_bytes = self.kept_bytes.saturating_add(block.memory_bytes());
+        self.current = self.blocks.len();
+        self.places.insert(block.key(), self.current);
         self.blocks.push(block);
         Ok(())
     }
 
     /// Drops blocks until `length` more bytes fit, and returns the last one dropped.
     fn make_room(&mut self, length: usize) -> Option<Block> {
-        let mut kept_bytes: usize = self.blocks.iter().map(Block::memory_bytes).sum();
         let mut dropped = None;
-        while !self.blocks.is_empty() && kept_bytes.saturating_add(length) > self.cache_bytes {
-            let block = self.blocks.remove(0);
-            kept_bytes = kept_bytes.saturating_sub(block.memory_bytes());
+        while !self.blocks.is_empty() && self.kept_bytes.saturating_add(length) > self.cache_bytes {
+            let Some(block) = self.blocks.get_mut(self.hand) else {
+                self.hand = 0;
+                continue;
+            };
+            if std::mem::take(&mut block.is_used) {
+                self.hand = self.hand.saturating_add(1);
+                continue;
+            }
+            let block = self.blocks.swap_remove(self.hand);
+            self.places.remove(&block.key());
+            if let Some(moved) = self.blocks.get(self.hand) {
+                self.places.insert(moved.key(), self.hand);
+            }
+            self.kept_bytes = self.kept_bytes.saturating_sub(block.memory_bytes());
             dropped = Some(block);
         }
         dropped
@@ -119,6 +149,10 @@ impl PayloadReader {
 }
 
 impl Block {
+    fn key(&self) -> (Owner, u32) {
+        (self.owner, self.first_row)
+    }
+
     fn read_lengths(&mut self, row_count: u32) -> Result<(), String> {
         if row_count as usize > self.bytes.len() {
             return Err(format!("{row_count} rows in {} bytes", self.bytes.len()));
@@ -138,6 +172,7 @@ impl Block {
         Ok(())
     }
 
+    #[inline]
     fn row(&self, row: u32) -> Option<&[u8]> {
         let index = row.checked_sub(self.first_row)? as usize;
         let end = *self.ends.get(index)? as usize;
@@ -181,29 +216,47 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_block_goes_first() {
+    fn a_block_that_was_asked_for_again_stays_longer() {
         let mut reader = PayloadReader::with_cache(1800);
-        let keep = |reader: &mut PayloadReader, first_row| {
+        let turn_to = |reader: &mut PayloadReader, first_row| {
             let (bytes, length) = block(first_row);
-            let stored = StoredBlock { codec: CODEC, first_row, row_count: 10, length, bytes: &bytes };
-            reader.keep((1, 2), &stored).unwrap();
+            let stored = stored(first_row, 10, length, &bytes);
+            reader.turn_to((1, 2), &stored).unwrap();
         };
-        for first_row in [0, 10, 20] {
-            keep(&mut reader, first_row);
+        let cached = |reader: &PayloadReader| {
+            let mut rows: Vec<u32> = reader.places.keys().map(|(_, first_row)| *first_row).collect();
+            rows.sort_unstable();
+            rows
+        };
+        for first_row in [0, 10, 20, 0] {
+            turn_to(&mut reader, first_row);
         }
-        assert_eq!(reader.kept_row((1, 2), 9).unwrap(), format!("{:>50}", 9).as_bytes());
-        keep(&mut reader, 30);
-        assert!(reader.kept_row((1, 2), 0).is_some() && reader.kept_row((1, 2), 10).is_none());
-        assert!(reader.kept_row((1, 3), 0).is_none() && reader.kept_row((2, 2), 0).is_none());
-        assert_eq!(reader.kept_row((1, 2), 35).unwrap(), format!("{:>50}", 35).as_bytes());
+        assert_eq!(cached(&reader), [0, 10, 20]);
+        assert_eq!(reader.current_row((1, 2), 9).unwrap(), format!("{:>50}", 9).as_bytes());
+        assert!(!reader.has_row((1, 2), 10) && !reader.has_row((1, 3), 9) && !reader.has_row((2, 2), 9));
+        turn_to(&mut reader, 30);
+        assert_eq!(cached(&reader), [0, 20, 30]);
+        assert_eq!(reader.current_row((1, 2), 35).unwrap(), format!("{:>50}", 35).as_bytes());
+        for first_row in [40, 50, 20, 60, 10, 10] {
+            turn_to(&mut reader, first_row);
+            assert!(reader.places.iter().all(|(key, &place)| reader.blocks[place].key() == *key));
+            let kept: usize = reader.blocks.iter().map(Block::memory_bytes).sum();
+            assert!(kept == reader.kept_bytes && kept <= 1800, "{kept}");
+            let row = first_row + 3;
+            assert_eq!(reader.current_row((1, 2), row).unwrap(), format!("{row:>50}").as_bytes());
+        }
     }
 
     #[test]
     fn wrong_counts_are_errors() {
         let (bytes, length) = block(0);
         for row_count in [0, 9, 11, 1000, u32::MAX] {
-            let stored = StoredBlock { codec: CODEC, first_row: 0, row_count, length, bytes: &bytes };
-            assert!(PayloadReader::new().keep((0, 0), &stored).is_err(), "{row_count}");
+            let stored = stored(0, row_count, length, &bytes);
+            assert!(PayloadReader::new().turn_to((0, 0), &stored).is_err(), "{row_count}");
         }
+    }
+
+    fn stored(first_row: u32, row_count: u32, length: u32, bytes: &[u8]) -> StoredBlock<'_> {
+        StoredBlock { codec: CODEC, dictionary: None, first_row, row_count, length, bytes }
     }
 }

@@ -42,7 +42,15 @@ pub(crate) enum ColumnLayout {
     /// Values one after another, or compressed row by row.
     Rows { dictionary: Option<Section>, blob: Section, offsets: OffsetsSection },
     /// Values compressed in blocks.
-    Blocks { blocks: Section, table: Section },
+    Blocks(BlocksLayout),
+}
+
+/// The positions of a column of blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlocksLayout {
+    pub(crate) dictionary: Option<Section>,
+    pub(crate) blocks: Section,
+    pub(crate) table: Section,
 }
 
 /// The position of a column's offsets.
@@ -202,6 +210,13 @@ impl Walk<'_> {
             let length = row_count.saturating_mul(width as u64);
             return Ok(ColumnLayout::Fixed(self.exactly(SECTION_FIXED, owner, length)?));
         }
+        let dictionary = match kind {
+            Kind::Payload(Codec::ZstdDictionary { .. }) => {
+                let fits = |length| length <= u64::from(DICTIONARY_BYTES_MAX);
+                Some(self.next(SECTION_DICTIONARY, owner, fits)?.section)
+            }
+            _ => None,
+        };
         if let Kind::Payload(codec) = kind
             && codec.block_bytes().is_some()
         {
@@ -210,18 +225,9 @@ impl Walk<'_> {
             let entry = BLOCK_ENTRY_BYTES as u64;
             let most = row_count.saturating_add(1).saturating_mul(entry);
             let fits = |length: u64| length.is_multiple_of(entry) && (entry..=most).contains(&length);
-            return Ok(ColumnLayout::Blocks {
-                blocks,
-                table: self.next(SECTION_BLOCK_TABLE, owner, fits)?.section,
-            });
+            let table = self.next(SECTION_BLOCK_TABLE, owner, fits)?.section;
+            return Ok(ColumnLayout::Blocks(BlocksLayout { dictionary, blocks, table }));
         }
-        let dictionary = match kind {
-            Kind::Payload(Codec::ZstdDictionary { .. }) => {
-                let fits = |length| length <= u64::from(DICTIONARY_BYTES_MAX);
-                Some(self.next(SECTION_DICTIONARY, owner, fits)?.section)
-            }
-            _ => None,
-        };
         let blob = self.next(SECTION_BLOB, owner, |_| true)?.section;
         let is_large = self.entries.get(self.index).is_some_and(|entry| entry.tag == SECTION_OFFSETS_LARGE);
         let (tag, width) = if is_large { (SECTION_OFFSETS_LARGE, 8) } else { (SECTION_OFFSETS_SMALL, 4) };

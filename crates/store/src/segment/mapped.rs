@@ -8,11 +8,13 @@
 use crate::error::{Error, Result};
 use crate::file::sealed::{MappedFile, Sealed};
 use crate::format::{BLOCK_ENTRY_BYTES, KIND_SEGMENT};
-use crate::payload::reader::{PayloadReader, StoredBlock};
+use crate::payload::decompress::StoredBlock;
+use crate::payload::reader::PayloadReader;
 use crate::rows::column::{BytesSlice, ColumnSlice, Offsets};
 use crate::schema::{Codec, Kind, Schema};
+use crate::segment::find_block::find_block;
 use crate::segment::hash_lookup::HashIndex;
-use crate::segment::layout::{ColumnLayout, Layout, OffsetsSection, Section, read_layout};
+use crate::segment::layout::{BlocksLayout, ColumnLayout, Layout, OffsetsSection, Section, read_layout};
 use crate::value::Value;
 use disk::Disk;
 use std::ops::Range;
@@ -219,17 +221,14 @@ impl Segment {
                     .row(codec, dictionary, stored)
                     .map_err(|what| self.damaged_row(*blob, column, row, &what))
             }
-            (Some(ColumnLayout::Blocks { blocks, table }), Some(Kind::Payload(codec))) => {
+            (Some(ColumnLayout::Blocks(layout)), Some(Kind::Payload(codec))) => {
                 let owner = (self.number, column);
-                // Asked twice: a borrow returned from one branch alone is more than the compiler can follow.
-                if reader.kept_row(owner, row).is_none() {
-                    let block = self.block_of(codec, *blocks, *table, row)?;
-                    reader
-                        .keep(owner, &block)
-                        .map_err(|what| self.damaged_row(*blocks, column, row, &what))?;
+                let damaged = |what: &str| self.damaged_row(layout.blocks, column, row, what);
+                if !reader.has_row(owner, row) {
+                    let block = self.block_of(column, codec, layout, row)?;
+                    reader.turn_to(owner, &block).map_err(|what| damaged(&what))?;
                 }
-                let found = reader.kept_row(owner, row);
-                found.ok_or_else(|| self.damaged_row(*blocks, column, row, "it is not in its block"))
+                reader.current_row(owner, row).ok_or_else(|| damaged("it is not in its block"))
             }
             _ => self.bytes(column, row),
         }
@@ -287,7 +286,10 @@ impl Segment {
     /// Returns a column's dictionary as stored, for use in another segment. `None` if there is none or it
     /// is damaged: reading this segment's rows reports the damage, and new rows can be written without it.
     pub(crate) fn dictionary_to_lend(&self, column: usize) -> Option<&[u8]> {
-        let Some(ColumnLayout::Rows { dictionary: Some(section), .. }) = self.layout.columns.get(column)
+        let Some(
+            ColumnLayout::Rows { dictionary: Some(section), .. }
+            | ColumnLayout::Blocks(BlocksLayout { dictionary: Some(section), .. }),
+        ) = self.layout.columns.get(column)
         else {
             return None;
         };
@@ -295,33 +297,36 @@ impl Segment {
     }
 
     /// Returns the stored block that contains a row.
-    fn block_of(&self, codec: Codec, blocks: Section, table: Section, row: u32) -> Result<StoredBlock<'_>> {
+    fn block_of(
+        &self,
+        column: usize,
+        codec: Codec,
+        layout: &BlocksLayout,
+        row: u32,
+    ) -> Result<StoredBlock<'_>> {
         if row >= self.row_count() {
             return Err(self.no_row(row));
         }
-        let entries = self.all_of::<BlockEntry>(table)?;
-        let after = entries.partition_point(|entry| entry.first_row <= row);
-        let pair = after.checked_sub(1).and_then(|index| entries.get(index)).zip(entries.get(after));
-        pair.and_then(|(entry, next)| self.stored_block(codec, blocks, *entry, *next).transpose())
-            .unwrap_or_else(|| Err(self.sealed.corrupt(table.start, format!("no block has row {row}"))))
-    }
-
-    /// Returns the block between two table entries, or `None` if they are not within the blocks.
-    pub(crate) fn stored_block(
-        &self,
-        codec: Codec,
-        blocks: Section,
-        entry: BlockEntry,
-        next: BlockEntry,
-    ) -> Result<Option<StoredBlock<'_>>> {
-        let row_count = next.first_row.checked_sub(entry.first_row);
-        let (Some(row_count), true) = (row_count, entry.start <= next.start && next.start <= blocks.length)
-        else {
-            return Ok(None);
-        };
+        let BlocksLayout { dictionary, blocks, table } = *layout;
+        let count = table.length.div_euclid(BLOCK_ENTRY_BYTES as u64).saturating_sub(1);
+        let first_row = |index| self.at::<BlockEntry>(table, index).map(|entry| entry.first_row);
+        let index = find_block(row, self.row_count(), count, first_row)?;
+        let entry = *self.at::<BlockEntry>(table, index)?;
+        let next = *self.at::<BlockEntry>(table, index.saturating_add(1))?;
+        let rows = entry.first_row..next.first_row;
+        if !rows.contains(&row) || entry.start > next.start || next.start > blocks.length {
+            return Err(self.sealed.corrupt(table.start, format!("no block has row {row}")));
+        }
         let place = blocks.start.saturating_add(entry.start)..blocks.start.saturating_add(next.start);
-        let bytes = self.sealed.range(place)?;
-        Ok(Some(StoredBlock { codec, first_row: entry.first_row, row_count, length: entry.length, bytes }))
+        let dictionary = dictionary.map(|section| self.dictionary(column, section)).transpose()?.flatten();
+        Ok(StoredBlock {
+            codec,
+            dictionary,
+            first_row: rows.start,
+            row_count: rows.end.saturating_sub(rows.start),
+            length: entry.length,
+            bytes: self.sealed.range(place)?,
+        })
     }
 
     /// Returns all of a section as values.

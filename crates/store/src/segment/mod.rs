@@ -5,6 +5,7 @@
 
 pub(crate) mod column_write;
 pub(crate) mod find;
+pub(crate) mod find_block;
 pub(crate) mod hash_lookup;
 pub(crate) mod layout;
 pub(crate) mod mapped;

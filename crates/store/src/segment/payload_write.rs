@@ -38,8 +38,7 @@ pub(crate) fn write_rows(
     codec: Codec,
     dictionary: &[u8],
 ) -> Result<Vec<u32>> {
-    let level = if let Codec::ZstdDictionary { level, .. } = codec { level } else { 0 };
-    let prepared = (!dictionary.is_empty()).then(|| CDict::create(dictionary, level));
+    let prepared = prepare(codec, dictionary);
     let pool = Pool::new(codec, prepared.as_ref());
     let mut gathering = Gathering::new(column);
     let mut stored_lengths = Vec::with_capacity(column.rows.len() as usize);
@@ -62,6 +61,16 @@ pub(crate) fn write_rows(
         std::mem::swap(&mut wave, &mut next);
     }
     Ok(stored_lengths)
+}
+
+/// Returns a dictionary for a codec's level, or `None` if there is none.
+fn prepare(codec: Codec, dictionary: &[u8]) -> Option<CDict<'static>> {
+    match codec {
+        Codec::ZstdDictionary { level, .. } if !dictionary.is_empty() => {
+            Some(CDict::create(dictionary, level))
+        }
+        _ => None,
+    }
 }
 
 fn compress_rows(pool: &Pool, pieces: &[Piece]) -> Vec<(Vec<u8>, Vec<u32>)> {
@@ -89,8 +98,10 @@ pub(crate) fn write_blocks(
     column: &ColumnOf,
     codec: Codec,
     block_bytes: u32,
+    dictionary: &[u8],
 ) -> Result<Vec<BlockEntry>> {
-    let pool = Pool::new(codec, None);
+    let prepared = prepare(codec, dictionary);
+    let pool = Pool::new(codec, prepared.as_ref());
     let mut gathering = Gathering::new(column);
     let mut table = Vec::new();
     let mut entry = BlockEntry { start: 0, first_row: 0, length: 0 };

@@ -8,7 +8,7 @@ use crate::format::{GROUP_MARK, SECTION_ALIGNMENT};
 use crate::key_index::hash::{Bucket, home, tag_of};
 use crate::payload::reader::PayloadReader;
 use crate::schema::Index;
-use crate::segment::layout::{ColumnLayout, IndexLayout, Section};
+use crate::segment::layout::{BlocksLayout, ColumnLayout, IndexLayout, Section};
 use crate::segment::mapped::{BlockEntry, Segment};
 use crate::sort::row_set::narrow;
 use crate::value::{Value, hash_key, hint, normalise};
@@ -81,7 +81,7 @@ impl Segment {
                 }
                 self.verify_payloads(column)
             }
-            Some(ColumnLayout::Blocks { blocks, table }) => {
+            Some(ColumnLayout::Blocks(BlocksLayout { blocks, table, .. })) => {
                 self.verify_table(*blocks, *table)?;
                 self.verify_payloads(column)
             }

@@ -107,7 +107,7 @@ fn dictionaries(
     lenders: &[&Segment],
 ) -> Result<Vec<Vec<u8>>> {
     let dictionary = |(number, column): (usize, &Column)| {
-        let Kind::Payload(codec @ Codec::ZstdDictionary { level, dictionary_bytes }) = column.kind else {
+        let Kind::Payload(codec @ Codec::ZstdDictionary { level, dictionary_bytes, .. }) = column.kind else {
             return Ok(Vec::new());
         };
         let mut lent = lenders.iter().filter_map(|lender| lender.dictionary_to_lend(number));
@@ -174,18 +174,18 @@ impl Job<'_> {
     fn payload(&mut self, column: &ColumnOf, codec: Codec) -> Result<()> {
         let number = column.number;
         let mut start = self.writer.position();
-        if let Some(block_bytes) = codec.block_bytes() {
-            let table = write_blocks(&mut self.writer, column, codec, block_bytes)?;
-            self.end_section(SECTION_BLOCKS, number, start, 0)?;
-            start = self.writer.position();
-            self.writer.write(bytemuck::cast_slice(&table))?;
-            return self.end_section(SECTION_BLOCK_TABLE, number, start, 0);
-        }
         let dictionary = std::mem::take(&mut self.dictionaries[number]);
         if let Codec::ZstdDictionary { .. } = codec {
             self.writer.write(&dictionary)?;
             self.end_section(SECTION_DICTIONARY, number, start, 0)?;
             start = self.writer.position();
+        }
+        if let Some(block_bytes) = codec.block_bytes() {
+            let table = write_blocks(&mut self.writer, column, codec, block_bytes, &dictionary)?;
+            self.end_section(SECTION_BLOCKS, number, start, 0)?;
+            start = self.writer.position();
+            self.writer.write(bytemuck::cast_slice(&table))?;
+            return self.end_section(SECTION_BLOCK_TABLE, number, start, 0);
         }
         let lengths = write_rows(&mut self.writer, column, codec, &dictionary)?;
         self.end_section(SECTION_BLOB, number, start, 0)?;
