@@ -72,10 +72,21 @@ pub(crate) fn find_range(
     };
     let end = match to {
         Bound::Unbounded => count,
+        // Few keys are equal to one key: their end is near their start.
+        Bound::Included(needle) if is_same(from, needle) => {
+            partition_point(count, Some(start), |position| {
+                Ok(position < start || compare(position, needle)?.is_le())
+            })?
+        }
         Bound::Included(needle) => behind(needle)?,
         Bound::Excluded(needle) => before(needle)?,
     };
     Ok(start..end.max(start))
+}
+
+/// Returns whether both ends of a range are the same key, of which the range has all rows.
+fn is_same(from: Bound<&Needle>, to: &Needle) -> bool {
+    matches!(from, Bound::Included(from) if std::ptr::eq(from.key, to.key))
 }
 
 /// Returns the first of `count` positions where `is_before` is false. It is true for all positions before
