@@ -22,6 +22,11 @@ enum Change {
     Copy {
         of: usize,
     },
+    /// Another file with the same content.
+    Second {
+        of: usize,
+        folder: usize,
+    },
     Remove(usize),
     Flag(usize),
     Tag(usize, usize),
@@ -33,6 +38,7 @@ fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         4 => (number.clone(), number.clone()).prop_map(|(answers, folder)| Change::Add { answers, folder }),
         2 => number.clone().prop_map(|of| Change::Copy { of }),
+        2 => (number.clone(), number.clone()).prop_map(|(of, folder)| Change::Second { of, folder }),
         2 => number.clone().prop_map(Change::Remove),
         2 => number.clone().prop_map(Change::Flag),
         2 => (number.clone(), number).prop_map(|(message, tag)| Change::Tag(message, tag)),
@@ -86,6 +92,14 @@ impl World {
                     let text = fs::read_to_string(path).unwrap();
                     let copy = format!("Received: by host {}\n{text}", self.count);
                     self.fixture.put("b", "cur", &format!("{}.m:2,", self.count), &copy);
+                }
+            }
+            Change::Second { of, folder } => {
+                self.count += 1;
+                if let Some(path) = self.file(*of) {
+                    let name = format!("{}.m:2,", self.count);
+                    let text = fs::read_to_string(path).unwrap();
+                    self.fixture.put(["a", "b"][folder % 2], "cur", &name, &text);
                 }
             }
             Change::Remove(number) => {

@@ -19,7 +19,7 @@ use crate::tables::{absent, copies, files, folders, messages, threads};
 use crate::text::{TextFiles, TextReader};
 pub(crate) use copy_groups::CopyGroups;
 pub(in crate::search) use flag_sets::FileFlag;
-use flag_sets::FlagSets;
+use flag_sets::{FileChanges, FlagSets};
 pub(crate) use forest::Forest;
 pub(crate) use once::once;
 use std::cell::RefCell;
@@ -169,9 +169,16 @@ impl Commit {
             self.present = OnceLock::from(self.present_since(older, present.clone(), &difference)?);
         }
         let TableDifference { added, removed } = of_table(files::TABLE)?;
-        let mut changed = numbers(&older.snapshot, files::TABLE, files::MESSAGE, removed)?;
-        changed.extend(numbers(&self.snapshot, files::TABLE, files::MESSAGE, added)?);
-        self.flags = older.flags.with_changed(changed, &self.files, self.bound())?;
+        let added_row = |id: &RowId| {
+            let part = self.files.part(*id);
+            Ok((part.u32_at(files::MESSAGE, id.row)?, part.u16_at(files::FLAGS, id.row)?))
+        };
+        let changes = FileChanges {
+            removed: numbers(&older.snapshot, files::TABLE, files::MESSAGE, removed)?,
+            added: added.iter().map(added_row).collect::<Result<_>>()?,
+        };
+        let older_files = (&older.files, older.bound());
+        self.flags = older.flags.with_changes(older_files, changes, (&self.files, self.bound()))?;
         if let Some(forest) = older.forest.get() {
             let carried = forest.with_rows(&self.snapshot, &of_table(threads::TABLE)?.added);
             // A forest that does not continue the older one is read on first use.
