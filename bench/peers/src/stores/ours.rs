@@ -29,7 +29,8 @@ impl Ours {
             Codec::ZstdDictionary => store::Codec::ZstdDictionary {
                 level: LEVEL,
                 dictionary_bytes: DICTIONARY_BYTES,
-                block_bytes: 0,
+                // As an index keeps most header fields.
+                block_bytes: 4 << 10,
             },
         };
         let column = |name: &str, kind| Column { name: name.into(), kind };

@@ -19,7 +19,7 @@ pub(super) const CODECS: [HeaderCodec; 4] = [
     HeaderCodec { compression: "", option: "none", who: "pneu none" },
     HeaderCodec { compression: "lz4", option: "lz4", who: "pneu lz4" },
     HeaderCodec { compression: "zstd", option: "zstd", who: "pneu zstd" },
-    HeaderCodec { compression: DICTIONARY, option: "zstd-dictionary", who: "pneu" },
+    HeaderCodec { compression: DICTIONARY, option: "zstd-dictionary-blocks", who: "pneu" },
 ];
 /// A compression that neomutt does not have.
 pub(super) const DICTIONARY: &str = "zstd with a dictionary";
