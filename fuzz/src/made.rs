@@ -122,6 +122,7 @@ fn transaction(schema: &Arc<Schema>, numbers: std::ops::Range<u32>) -> Transacti
             payload,
             payload,
             payload,
+            payload,
         ];
         rows.push(&row).expect("the row fits the schema");
     }
