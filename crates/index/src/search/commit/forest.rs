@@ -110,9 +110,7 @@ impl Forest {
     /// Returns the root of a node. A node that does not exist is its own root; `check` reports it.
     #[inline]
     pub(crate) fn of(&self, node: u32) -> u32 {
-        let at = node as usize;
-        let known = self.resolved.get(at).or_else(|| self.added.get(at.wrapping_sub(self.resolved.len())));
-        let mut root = known.copied().unwrap_or(node);
+        let mut root = self.known_root(node);
         while self.is_joined.contains(root)
             && let Some(lower) = self.joined.get(&root)
         {
@@ -121,9 +119,43 @@ impl Forest {
         root
     }
 
+    /// Returns a test of whether nodes belong to one of these roots. It is faster than [`Forest::of`] for
+    /// each of many nodes.
+    pub(crate) fn members(&self, roots: &NumberSet) -> Members<'_> {
+        let mut known_roots = roots.clone();
+        known_roots.grow(self.is_joined.bound());
+        // Roots that were joined to one of them since.
+        self.joined.keys().filter(|root| roots.contains(self.of(**root))).for_each(|root| {
+            known_roots.insert(*root);
+        });
+        Members { forest: self, known_roots }
+    }
+
+    /// Returns the root that a node had before later roots were joined.
+    #[inline]
+    fn known_root(&self, node: u32) -> u32 {
+        let at = node as usize;
+        let known = self.resolved.get(at).or_else(|| self.added.get(at.wrapping_sub(self.resolved.len())));
+        known.copied().unwrap_or(node)
+    }
+
     /// Returns the number of nodes.
     pub(crate) fn bound(&self) -> u32 {
         u32::try_from(self.resolved.len() + self.added.len()).expect("nodes are numbered by u32")
+    }
+}
+
+/// The nodes of some roots.
+pub(crate) struct Members<'a> {
+    forest: &'a Forest,
+    known_roots: NumberSet,
+}
+
+impl Members<'_> {
+    /// Returns whether a node belongs to one of the roots.
+    #[inline]
+    pub(crate) fn contains(&self, node: u32) -> bool {
+        self.known_roots.contains(self.forest.known_root(node))
     }
 }
 
@@ -171,6 +203,12 @@ mod tests {
                     forest = Forest::resolved((0..forest.bound()).map(|node| forest.of(node)).collect());
                 }
                 let carried: Vec<u32> = (0..forest.bound()).map(|node| forest.of(node)).collect();
+                let mut wanted = NumberSet::new(forest.bound());
+                carried.iter().filter(|root| **root % 3 == 0).for_each(|root| wanted.insert(*root));
+                let members = forest.members(&wanted);
+                for (node, root) in (0..).zip(&carried) {
+                    prop_assert_eq!(members.contains(node), root % 3 == 0);
+                }
                 prop_assert_eq!(carried, roots(&above));
             }
         }

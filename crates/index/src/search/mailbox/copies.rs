@@ -9,6 +9,7 @@ use crate::search::mailbox::{Hit, Mailbox};
 use crate::set::NumberSet;
 use crate::tables::messages;
 use std::collections::HashMap;
+use store::{PRIMARY, Table, Value};
 
 /// Which messages count as the same and are shown once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +48,7 @@ impl Mailbox {
 
     fn one_of_copies(&self, found: &NumberSet, rank: impl Fn(u32) -> Rank) -> Result<NumberSet> {
         let mut kept = found.clone();
+        let table = self.snapshot().table(messages::TABLE)?;
         for group in self.copies()?.groups() {
             let left: Vec<u32> = group.iter().copied().filter(|number| found.contains(*number)).collect();
             if left.len() < 2 {
@@ -55,19 +57,12 @@ impl Mailbox {
             self.check_cancelled()?;
             let mut ranked = Vec::with_capacity(left.len());
             for number in &left {
-                ranked.push((rank(*number), self.age(*number)?, *number));
+                ranked.push((rank(*number), age(&table, *number)?, *number));
             }
             let shown = ranked.into_iter().min().map(|(.., number)| number);
             left.iter().filter(|number| Some(**number) != shown).for_each(|number| kept.remove(*number));
         }
         Ok(kept)
-    }
-
-    /// Returns the date and the SHA-256 of a message. The copy with the lowest values is shown.
-    fn age(&self, number: u32) -> Result<Option<(i64, [u8; 32])>> {
-        let Some(hit) = self.hit(number)? else { return Ok(None) };
-        let table = self.snapshot().table(messages::TABLE)?;
-        Ok(Some((hit.date, rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?)))
     }
 
     fn one_of_each_id(&self, found: &NumberSet, rank: impl Fn(u32) -> Rank) -> Result<NumberSet> {
@@ -112,10 +107,11 @@ impl Mailbox {
     pub(in crate::search) fn live_copies(&self, hit: &Hit) -> Result<Vec<Hit>> {
         let group = self.copies()?.group(hit.number);
         let (live, present) = (self.live()?, self.present()?);
+        let table = self.snapshot().table(messages::TABLE)?;
         let mut others = Vec::new();
         for number in group.iter().filter(|number| **number != hit.number && live.contains(**number)) {
             if let Some(other) = self.hit(*number)? {
-                others.push((!present.contains(*number), self.age(*number)?, other));
+                others.push((!present.contains(*number), age(&table, *number)?, other));
             }
         }
         others.sort_unstable_by_key(|(is_absent, age, _)| (*is_absent, *age));
@@ -154,4 +150,11 @@ impl Mailbox {
         }
         Ok(hits)
     }
+}
+
+/// Returns the date and the SHA-256 of a message. The copy with the lowest values is shown.
+fn age(table: &Table, number: u32) -> Result<Option<(i64, [u8; 32])>> {
+    let Some(id) = table.get(PRIMARY, &[Value::U32(number)])? else { return Ok(None) };
+    let part = rows::part_of(table, id);
+    Ok(Some((part.i64_at(messages::DATE, id.row)?, part.id_at(messages::SHA256, id.row)?)))
 }

@@ -140,8 +140,9 @@ impl Mailbox {
 
     fn of_roots(&self, wanted: &NumberSet, roots: &Forest) -> Result<NumberSet> {
         let mut related = self.empty();
+        let members = roots.members(wanted);
         self.each_node(|number, node| {
-            if wanted.contains(roots.of(node)) {
+            if members.contains(node) {
                 related.insert(number);
             }
         })?;
