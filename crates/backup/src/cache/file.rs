@@ -100,6 +100,19 @@ impl<'a> CachedDirectory<'a> {
         };
         names.map(of_name).collect()
     }
+
+    /// Returns the state of the file with this unique part and inode, under any name.
+    pub(crate) fn same_file(&self, unique: &[u8], inode: u64) -> Result<Option<FileState>> {
+        let first = self.files.partition_point(|file| file.name < unique);
+        let files = self.files.iter().skip(first).take_while(|file| file.name.starts_with(unique));
+        for file in files.filter(|file| mail::parse_name(file.name).unique == unique) {
+            let state = file.row()?;
+            if state.inode == inode {
+                return Ok(Some(state));
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl FileRow {
@@ -125,4 +138,39 @@ pub(super) fn row(part: &Part, row: u32) -> Result<FileState> {
         ctime_ns: part.i64_at(nodes::CTIME, row)?,
         content: part.id_at(nodes::CONTENT, row)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::blobs::entry::{Content, Entry, Stat};
+    use crate::cache::Cache;
+    use crate::pieces::lists::PieceLists;
+    use restic::Id;
+
+    #[test]
+    fn a_file_is_found_by_its_unique_part_and_inode_under_any_name_of_its_directory() {
+        let entry = |(inode, name): (u64, &str)| {
+            let stat = Stat { inode, size_bytes: 1, ..Stat::default() };
+            let content = Id([u8::try_from(inode).unwrap(); 32]);
+            Entry { name: name.as_bytes().to_vec(), stat, content: Content::File(vec![content]) }
+        };
+        let names = [(1, "5.x"), (2, "5.x,S=3:2,"), (3, "5.x:2,S"), (4, "5.xy:2,"), (5, "50.x:2,S")];
+        let tree = vec![(b"/m/cur".to_vec(), names.map(entry).to_vec())];
+        let cache = Cache::of_trees(&tree, &PieceLists::default()).unwrap();
+        let directory = cache.directory(b"/m/cur").unwrap();
+        let found = |unique: &str, inode| {
+            directory.same_file(unique.as_bytes(), inode).unwrap().map(|file| file.content[0])
+        };
+        let expected = [
+            ("5.x", 1, Some(1)),
+            ("5.x", 3, Some(3)),
+            ("5.x", 4, None),
+            ("5.xy", 4, Some(4)),
+            ("4.x", 1, None),
+        ];
+        for (unique, inode, content) in expected {
+            assert_eq!(found(unique, inode), content, "{unique} {inode}");
+        }
+        assert_eq!(found("50.x", 5), Some(5));
+    }
 }

@@ -6,7 +6,7 @@
 //! Work is spread over all cores. Each thread holds at most one file that is shorter than a piece in memory.
 
 use crate::blobs::entry::{ContentView, EntryView, PIECE_BYTES_MIN, Stat};
-use crate::cache::{CachedDirectory, CachedFile, Difference};
+use crate::cache::{CachedDirectory, CachedFile, Difference, FileState};
 use crate::error::{Problem, Result};
 use crate::write::compare::{Verdict, judge};
 use crate::write::context::{BackupContext, look, open};
@@ -306,9 +306,7 @@ impl<'a> OpenDirectory<'a, '_> {
         let index = file.expected.of_index(&file.stat)?;
         let mut failure = None;
         let moved = || {
-            let unique = mail::parse_name(&file.expected.name).unique;
-            let found = self.context.cache.map(|known| known.same_file(unique, file.stat.inode)).transpose();
-            found.map(Option::flatten).unwrap_or_else(|error| {
+            self.other_name(&file.expected.name, file.stat.inode).unwrap_or_else(|error| {
                 failure = Some(error);
                 None
             })
@@ -320,6 +318,16 @@ impl<'a> OpenDirectory<'a, '_> {
             Verdict::Read => (State::Unread, Id::default()),
         };
         Ok(())
+    }
+
+    /// Returns the cached state of a file that has another name now. Most were renamed within their directory,
+    /// and looking in others takes a table of all files.
+    fn other_name(&self, name: &[u8], inode: u64) -> Result<Option<FileState>> {
+        let unique = mail::parse_name(name).unique;
+        match (self.before.same_file(unique, inode)?, self.context.cache) {
+            (None, Some(cache)) => cache.same_file(unique, inode),
+            (found, _) => Ok(found),
+        }
     }
 
     /// Finds the files whose content is known and has every piece in the repository.

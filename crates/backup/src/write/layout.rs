@@ -4,7 +4,7 @@
 
 use crate::paths::{child, plain};
 use index::Subdirectory;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 /// What is stored of a directory, besides subdirectories that are stored themselves.
@@ -61,6 +61,36 @@ pub(crate) fn layout(folders: &[Folder<'_>]) -> (Layout, Vec<usize>) {
     (layout, refused)
 }
 
+/// Returns the folders whose directories with messages hold no other directories: the directories of each,
+/// `new` before `cur`.
+pub(crate) fn folders_without_directories(layout: &Layout) -> Vec<Vec<(&Vec<u8>, &Directory)>> {
+    let mut folders: BTreeMap<usize, Vec<(&Vec<u8>, &Directory)>> = BTreeMap::new();
+    for (path, directory) in layout.iter().rev() {
+        if let Some((number, _)) = directory.messages {
+            folders.entry(number).or_default().push((path, directory));
+        }
+    }
+    let holds_none = |path: &&Vec<u8>| {
+        let below = child(path, b"");
+        layout.range(below.clone()..).next().is_none_or(|(next, _)| !next.starts_with(&below))
+    };
+    folders.into_values().filter(|folder| folder.iter().map(|(path, _)| path).all(holds_none)).collect()
+}
+
+/// Returns the directories that are not `done`, those of equal depth together, the deepest first. A directory's
+/// entries are so all stored before it.
+pub(crate) fn levels<'a>(
+    layout: &'a Layout,
+    done: &HashSet<Vec<u8>>,
+) -> Vec<Vec<(&'a Vec<u8>, &'a Directory)>> {
+    let mut levels: BTreeMap<usize, Vec<(&Vec<u8>, &Directory)>> = BTreeMap::new();
+    for (path, directory) in layout.iter().rev().filter(|(path, _)| !done.contains(*path)) {
+        let depth = path.iter().filter(|byte| **byte == b'/').count();
+        levels.entry(depth).or_default().push((path, directory));
+    }
+    levels.into_values().rev().collect()
+}
+
 impl Directory {
     fn add_root(&mut self, bytes: usize) {
         self.root_bytes = Some(self.root_bytes.map_or(bytes, |other| other.min(bytes)));
@@ -85,9 +115,10 @@ fn ends(path: &[u8]) -> impl Iterator<Item = usize> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     fn show(folders: &[(&str, &str)]) -> Vec<String> {
-        let paths: Vec<std::path::PathBuf> =
+        let paths: Vec<PathBuf> =
             folders.iter().map(|(root, path)| mail::join(Path::new(root), path.as_bytes())).collect();
         let folders: Vec<Folder<'_>> = folders
             .iter()
@@ -103,6 +134,32 @@ mod tests {
             format!("{}{messages}{extras}", String::from_utf8_lossy(path))
         };
         layout.iter().map(show).chain(refused.iter().map(|folder| format!("refused {folder}"))).collect()
+    }
+
+    #[test]
+    fn levels_begin_with_the_deepest_and_leave_out_what_is_done() {
+        let paths: Vec<PathBuf> = ["/m", "/m/a/b", "/m/z"].map(PathBuf::from).to_vec();
+        let folders: Vec<Folder<'_>> =
+            [&b""[..], b"a/b", b"z"].into_iter().zip(paths.iter().map(PathBuf::as_path)).collect();
+        let (layout, _) = layout(&folders);
+        let done =
+            HashSet::from(["/m/a/b/cur", "/m/a/b/new", "/m/z/new"].map(|path| path.as_bytes().to_vec()));
+        let shown: Vec<Vec<String>> = levels(&layout, &done)
+            .into_iter()
+            .map(|level| {
+                level.into_iter().map(|(path, _)| String::from_utf8_lossy(path).into_owned()).collect()
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                vec!["/m/a/b/tmp"],
+                vec!["/m/z/tmp", "/m/z/cur", "/m/a/b"],
+                vec!["/m/z", "/m/tmp", "/m/new", "/m/cur", "/m/a"],
+                vec!["/m"],
+                vec![""],
+            ]
+        );
     }
 
     #[test]

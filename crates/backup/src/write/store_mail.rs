@@ -15,7 +15,7 @@ use crate::roots::resolved_folders;
 use crate::write::context::BackupContext;
 use crate::write::expected::Expected;
 use crate::write::files::{FilesOutcome, FilesPlace, PresentFile, StoredFiles, store_files};
-use crate::write::layout::{Directory, Folder, Layout, layout};
+use crate::write::layout::{Directory, Folder, Layout, folders_without_directories, layout, levels};
 use crate::write::pneu_files::{PneuFiles, StoredPneuFiles, store_pneu_files};
 use crate::write::unchanged::Unchanged;
 use index::{Inventory, Subdirectory};
@@ -94,23 +94,13 @@ pub(crate) fn store_mail(
     }
     let done = work.messages()?;
     let mut top = None;
-    // Files that were renamed from `new` into the folder's `cur`, which comes later, by folder.
-    let mut renamed: HashMap<usize, Vec<Expected<'_>>> = HashMap::new();
-    // The path of an entry is longer than that of its directory, so entries come first in this order.
-    for (path, directory) in layout.iter().rev().filter(|(path, _)| !done.contains(*path)) {
+    for level in levels(&layout, &done) {
         context.progress.check()?;
-        if path.is_empty() {
+        if level.iter().any(|(path, _)| path.is_empty()) {
             // All messages are stored by now: it says of what some consist.
             work.store_pneu_files(pneu_files)?;
         }
-        let entries = work.children.remove(path).unwrap_or_default();
-        let number = directory.messages.map(|(number, _)| number);
-        let expected = number.and_then(|number| renamed.remove(&number)).unwrap_or_default();
-        let finished = shared.store_directory(path, directory, entries, expected)?;
-        if let (Finished::Stored(stored), Some(number)) = (&finished, number) {
-            renamed.insert(number, stored.stored.moved.clone());
-        }
-        top = work.take(path, finished)?.or(top);
+        top = work.store_level(level)?.or(top);
     }
     let Work { mut changes, counts, mut problems, .. } = work;
     if let (Some(known), true) = (context.cache, problems.is_empty()) {
@@ -309,22 +299,6 @@ impl<'a> Shared<'a> {
         let other = child(split(path)?.0, Subdirectory::Cur.name().as_bytes());
         self.layout.contains_key(&other).then_some(other)
     }
-
-    /// Returns the folders whose directories with messages hold no other directories: the directories of
-    /// each, `new` before `cur`.
-    fn folders(&self) -> Vec<Vec<(&Vec<u8>, &Directory)>> {
-        let mut folders: BTreeMap<usize, Vec<(&Vec<u8>, &Directory)>> = BTreeMap::new();
-        for (path, directory) in self.layout.iter().rev() {
-            if let Some((number, _)) = directory.messages {
-                folders.entry(number).or_default().push((path, directory));
-            }
-        }
-        let holds_none = |path: &&Vec<u8>| {
-            let below = child(path, b"");
-            self.layout.range(below.clone()..).next().is_none_or(|(next, _)| !next.starts_with(&below))
-        };
-        folders.into_values().filter(|folder| folder.iter().map(|(path, _)| path).all(holds_none)).collect()
-    }
 }
 
 /// Returns the result for a directory that is left out.
@@ -336,7 +310,7 @@ impl Work<'_> {
     /// Stores the directories with messages, folders at the same time as others; returns which these are.
     fn messages(&mut self) -> Result<HashSet<Vec<u8>>> {
         let shared = self.shared;
-        let folders = shared.folders();
+        let folders = folders_without_directories(shared.layout);
         let work = Mutex::new(self);
         folders.par_iter().try_for_each(|folder| {
             let mut renamed = Vec::new();
@@ -352,6 +326,43 @@ impl Work<'_> {
             Ok::<(), Error>(())
         })?;
         Ok(folders.into_iter().flatten().map(|(path, _)| path.clone()).collect())
+    }
+
+    /// Stores directories of which none is in another; returns the tree if the top is among them.
+    fn store_level(&mut self, level: Vec<(&Vec<u8>, &Directory)>) -> Result<Option<Id>> {
+        let shared = self.shared;
+        let (with_messages, others): (Vec<_>, Vec<_>) =
+            level.into_iter().partition(|(_, directory)| directory.messages.is_some());
+        let mut top = None;
+        // Files that were renamed from `new` into the folder's `cur`, which comes later, by folder.
+        let mut renamed: HashMap<usize, Vec<Expected<'_>>> = HashMap::new();
+        for (path, directory) in with_messages {
+            shared.context.progress.check()?;
+            let entries = self.children.remove(path).unwrap_or_default();
+            let number = directory.messages.map(|(number, _)| number);
+            let expected = number.and_then(|number| renamed.remove(&number)).unwrap_or_default();
+            let finished = shared.store_directory(path, directory, entries, expected)?;
+            if let (Finished::Stored(stored), Some(number)) = (&finished, number) {
+                renamed.insert(number, stored.stored.moved.clone());
+            }
+            top = self.take(path, finished)?.or(top);
+        }
+        let waiting: Vec<(&Vec<u8>, &Directory, Vec<Entry>)> = others
+            .into_iter()
+            .map(|(path, directory)| (path, directory, self.children.remove(path).unwrap_or_default()))
+            .collect();
+        let stored: Vec<Result<(&Vec<u8>, Finished<'_>)>> = waiting
+            .into_par_iter()
+            .map(|(path, directory, entries)| {
+                shared.context.progress.check()?;
+                Ok((path, shared.store_directory(path, directory, entries, Vec::new())?))
+            })
+            .collect();
+        for finished in stored {
+            let (path, finished) = finished?;
+            top = self.take(path, finished)?.or(top);
+        }
+        Ok(top)
     }
 
     /// Records a directory, and returns the tree if it is the top one.
