@@ -107,6 +107,26 @@ impl Map {
     }
 }
 
+impl Map {
+    /// Lets go of the whole pages in `range` (in bytes; cut to the map's length): they stay in the system's
+    /// memory as long as it has room, but are no longer memory of this process until they are read again.
+    /// For what is read once from begin to end.
+    pub fn let_go(&self, range: Range<usize>) {
+        if let Storage::Mapped { map, .. } = &*self.storage {
+            let start = range.start.next_multiple_of(PAGE_BYTES);
+            let end = range.end.min(map.len());
+            if start < end {
+                // SAFETY: The map is shared with the file and never written to, so what is read again has the
+                // same bytes.
+                // A refused hint changes nothing, and the caller could do nothing about it.
+                let _ = unsafe {
+                    map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, start, end - start)
+                };
+            }
+        }
+    }
+}
+
 /// Decides which pieces of maps are looked at, because each look is a system call. After many pieces in
 /// memory the next ones probably are, too.
 struct Looks {
@@ -217,6 +237,28 @@ mod tests {
 
     fn is_here(map: &Map, place: usize) -> bool {
         matches!(&*map.storage, Storage::Mapped { map, .. } if is_in_memory(map, place))
+    }
+
+    #[test]
+    fn memory_that_is_let_go_of_is_read_again() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a");
+        let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(PAGE_BYTES * 64).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let map = Map::of_file(&File::open(&path).unwrap(), &path).unwrap();
+        let resident = || {
+            let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let mut of_file = maps.lines().skip_while(|line| !line.ends_with(path.to_str().unwrap()));
+            let line = of_file.find(|line| line.starts_with("Rss:")).unwrap();
+            line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
+        };
+        assert!(map[..] == bytes[..]);
+        assert_eq!(resident(), bytes.len());
+        // The first page is not whole, and the end is beyond the file.
+        map.let_go(1..usize::MAX);
+        assert_eq!(resident(), PAGE_BYTES);
+        assert!(map[..] == bytes[..]);
+        Map::from(&bytes[..]).let_go(0..usize::MAX);
     }
 
     #[test]

@@ -61,6 +61,20 @@ impl TextFiles {
         TextFiles { expected, spools, ..TextFiles::new(&self.disk, &self.path) }
     }
 
+    /// Opens the same directory for a merge of the segments that are open in `sources`: their memory is let go
+    /// of again and again, as they are read from begin to end.
+    pub(super) fn with_sources(self, sources: &TextFiles) -> TextFiles {
+        let held = Arc::clone(&sources.held);
+        let let_go = move || {
+            for held in held.lock().unwrap_or_else(PoisonError::into_inner).values() {
+                if let Held::Open(parts) = held {
+                    parts.let_go();
+                }
+            }
+        };
+        TextFiles { spools: self.spools.calling(let_go), ..self }
+    }
+
     /// Opens the same directory, where all parts of segments in writing go to files.
     #[cfg(test)]
     pub(super) fn spilling(self) -> TextFiles {
@@ -79,16 +93,15 @@ impl TextFiles {
     /// # Errors
     /// A full disk.
     pub(crate) fn seal(&self, segment: &str) -> io::Result<u64> {
-        let names = PARTS.map(|end| PathBuf::from(format!("{segment}.{end}")));
-        let mut written = [const { None }; PARTS.len()];
-        for (part, name) in written.iter_mut().zip(&names) {
-            *part = self.spools.get_whole(name)?;
-            // Each segment has all other parts, if only a few bytes.
-            assert!(part.is_some() || name.extension().is_some_and(|end| end == WORDS), "no {name:?}");
-        }
+        let name = |end: &str| PathBuf::from(format!("{segment}.{end}"));
         let path = self.path.join(file_name(segment));
-        let digest = parts::write(self.disk.as_ref(), &path, written).map_err(io::Error::other)?;
-        names.iter().for_each(|name| self.spools.forget(name));
+        let digest = parts::write(self.disk.as_ref(), &path, |end, file| {
+            let has_it = self.spools.copy(&name(end), |piece| file.write(piece).map_err(io::Error::other))?;
+            // Each segment has all other parts, if only a few bytes.
+            assert!(has_it || end == WORDS, "{segment} has no part {end}");
+            Ok(())
+        })?;
+        PARTS.iter().for_each(|end| self.spools.forget(&name(end)));
         Ok(digest)
     }
 

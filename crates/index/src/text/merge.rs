@@ -130,14 +130,15 @@ fn merge_group(
     chosen: &[TextSegment],
     known: Option<&NumberSet>,
 ) -> tantivy::Result<Vec<TextSegment>> {
-    let index = open_index(&files.bound_to(chosen), chosen)?;
+    let bound = files.bound_to(chosen);
+    let index = open_index(&bound, chosen)?;
     let sources: Vec<Segment> = index.searchable_segments()?;
     let alive = |source: &Segment| known.map(|known| alive(source, known)).transpose();
     let alive = sources.iter().map(alive).collect::<tantivy::Result<Vec<_>>>()?;
     if alive.iter().all(|alive| alive.as_ref().is_some_and(|alive| alive.num_alive_docs() == 0)) {
         return Ok(Vec::new());
     }
-    let own = files.with_own_small_files();
+    let own = files.with_own_small_files().with_sources(&bound);
     let merged = merge_filtered_segments(&sources, IndexSettings::default(), alive, own.clone())?;
     words::write(&own, &merged)?;
     let seal = |segment: Segment| {

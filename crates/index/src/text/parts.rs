@@ -34,25 +34,28 @@ pub(crate) fn is_ending(end: &str) -> bool {
     end == ENDING || PARTS.contains(&end)
 }
 
-/// Writes the file `path`, synced, and returns its digest. A part may be missing, or empty, which is the
-/// same.
+/// Writes the file `path`, synced, and returns its digest. `copy` writes the part of an ending. A part may be
+/// missing, or empty, which is the same.
 ///
 /// # Errors
-/// Errors of the disk. A file that exists.
+/// Errors of `copy` and of the disk. A file that exists.
 pub(super) fn write(
     disk: &dyn Disk,
     path: &Path,
-    parts: [Option<OwnedBytes>; PARTS.len()],
-) -> store::Result<u64> {
-    let mut file = SealedWriter::create(disk, path, SEALED_KIND)?;
+    mut copy: impl FnMut(&str, &mut SealedWriter) -> io::Result<()>,
+) -> io::Result<u64> {
+    let mut file = SealedWriter::create(disk, path, SEALED_KIND).map_err(io::Error::other)?;
     let mut table = Vec::new();
-    for part in &parts {
-        file.write(part.as_deref().unwrap_or_default())?;
+    for ending in PARTS {
+        copy(ending, &mut file)?;
         table.extend_from_slice(&file.position().to_le_bytes());
     }
-    file.write(&table)?;
-    file.finish()?;
-    Ok(Sealed::open(disk, path, SEALED_KIND)?.digest())
+    let digest = || {
+        file.write(&table)?;
+        file.finish()?;
+        Ok(Sealed::open(disk, path, SEALED_KIND)?.digest())
+    };
+    digest().map_err(|error: store::Error| io::Error::other(error))
 }
 
 /// An opened file of a segment.
@@ -89,6 +92,11 @@ impl Parts {
             sealed.ask_for(end.saturating_sub(END_BYTES) as u64..end as u64);
         }
         Ok(Parts { bytes: OwnedBytes::new(sealed.map().clone()), sealed: Arc::new(sealed), ends })
+    }
+
+    /// Lets go of the file's memory: what is read again is mapped again.
+    pub(super) fn let_go(&self) {
+        self.sealed.map().let_go(0..usize::MAX);
     }
 
     /// Verifies the whole file, and returns all damage found.
@@ -151,13 +159,12 @@ mod tests {
     use disk::RealDisk;
 
     fn written(path: &Path) -> u64 {
-        let part = |bytes: &'static [u8]| Some(OwnedBytes::new(bytes));
-        write(
-            &RealDisk,
-            path,
-            [None, part(b"pos"), part(b"idx"), part(b""), part(b"fast"), part(b"st"), None],
-        )
-        .unwrap()
+        let of_part = |ending: &str| match ending {
+            "pos" | "idx" | "fast" => ending.as_bytes().to_vec(),
+            "store" => b"st".to_vec(),
+            _ => Vec::new(),
+        };
+        write(&RealDisk, path, |ending, file| file.write(&of_part(ending)).map_err(io::Error::other)).unwrap()
     }
 
     fn opened(path: &Path, digest: u64) -> store::Result<Parts> {

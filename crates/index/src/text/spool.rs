@@ -4,16 +4,20 @@
 //! and its bytes are compared with a checksum when they are read for the sealed file. Must not know what the
 //! parts are.
 
-use disk::{Disk, File};
+use disk::{Disk, File, Map};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tantivy::directory::{AntiCallToken, OwnedBytes, TerminatingWrite};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::Xxh3;
 
 /// A part with more bytes goes to a file.
 pub(super) const MEMORY_BYTES_MAX: usize = 1 << 20;
+/// A part in a file is copied in pieces of this size.
+const PIECE_BYTES: usize = 4 << 20;
+/// After so many bytes of a part it is said that much was written.
+const MUCH_BYTES: usize = 16 << 20;
 
 /// Parts that are written and not sealed yet, by name.
 #[derive(Clone)]
@@ -21,13 +25,20 @@ pub(super) struct Spools {
     written: Arc<Mutex<HashMap<PathBuf, Spooled>>>,
     /// A part with more bytes goes to a file.
     memory_bytes_max: usize,
+    /// What is done after much was written.
+    after_much: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 /// A part that is written.
-struct Spooled {
-    bytes: OwnedBytes,
-    /// Its file, if it has one, and the checksum of what was written to it (XXH3-64).
-    file: Option<(Removed, u64)>,
+#[derive(Clone)]
+enum Spooled {
+    InMemory(OwnedBytes),
+    InFile {
+        _removed: Arc<Removed>,
+        map: Map,
+        /// Of what was written (XXH3-64).
+        checksum: u64,
+    },
 }
 
 /// A file that is removed when its part is forgotten. Maps of it stay.
@@ -46,12 +57,17 @@ impl Drop for Removed {
 impl Spools {
     /// Returns no parts.
     pub(super) fn new(memory_bytes_max: usize) -> Spools {
-        Spools { written: Arc::default(), memory_bytes_max }
+        Spools { written: Arc::default(), memory_bytes_max, after_much: None }
     }
 
     /// Returns no parts, with the same limit.
     pub(super) fn with_none_written(&self) -> Spools {
         Spools::new(self.memory_bytes_max)
+    }
+
+    /// Calls `after_much` whenever much of a part was written.
+    pub(super) fn calling(self, after_much: impl Fn() + Send + Sync + 'static) -> Spools {
+        Spools { after_much: Some(Arc::new(after_much)), ..self }
     }
 
     /// Begins a part. If it grows large, it goes to the file `name` in `directory`.
@@ -67,29 +83,46 @@ impl Spools {
             disk: Arc::clone(disk),
             path: directory.join(name),
             memory: Vec::new(),
+            new_bytes: 0,
             file: Mutex::new(None),
         }
     }
 
     /// Returns a part that is written.
     pub(super) fn get(&self, name: &Path) -> Option<OwnedBytes> {
-        self.written().get(name).map(|spooled| spooled.bytes.clone())
+        self.written().get(name).map(|spooled| match spooled {
+            Spooled::InMemory(bytes) => bytes.clone(),
+            Spooled::InFile { map, .. } => OwnedBytes::new(map.clone()),
+        })
     }
 
-    /// Returns a part that is written, after its bytes were compared with what was written.
+    /// Copies a part that is written, piece by piece. Returns whether there is one.
     ///
     /// # Errors
-    /// The disk lost some of it.
-    pub(super) fn get_whole(&self, name: &Path) -> io::Result<Option<OwnedBytes>> {
-        let (bytes, checksum) = match self.written().get(name) {
-            Some(spooled) => (spooled.bytes.clone(), spooled.file.as_ref().map(|(_, checksum)| *checksum)),
-            None => return Ok(None),
-        };
-        if checksum.is_some_and(|checksum| checksum != xxh3_64(&bytes)) {
-            let what = format!("the disk holds other bytes of {} than were written", name.display());
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    /// Those of `copy`. Only after the last piece: the disk holds other bytes than were written.
+    pub(super) fn copy(
+        &self,
+        name: &Path,
+        mut copy: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<bool> {
+        let spooled = self.written().get(name).cloned();
+        match spooled {
+            None => return Ok(false),
+            Some(Spooled::InMemory(bytes)) => copy(&bytes)?,
+            Some(Spooled::InFile { map, checksum, .. }) => {
+                let mut hash = Xxh3::new();
+                for (start, piece) in (0..).step_by(PIECE_BYTES).zip(map.chunks(PIECE_BYTES)) {
+                    hash.update(piece);
+                    copy(piece)?;
+                    map.let_go(start..start + piece.len());
+                }
+                if hash.digest() != checksum {
+                    let what = format!("the disk holds other bytes of {} than were written", name.display());
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+                }
+            }
         }
-        Ok(Some(bytes))
+        Ok(true)
     }
 
     /// Forgets a part.
@@ -110,6 +143,8 @@ struct Spool {
     path: PathBuf,
     /// What is not in the file.
     memory: Vec<u8>,
+    /// Bytes that went to the file since it was said that much was written.
+    new_bytes: usize,
     /// tantivy requires a writer that threads may share, but never shares it.
     file: Mutex<Option<Spilled>>,
 }
@@ -135,7 +170,12 @@ impl Spool {
         };
         spilled.hash.update(&self.memory);
         spilled.file.write(&self.memory)?;
+        self.new_bytes += self.memory.len();
         self.memory.clear();
+        if let (MUCH_BYTES.., Some(after_much)) = (self.new_bytes, &self.spools.after_much) {
+            self.new_bytes = 0;
+            after_much();
+        }
         Ok(())
     }
 }
@@ -162,10 +202,10 @@ impl TerminatingWrite for Spool {
         }
         let spooled = match self.file.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
             Some(Spilled { removed, hash, .. }) => {
-                let bytes = OwnedBytes::new(self.disk.map(&self.path).map_err(io::Error::other)?);
-                Spooled { bytes, file: Some((removed, hash.digest())) }
+                let map = self.disk.map(&self.path).map_err(io::Error::other)?;
+                Spooled::InFile { _removed: Arc::new(removed), map, checksum: hash.digest() }
             }
-            None => Spooled { bytes: OwnedBytes::new(std::mem::take(&mut self.memory)), file: None },
+            None => Spooled::InMemory(OwnedBytes::new(std::mem::take(&mut self.memory))),
         };
         self.spools.written().insert(self.name.clone(), spooled);
         Ok(())
@@ -176,6 +216,7 @@ impl TerminatingWrite for Spool {
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn written(place: &Path, memory_bytes_max: usize) -> Spools {
         let disk: Arc<dyn Disk> = Arc::new(disk::RealDisk);
@@ -187,6 +228,32 @@ mod tests {
         spools
     }
 
+    fn copied(spools: &Spools, name: &Path) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let has_it = spools.copy(name, |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        assert!(has_it);
+        Ok(bytes)
+    }
+
+    #[test]
+    fn large_parts_are_copied_in_pieces_and_it_is_said_when_much_was_written() {
+        let place = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(disk::RealDisk);
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        let spools = Spools::new(1 << 20).calling(move || _ = counted.fetch_add(1, Ordering::Relaxed));
+        let mut spool = spools.begin(&disk, place.path(), Path::new("a.pos"));
+        let bytes: Vec<u8> = (0..251).cycle().take(2 * MUCH_BYTES + (4 << 20)).collect();
+        bytes.chunks(9999).for_each(|piece| spool.write_all(piece).unwrap());
+        spool.terminate().unwrap();
+        assert_eq!(calls.load(Ordering::Relaxed), 2);
+        assert!(copied(&spools, Path::new("a.pos")).unwrap() == bytes);
+        assert!(!spools.copy(Path::new("a.idx"), |_| Ok(())).unwrap());
+    }
+
     #[test]
     fn a_large_part_is_in_a_file_until_it_is_forgotten() {
         let place = tempfile::tempdir().unwrap();
@@ -194,8 +261,8 @@ mod tests {
             let (spools, name) = (written(place.path(), memory_bytes_max), Path::new("a.idx"));
             let is_in_file = || place.path().join(name).exists();
             assert_eq!(is_in_file(), memory_bytes_max < 36);
-            let bytes = spools.get_whole(name).unwrap().unwrap();
-            assert_eq!(&bytes[..], b"abcd".repeat(9));
+            let bytes = spools.get(name).unwrap();
+            assert_eq!(copied(&spools, name).unwrap(), b"abcd".repeat(9));
             spools.forget(name);
             assert!(!is_in_file() && spools.get(name).is_none());
             assert_eq!(&bytes[..], b"abcd".repeat(9), "maps of it stay");
@@ -211,7 +278,7 @@ mod tests {
             b"abcd".repeat(8).into_iter().chain(*b"abce").collect::<Vec<_>>(),
         )
         .unwrap();
-        let error = spools.get_whole(name).unwrap_err();
+        let error = copied(&spools, name).unwrap_err();
         assert!(error.to_string().contains("a.idx"), "{error}");
     }
 

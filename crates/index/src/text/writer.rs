@@ -23,7 +23,7 @@ use tantivy::{Index, IndexSettings, TantivyDocument};
 
 /// Memory for all segments being written, in bytes. A writer that has used up its share finishes its segment
 /// and begins the next.
-const MEMORY_BYTES: usize = 320 << 20;
+const MEMORY_BYTES: usize = 256 << 20;
 /// Smallest share of a writer.
 const SHARE_BYTES_MIN: usize = 32 << 20;
 /// After how many bytes of text a writer looks how much memory it takes.
