@@ -320,8 +320,8 @@ impl<'a> OpenDirectory<'a, '_> {
         Ok(())
     }
 
-    /// Returns the cached state of a file that has another name now. Most were renamed within their directory,
-    /// and looking in others takes a table of all files.
+    /// Returns the cached state of a file that has another name now. Most were renamed within their
+    /// directory, and looking in others takes a table of all files.
     fn other_name(&self, name: &[u8], inode: u64) -> Result<Option<FileState>> {
         let unique = mail::parse_name(name).unique;
         match (self.before.same_file(unique, inode)?, self.context.cache) {

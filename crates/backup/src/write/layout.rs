@@ -77,8 +77,8 @@ pub(crate) fn folders_without_directories(layout: &Layout) -> Vec<Vec<(&Vec<u8>,
     folders.into_values().filter(|folder| folder.iter().map(|(path, _)| path).all(holds_none)).collect()
 }
 
-/// Returns the directories that are not `done`, those of equal depth together, the deepest first. A directory's
-/// entries are so all stored before it.
+/// Returns the directories that are not `done`, those of equal depth together, the deepest first: the entries
+/// of a directory come before it.
 pub(crate) fn levels<'a>(
     layout: &'a Layout,
     done: &HashSet<Vec<u8>>,

@@ -61,8 +61,8 @@ impl TextFiles {
         TextFiles { expected, spools, ..TextFiles::new(&self.disk, &self.path) }
     }
 
-    /// Opens the same directory for a merge of the segments that are open in `sources`: their memory is let go
-    /// of again and again, as they are read from begin to end.
+    /// Opens the same directory for a merge of the segments that are open in `sources`. They are read from
+    /// begin to end, so their memory is let go of again and again.
     pub(super) fn with_sources(self, sources: &TextFiles) -> TextFiles {
         let held = Arc::clone(&sources.held);
         let let_go = move || {
