@@ -8,9 +8,26 @@ const NO_REPOSITORY: u8 = 10;
 const LOCKED: u8 = 11;
 const WRONG_PASSWORD: u8 = 12;
 
+/// `EX_TEMPFAIL` of sysexits.h: a mail server keeps the message and tries again.
+const TRY_AGAIN: u8 = 75;
+
+/// Marks an error of a delivery.
+#[derive(Debug)]
+pub(crate) struct NotDelivered;
+
+impl std::fmt::Display for NotDelivered {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("the message was not delivered")
+    }
+}
+
+impl std::error::Error for NotDelivered {}
+
 /// Returns what an error means.
 pub(crate) fn of(error: &anyhow::Error) -> Meaning {
-    if let Some(error) = error.downcast_ref() {
+    if let Some(NotDelivered) = error.downcast_ref() {
+        Meaning::Code(TRY_AGAIN)
+    } else if let Some(error) = error.downcast_ref() {
         of_library(error)
     } else if let Some(error) = error.downcast_ref() {
         of_repository(error)
@@ -54,6 +71,7 @@ mod tests {
         let address = || "/repo".to_owned();
         let meaning = |error: anyhow::Error| of(&error);
         assert_eq!(meaning(anyhow::anyhow!("no")), Meaning::Failure);
+        assert_eq!(meaning(anyhow::anyhow!("no").context(NotDelivered)), Meaning::Code(75));
         assert_eq!(meaning(restic::Error::NoRepository { address: address() }.into()), Meaning::Code(10));
         assert_eq!(meaning(restic::Error::NoConfig { address: address() }.into()), Meaning::Failure);
         let locked = restic::Error::Locked { address: address(), by: "ana".into() };

@@ -3,6 +3,7 @@
 //! Input: an error, or a remedy. Output: words that end its sentence.
 
 use crate::output;
+use crate::sanitise::one_line;
 use index::Remedy;
 use std::borrow::Cow;
 
@@ -114,6 +115,9 @@ fn of(error: &anyhow::Error) -> Option<Cow<'static, str>> {
 /// Returns the end of the sentence of an error of the library.
 fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
     let words = match error {
+        pneu::Error::NoFolder { nearest: Some(nearest), .. } => {
+            return Some(Cow::Owned(format!("; did you mean {}?", one_line(nearest))));
+        }
         pneu::Error::SeveralMessages { handle, .. } => {
             return Some(Cow::Owned(format!(
                 "; the query must match one: narrow it, or choose from: pneu find --fields 'd f s i' \
@@ -133,6 +137,10 @@ fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
             pneu::Remedy::UpdateAgain => "; run \"pneu index\" to find where it moved",
             pneu::Remedy::UpdateThoroughly => "; run \"pneu index --thorough\"",
             pneu::Remedy::SaveQuery => "\n\"pneu query\" lists them, and saves one: pneu query NAME QUERY",
+            pneu::Remedy::CreateFolder => {
+                "; create it with --create or \"pneu mkdir\", or run \"pneu index\" if it is new"
+            }
+            pneu::Remedy::NameByPath => "; name it by its path",
             pneu::Remedy::RepairRepositoryIndex => {
                 "; run \"restic repair index\" to rebuild the missing index files"
             }

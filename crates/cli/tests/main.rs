@@ -25,6 +25,7 @@ mod count;
 mod damage;
 mod damaged_data;
 mod deliver;
+mod delivery;
 mod endings;
 mod endless;
 mod failing;

@@ -1,4 +1,4 @@
-//! Reads Maildirs and parses messages.
+//! Reads Maildirs, stores messages in them, and parses messages.
 //!
 //! Input: directories, and the bytes of message files. Output: folders, file names, flags and stamps, and
 //! parsed messages. This crate does not depend on how any of it is stored.
@@ -27,6 +27,9 @@ pub use header::dates::DateSource;
 pub use header::mailbox::Address;
 pub use large::{Extent, Identity, LargeMessage};
 pub use maildir::compression::{Compression, Unpacked, unpack};
+pub use maildir::deliver::{
+    create_directory, create_folder, deliver, host_name, rename_to_new, sync_directory,
+};
 pub use maildir::file_name::{
     Name, SizeHints, is_draft, name_seconds, name_uid, parse_name, size_hints, with_flags, without_field,
 };
@@ -43,6 +46,7 @@ pub use maildir::path::join;
 pub use maildir::renamed::{find_renamed, names_by_unique_part};
 pub use maildir::scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};
 pub use maildir::stamp::{FileStat, RACY_NS, Stamp, stat_directory, stat_file};
+pub use maildir::unique_name::{UniqueParts, unique_name};
 pub use message::content_flags::ContentFlags;
 pub use message::model::{Context, Message};
 pub use message::parse::parse;

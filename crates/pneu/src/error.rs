@@ -3,6 +3,7 @@
 use crate::message_file::FileError;
 use crate::remedy::Remedy;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A failure of the library.
@@ -44,6 +45,36 @@ pub enum Error {
         /// How many threads match.
         count: u64,
     },
+    /// An action names a folder that there is not.
+    #[error("there is no folder {name}")]
+    NoFolder {
+        /// The name.
+        name: String,
+        /// A folder with a similar name, if there is one.
+        nearest: Option<String>,
+    },
+    /// An action names a folder by a name that several have.
+    #[error("several folders are called {name}: {}", shown(paths))]
+    SeveralFolders {
+        /// The name.
+        name: String,
+        /// Their paths.
+        paths: Vec<PathBuf>,
+    },
+    /// A text cannot be the name of a new folder.
+    #[error("{name:?} cannot be the name of a folder: {what}")]
+    FolderName {
+        /// The text.
+        name: String,
+        /// Why not.
+        what: &'static str,
+    },
+    /// A message or a folder could not be stored.
+    #[error(transparent)]
+    Delivery(mail::Error),
+    /// A file or a directory that a pass could not read.
+    #[error("{}: {}", .0.path.display(), .0.what)]
+    Problem(index::Problem),
     /// The request was cancelled, or its deadline passed.
     #[error("interrupted")]
     Cancelled,
@@ -86,9 +117,21 @@ impl Error {
             Error::Unindexed => Some(Remedy::RepairRepositoryIndex),
             Error::Repository(error) => error.remedy().map(Remedy::Repository),
             Error::Backup(error) => error.remedy().map(Remedy::Backup),
-            Error::NoMatch { .. } | Error::Cancelled => None,
+            Error::Problem(problem) => problem.remedy.map(Remedy::Index),
+            Error::NoFolder { nearest: None, .. } => Some(Remedy::CreateFolder),
+            Error::SeveralFolders { .. } => Some(Remedy::NameByPath),
+            Error::NoFolder { .. }
+            | Error::FolderName { .. }
+            | Error::Delivery(_)
+            | Error::NoMatch { .. }
+            | Error::Cancelled => None,
         }
     }
+}
+
+/// Returns paths as one text.
+fn shown(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>().join(", ")
 }
 
 impl From<index::Error> for Error {

@@ -219,10 +219,21 @@ impl Host {
         self.write(&self.index_writers, progress, |environment| write(environment, &following))
     }
 
+    /// Returns a view of the newest commit, for an action of this process.
+    pub(crate) fn newest_view(&self) -> Result<View> {
+        self.follow()?;
+        if self.current().is_some() { self.view() } else { self.open_view() }
+    }
+
+    /// Returns a number that no other action or writer of this process has.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.writer_count.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     /// Returns the environment of the next writer. Each has its own seed: two indexes must not look the same
     /// if one is deleted and written again.
     fn environment_of_writer(&self) -> Environment {
-        let number = self.writer_count.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = self.next_number();
         let environment = &self.settings.environment;
         Environment { seed: environment.seed.wrapping_add(number), ..environment.clone() }
     }
@@ -354,8 +365,7 @@ impl Host {
     /// changed.
     pub fn tag(&self, query: &Query, change: &TagChange) -> Result<TagSummary> {
         self.write_user(|environment| {
-            self.follow()?;
-            let view = if self.current().is_some() { self.view() } else { self.open_view() }?;
+            let view = self.newest_view()?;
             let found = view.matching(query)?;
             index::change_tags(environment, view.mailbox(), &found, change).map_err(crate::Error::from)
         })

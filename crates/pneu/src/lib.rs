@@ -1,4 +1,4 @@
-//! The library of pneu: finds, reads and tags the mail in Maildirs, through an index.
+//! The library of pneu: finds, reads, tags and delivers the mail in Maildirs, through an index.
 //!
 //! - A [`Host`] lives as long as its program. It opens the index once, takes over newer commits at the cost
 //!   of what changed, and queues writers. Any number of threads share it.
@@ -49,6 +49,7 @@
 //! # Ok::<(), pneu::Error>(())
 //! ```
 
+mod action;
 pub mod archive;
 mod check;
 mod error;
@@ -64,6 +65,7 @@ mod settings;
 pub mod setup;
 mod view;
 
+pub use action::{DeliverOptions, Delivered};
 pub use backup::{
     ChosenSnapshot, Error as BackupError, Remedy as BackupRemedy, SnapshotChoice, UndeleteReport, Undeleted,
     UnindexedMessages,

@@ -18,6 +18,10 @@ pub enum Remedy {
     NarrowQuery,
     /// List the saved queries, or save one.
     SaveQuery,
+    /// Create the folder, or update the index if it is new.
+    CreateFolder,
+    /// Name the folder by its path.
+    NameByPath,
     /// Rebuild the repository's index files from its packs.
     RepairRepositoryIndex,
 }

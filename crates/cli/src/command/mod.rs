@@ -7,11 +7,13 @@ mod check;
 mod completions;
 mod contacts;
 mod count;
+mod deliver;
 mod find;
 mod index;
 mod info;
 mod init;
 mod man;
+mod mkdir;
 mod query;
 mod sweep;
 pub(crate) mod tag;
@@ -29,6 +31,8 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<count::Arguments>("count"),
     Command::new::<view::Arguments>("view"),
     Command::new::<tag::Arguments>("tag").adjusted(tag::without_letters),
+    Command::new::<deliver::Arguments>("deliver"),
+    Command::new::<mkdir::Arguments>("mkdir"),
     Command::new::<query::Arguments>("query"),
     Command::new::<contacts::Arguments>("contacts"),
     Command::new::<info::Arguments>("info"),

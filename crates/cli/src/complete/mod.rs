@@ -58,6 +58,7 @@ fn offered(wanted: &Wanted, session: &Session) -> Offered {
             roots if roots.is_empty() => Offered::Directories,
             roots => Offered::Values(roots),
         },
+        "FOLDER" => Offered::Values(folders(wanted.value, &names)),
         "DIR" => Offered::Directories,
         "FILE" | "PATH" | "REPOSITORY" => Offered::Files,
         _ => Offered::nothing(),
@@ -115,6 +116,16 @@ fn fields(list: &str) -> Vec<Candidate> {
     rest.map(|field| Candidate::beginning(format!("{before}{}", field.name), about(field.name))).collect()
 }
 
+/// Returns the folders, with the first slash if the word has it.
+fn folders(word: &str, names: &Names) -> Vec<Candidate> {
+    let mut folders = names.folders();
+    if !word.starts_with('/') {
+        folders = folders.iter().map(|name| name.trim_start_matches('/').to_owned()).collect();
+    }
+    folders.retain(|name| !name.is_empty());
+    words(folders)
+}
+
 /// Returns the indexed directories that begin with the word.
 fn roots(word: &str, names: &Names) -> Vec<Candidate> {
     let mut roots = names.roots();
@@ -128,13 +139,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Values for which nothing can be offered: numbers, times, text, and what only an open repository knows.
-    const OPEN: [&str; 14] = [
+    const OPEN: [&str; 15] = [
         "AGE",
         "AMOUNT",
         "COMMAND",
         "COUNT",
         "DATE",
         "HOST",
+        "LETTERS",
         "LIST",
         "N",
         "PATTERN",
@@ -144,11 +156,12 @@ mod tests {
         "TIME",
         "WORD",
     ];
-    const OFFERED: [&str; 12] = [
+    const OFFERED: [&str; 13] = [
         "+TAG|-TAG... -- QUERY",
         "DIR",
         "FIELDS",
         "FILE",
+        "FOLDER",
         "MESSAGE",
         "NAME",
         "PATH",

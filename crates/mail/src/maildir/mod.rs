@@ -1,9 +1,11 @@
-//! Maildirs on disk: finds folders, reads directories, and reads message files with their flags.
+//! Maildirs on disk: finds folders, reads directories, reads message files with their flags, and stores new
+//! ones.
 //!
 //! Used by the other crates through `lib.rs`, and by `large`, which reads the same files in pieces. Nothing
 //! here knows what is in a message.
 
 pub(crate) mod compression;
+pub(crate) mod deliver;
 pub(crate) mod file_name;
 pub(crate) mod find;
 pub(crate) mod flags;
@@ -16,4 +18,5 @@ pub(crate) mod path;
 pub(crate) mod renamed;
 pub(crate) mod scan;
 pub(crate) mod stamp;
+pub(crate) mod unique_name;
 pub(crate) mod walk;

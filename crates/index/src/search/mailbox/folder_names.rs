@@ -4,6 +4,7 @@
 //! folder is wanted.
 
 use crate::rows::FolderRow;
+use crate::search::mailbox::Mailbox;
 use crate::state::Root;
 use std::path::{Path, PathBuf};
 
@@ -26,4 +27,27 @@ pub(crate) fn disk_name(folder: &FolderRow) -> String {
 pub(in crate::search) fn folder_path(roots: &[Root], folder: &FolderRow) -> PathBuf {
     let root = roots.iter().find(|root| root.name == folder.root);
     mail::join(root.map_or(Path::new(""), |root| &root.path), &folder.path)
+}
+
+/// A folder of the index: its names, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderPlace {
+    /// Its name as it is shown: `/lists/rust`; `/` for the folder that is a root.
+    pub name: String,
+    /// Its name on disk, with a leading slash: `/.lists.rust`.
+    pub disk_name: String,
+    /// Its path.
+    pub path: PathBuf,
+}
+
+impl Mailbox {
+    /// Returns all folders, in the order in which they were found.
+    pub fn folder_places(&self) -> Vec<FolderPlace> {
+        let place = |row: &FolderRow| FolderPlace {
+            name: folder_name(row),
+            disk_name: disk_name(row),
+            path: folder_path(self.roots(), row),
+        };
+        self.folders().iter().map(place).collect()
+    }
 }

@@ -22,6 +22,7 @@ use crate::text::TextReader;
 use crate::user::{self, Tags};
 pub use copies::Duplicates;
 use disk::Disk;
+pub use folder_names::FolderPlace;
 pub(crate) use folder_names::{disk_name, folder_name};
 pub(in crate::search) use folder_names::{folder_names, folder_path};
 pub use hit::{Hit, Hits};

@@ -1,0 +1,158 @@
+//! Tests `pneu deliver` and `pneu mkdir`: what a mail server or a filter relies on.
+//!
+//! Input: messages on standard input. Output: files, what is found, exit codes. Does not depend on how the
+//! index is brought in step.
+
+use crate::support::{Home, Run, letter, run_with_input};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+fn deliver(home: &Home, arguments: &[&str], message: &[u8]) -> Run {
+    let arguments: Vec<&str> = ["deliver"].iter().chain(arguments).copied().collect();
+    run_with_input(&mut home.command(&arguments), message)
+}
+
+fn assert_silent(run: &Run) {
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "", ""), "{run:?}");
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_delivered_message_is_new_private_and_found_at_once() {
+    let home = Home::indexed();
+    let message = letter("9", "Ninth wave", "a tunnel under the river");
+    assert_silent(&deliver(
+        &home,
+        &["lists/rust"],
+        &[b"From ana Mon Jan  1 00:00:00 2024\n", &message[..]].concat(),
+    ));
+    assert_eq!(home.subjects("river and flag:new and maildir:/lists/rust"), ["Ninth wave"]);
+    let [file] = files(&home.mail().join("lists/rust/new")).try_into().unwrap();
+    assert_eq!(fs::read(&file).unwrap(), message);
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(files(&home.mail().join("lists/rust/tmp")).is_empty());
+    let found = home.good(&["find", "--format", "paths", "river"]);
+    assert_eq!(found, format!("{}\n", file.display()));
+    let nothing = "0 added, 0 moved, 0 changed, 0 gone";
+    assert!(home.good(&["index"]).contains(nothing), "a pass finds nothing left to do");
+}
+
+#[test]
+fn flags_tags_and_a_new_folder_are_given_with_it() {
+    let home = Home::indexed();
+    let message = letter("9", "Ninth wave", "a tunnel under the river");
+    assert_silent(&deliver(
+        &home,
+        &["--create", "--flags", "SF", "--tag", "river", "--tag", "later", "lists/water"],
+        &message,
+    ));
+    assert_eq!(home.subjects("tag:river and tag:later and flag:flagged and not flag:unread"), ["Ninth wave"]);
+    let [file] = files(&home.mail().join("lists/water/cur")).try_into().unwrap();
+    assert!(file.to_str().unwrap().ends_with(":2,FS"), "{file:?}");
+    // The same message once more, by path: it is one message with two files.
+    let path = home.mail().join("lists/rust");
+    assert_silent(&deliver(&home, &[path.to_str().unwrap()], &message));
+    assert_eq!(home.subjects("tag:river"), ["Ninth wave"]);
+    assert_eq!(home.good(&["find", "--format", "paths", "tag:river"]).lines().count(), 1);
+    assert_eq!(home.good(&["find", "--format", "paths", "--files", "tag:river"]).lines().count(), 2);
+}
+
+#[test]
+fn what_is_not_delivered_is_tried_again_and_leaves_nothing() {
+    let home = Home::indexed();
+    let message = letter("9", "Ninth wave", "a tunnel under the river");
+    for (arguments, input, part) in [
+        (
+            &["nowhere"][..],
+            &message[..],
+            "there is no folder nowhere; create it with --create or \"pneu mkdir\"",
+        ),
+        (&["List/Rust"], &message, "there is no folder List/Rust; did you mean /lists/rust?"),
+        (&["--create", "../out"], &message, "it has the part \".\" or \"..\""),
+        (&["--create", "/usr/../out"], &message, "that path is in no root"),
+        (&["/"], b"", "the message is empty"),
+        (&["--tag", "a b", "/"], &message, "\"a b\" cannot be a tag"),
+    ] {
+        let run = deliver(&home, arguments, input);
+        assert_eq!((run.code, run.out.as_str()), (Some(75), ""), "{arguments:?}: {run:?}");
+        assert!(run.err.contains(part), "{arguments:?}: {}", run.err);
+    }
+    assert!(files(&home.mail().join("new")).is_empty() && files(&home.mail().join("tmp")).is_empty());
+    assert_eq!(home.subjects("river"), [""; 0]);
+    assert!(!home.path().join("out").exists());
+    assert_eq!(deliver(&home, &["--flags", "X", "/"], &message).code, Some(2), "a wrong command line");
+}
+
+#[test]
+fn a_message_that_cannot_be_indexed_is_delivered_nevertheless() {
+    let message = letter("9", "Ninth wave", "a tunnel under the river");
+    let home = Home::new();
+    let path = home.mail();
+    let named = [path.to_str().unwrap()];
+    let run = deliver(&home, &named, &message);
+    assert_eq!((run.code, run.out.as_str()), (Some(0), ""), "{run:?}");
+    assert!(run.err.contains("the message is delivered, but not indexed: there is no index"), "{}", run.err);
+    assert_eq!(files(&home.mail().join("new")).len(), 1);
+    let unknown = deliver(&home, &["inbox"], &message);
+    assert_eq!(unknown.code, Some(75), "without an index, names mean nothing");
+    home.first_index();
+    assert_eq!(home.subjects("river"), ["Ninth wave"]);
+    fs::write(home.index_directory().join("manifest"), "damaged").unwrap();
+    let run = deliver(&home, &named, &message);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.err.contains("the message is delivered, but not indexed: "), "{}", run.err);
+    assert_eq!(files(&home.mail().join("new")).len(), 2);
+}
+
+#[test]
+fn a_wrong_configuration_loses_no_mail() {
+    let home = Home::indexed();
+    fs::create_dir_all(home.path().join(".config/pneu")).unwrap();
+    fs::write(home.path().join(".config/pneu/config.toml"), "nonsense").unwrap();
+    let run = deliver(&home, &["/"], &letter("9", "Ninth wave", "a tunnel"));
+    assert_eq!(run.code, Some(75), "{run:?}");
+    assert!(run.err.contains("config.toml"), "{}", run.err);
+}
+
+#[test]
+fn deliveries_at_the_same_time_are_all_found() {
+    let home = Home::indexed();
+    std::thread::scope(|scope| {
+        for number in 10..18 {
+            let home = &home;
+            scope.spawn(move || {
+                let message = letter(&number.to_string(), "One of eight", "a tunnel under the river");
+                assert_silent(&deliver(home, &["/"], &message));
+            });
+        }
+    });
+    assert_eq!(home.subjects("river").len(), 8);
+}
+
+#[test]
+fn a_folder_is_made_once_and_found() {
+    let home = Home::indexed();
+    let path = home.mail().join("archive/2026");
+    assert_eq!(home.good(&["mkdir", "archive/2026"]), format!("{}\n", path.display()));
+    for directory in ["cur", "new", "tmp"] {
+        assert_eq!(path.join(directory).metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    }
+    assert_silent(&deliver(&home, &["archive/2026"], &letter("9", "Ninth wave", "a tunnel")));
+    assert_eq!(home.subjects("maildir:/archive/2026"), ["Ninth wave"]);
+    for (name, part) in [
+        ("archive/2026", "there is such a folder"),
+        ("a/new", "cur, new and tmp are the parts of a folder"),
+        ("../a", "it has the part \".\" or \"..\""),
+    ] {
+        let run = home.pneu(&["mkdir", name]);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{name}");
+        assert!(run.err.contains(part), "{name}: {}", run.err);
+    }
+}

@@ -1,0 +1,257 @@
+//! Stores new messages in a Maildir, as <https://cr.yp.to/proto/maildir.html> says: written and synced in
+//! `tmp`, then renamed into `new` or `cur`.
+//!
+//! Input: a folder, a name that no other file has, a stream. Output: the path of the file, which is durable.
+//! Nothing is ever replaced, and nothing is left in `tmp` after an error. Does not look at the message,
+//! except for an mbox's line in front of it.
+
+use crate::error::{Error, Result};
+use crate::maildir::file_name::with_flags;
+use crate::maildir::flags::Flags;
+use crate::maildir::path::join;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// The line that mbox files and some delivery agents put in front of a message begins so. It is no part of
+/// the message.
+const ENVELOPE: &[u8] = b"From ";
+/// The directories of a folder.
+const DIRECTORIES: [&str; 3] = ["tmp", "new", "cur"];
+
+/// Creates a folder with its three directories, readable by its owner only, and makes them durable. What
+/// exists of it stays. Its parent must exist.
+///
+/// # Errors
+/// A directory cannot be created or synced.
+pub fn create_folder(folder: &Path) -> Result<()> {
+    create_directory(folder)?;
+    for directory in DIRECTORIES {
+        create_directory(&folder.join(directory))?;
+    }
+    sync_directory(folder)?;
+    folder.parent().map_or(Ok(()), sync_directory)
+}
+
+/// Stores a message under `name`, which [`unique_name`](crate::unique_name) makes: in `cur` if it has flags,
+/// else in `new`. When this returns, the file and its name are durable.
+///
+/// # Errors
+/// The folder cannot be written; `message` cannot be read, or is empty. After a failed sync of the directory
+/// the file may be there nevertheless: twice is better than never.
+pub fn deliver(folder: &Path, name: &[u8], flags: Option<Flags>, message: &mut dyn Read) -> Result<PathBuf> {
+    let temporary = Temporary::create(folder, name)?;
+    temporary.write(message)?;
+    let (directory, name) = match flags {
+        Some(flags) => ("cur", with_flags(name, flags)),
+        None => ("new", name.to_vec()),
+    };
+    let directory = folder.join(directory);
+    let path = join(&directory, &name);
+    rename_to_new(&temporary.path, &path).map_err(|source| Error::io("create", &path, source))?;
+    sync_directory(&directory)?;
+    Ok(path)
+}
+
+/// Returns the name of this host, for the names of files.
+pub fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Renames a file to a name that no file has, within a file system.
+///
+/// # Errors
+/// There is a file of that name; other errors of the system.
+pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not every file system can do it at once.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            std::fs::hard_link(from, to)?;
+            std::fs::remove_file(from)
+        }
+        done => Ok(done?),
+    }
+}
+
+/// Makes the names in a directory durable.
+///
+/// # Errors
+/// It cannot be opened or synced.
+pub fn sync_directory(directory: &Path) -> Result<()> {
+    let synced = File::open(directory).and_then(|open| open.sync_all());
+    synced.map_err(|source| Error::io("sync", directory, source))
+}
+
+/// A file in `tmp`. It is removed when this is dropped, if it still has that name.
+struct Temporary {
+    file: File,
+    path: PathBuf,
+}
+
+impl Temporary {
+    fn create(folder: &Path, name: &[u8]) -> Result<Temporary> {
+        let directory = folder.join("tmp");
+        let path = join(&directory, name);
+        let open = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let file = match open() {
+            // A folder may lack `tmp`, if all its mail was written by programs that do without.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && has_messages(folder) => {
+                create_directory(&directory)?;
+                open()
+            }
+            other => other,
+        };
+        match file {
+            Ok(file) => Ok(Temporary { file, path }),
+            Err(source) => Err(Error::io("create", &path, source)),
+        }
+    }
+
+    fn write(&self, message: &mut dyn Read) -> Result<()> {
+        let refused = |source| Error::io("write", &self.path, source);
+        let count = copy(message, &self.file).map_err(refused)?;
+        if count == 0 {
+            return Err(refused(io::Error::new(io::ErrorKind::InvalidData, "the message is empty")));
+        }
+        self.file.sync_all().map_err(|source| Error::io("sync", &self.path, source))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // After a rename there is no such name; else whoever cleans `tmp` removes it after 36 hours.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Returns whether a directory is a folder: it has `cur` and `new`.
+fn has_messages(folder: &Path) -> bool {
+    ["cur", "new"].into_iter().all(|directory| folder.join(directory).is_dir())
+}
+
+/// Copies a message without an mbox's line in front of it. Returns how many bytes it has.
+fn copy(message: &mut dyn Read, mut file: &File) -> io::Result<u64> {
+    let mut reader = BufReader::with_capacity(1 << 16, message);
+    let mut begin = Vec::new();
+    reader.by_ref().take(ENVELOPE.len() as u64).read_to_end(&mut begin)?;
+    if begin == ENVELOPE {
+        reader.skip_until(b'\n')?;
+        begin.clear();
+    }
+    file.write_all(&begin)?;
+    Ok(begin.len() as u64 + io::copy(&mut reader, &mut file)?)
+}
+
+/// Creates a directory that only its owner reads, unless it is there.
+///
+/// # Errors
+/// It cannot be created; something else has that name.
+pub fn create_directory(path: &Path) -> Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        done => done.map_err(|source| Error::io("create", path, source)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names = Vec::new();
+        for directory in DIRECTORIES {
+            for entry in std::fs::read_dir(folder.join(directory)).into_iter().flatten() {
+                names.push(format!("{directory}/{}", entry.unwrap().file_name().into_string().unwrap()));
+            }
+        }
+        names.sort();
+        names
+    }
+
+    fn folder() -> (tempfile::TempDir, PathBuf) {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("inbox");
+        create_folder(&folder).unwrap();
+        (place, folder)
+    }
+
+    #[test]
+    fn a_message_is_in_new_or_with_its_flags_in_cur_and_only_its_owner_reads_it() {
+        let (_place, folder) = folder();
+        let path = deliver(&folder, b"1.a", None, &mut &b"Subject: x\n\nFrom here\n"[..]).unwrap();
+        assert_eq!(path, folder.join("new/1.a"));
+        assert_eq!(std::fs::read(&path).unwrap(), b"Subject: x\n\nFrom here\n");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        let path = deliver(&folder, b"2.a", Some(Flags::SEEN | Flags::FLAGGED), &mut &b"x"[..]).unwrap();
+        assert_eq!(path, folder.join("cur/2.a:2,FS"));
+        deliver(&folder, b"3.a", Some(Flags::NONE), &mut &b"x"[..]).unwrap();
+        assert_eq!(names(&folder), ["cur/2.a:2,FS", "cur/3.a:2,", "new/1.a"]);
+    }
+
+    #[test]
+    fn the_line_of_an_mbox_is_left_out() {
+        let (_place, folder) = folder();
+        for (number, (message, stored)) in [
+            ("From ana Mon Jan  1 00:00:00 2024\nSubject: x\n\nFrom b\n", "Subject: x\n\nFrom b\n"),
+            ("From: ana\n\n", "From: ana\n\n"),
+            (">From ana\nx", ">From ana\nx"),
+            ("Fro", "Fro"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let path =
+                deliver(&folder, number.to_string().as_bytes(), None, &mut message.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(path).unwrap(), stored);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_delivered_leaves_nothing_and_replaces_nothing() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("the pipe broke"))
+            }
+        }
+        let (_place, folder) = folder();
+        let error = deliver(&folder, b"1.a", None, &mut b"Subject: x\n".chain(Broken)).unwrap_err();
+        assert!(error.to_string().ends_with("the pipe broke"), "{error}");
+        for empty in ["", "From ana\n", "From "] {
+            let error = deliver(&folder, b"1.a", None, &mut empty.as_bytes()).unwrap_err();
+            assert!(error.to_string().ends_with("the message is empty"), "{error}");
+        }
+        assert!(names(&folder).is_empty());
+        std::fs::write(folder.join("new/1.a"), "old").unwrap();
+        assert!(deliver(&folder, b"1.a", None, &mut &b"x"[..]).is_err());
+        assert_eq!(std::fs::read(folder.join("new/1.a")).unwrap(), b"old");
+        assert_eq!(names(&folder), ["new/1.a"]);
+        let error = deliver(&folder.join("no"), b"1.a", None, &mut &b"x"[..]).unwrap_err();
+        assert!(error.is_not_found() && !folder.join("no").exists());
+    }
+
+    #[test]
+    fn a_folder_without_tmp_gets_one() {
+        let (_place, folder) = folder();
+        std::fs::remove_dir(folder.join("tmp")).unwrap();
+        deliver(&folder, b"1.a", None, &mut &b"x"[..]).unwrap();
+        std::fs::remove_dir(folder.join("tmp")).unwrap();
+        create_folder(&folder).unwrap();
+        assert!(folder.join("tmp").is_dir() && folder.join("new/1.a").exists(), "the rest stays");
+    }
+
+    #[test]
+    fn a_file_gets_no_name_that_another_has() {
+        let (_place, folder) = folder();
+        let (a, b) = (folder.join("a"), folder.join("b"));
+        std::fs::write(&a, "a").unwrap();
+        rename_to_new(&a, &b).unwrap();
+        std::fs::write(&a, "other").unwrap();
+        assert_eq!(rename_to_new(&a, &b).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&b).unwrap(), b"a");
+    }
+}

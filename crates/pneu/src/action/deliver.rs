@@ -1,0 +1,127 @@
+//! Delivers a new message: stores it in a folder, durably, and indexes it.
+//!
+//! Input: a stream, a folder, flags and tags. Output: where the message is. Once it is stored, nothing that
+//! goes wrong is an error: whoever delivers would try again, and the message would be there twice.
+
+use crate::action::folder::{Chosen, choose};
+use crate::error::{Error, Result};
+use crate::host::Host;
+use index::{FolderPlace, Root, TagChange, UpdateOptions};
+use mail::{Flags, UniqueParts};
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use work::Progress;
+
+/// How to deliver a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliverOptions {
+    /// The flags of the message. With `None` it is new: no mail program has shown it yet.
+    pub flags: Option<Flags>,
+    /// Its tags.
+    pub tags: BTreeSet<String>,
+    /// Whether to create a folder that does not exist.
+    pub creates_folder: bool,
+}
+
+/// A message that was delivered.
+#[derive(Debug)]
+pub struct Delivered {
+    /// Its file.
+    pub path: PathBuf,
+    /// Why it is not indexed or has not all its tags, if so. The next pass indexes it.
+    pub not_indexed: Option<Error>,
+}
+
+impl Host {
+    /// Stores a message in a folder, and indexes it. When this returns, the message is durable, and found by
+    /// the next view. The folder is named as it is shown, as it is on disk, or by its path.
+    ///
+    /// # Errors
+    /// There is no such folder, or several; a text that cannot be a tag; the message is empty or cannot be
+    /// read; the folder cannot be written. The message is not delivered then, except after a failed sync,
+    /// when nobody knows.
+    pub fn deliver(
+        &self,
+        folder: &str,
+        message: &mut dyn Read,
+        options: &DeliverOptions,
+        progress: &dyn Progress,
+    ) -> Result<Delivered> {
+        for tag in &options.tags {
+            index::check_tag(tag)
+                .map_err(|what| Error::Index(index::Error::Tag { tag: tag.clone(), what }))?;
+        }
+        let Chosen { path: folder, is_new } = self.choose_folder(folder, options.creates_folder)?;
+        if is_new {
+            create(&folder)?;
+        }
+        let name = mail::unique_name(&UniqueParts {
+            now_ns: self.settings().environment.context.now_ns(),
+            process: std::process::id(),
+            count: self.next_number(),
+            random: self.settings().environment.seed,
+            host: &mail::host_name(),
+        });
+        let path = mail::deliver(&folder, &name, options.flags, message).map_err(Error::Delivery)?;
+        let indexed = self.index_delivered(&folder, &path, &options.tags, progress);
+        Ok(Delivered { path, not_indexed: indexed.err() })
+    }
+
+    /// Creates a folder. Its name is that of [`Host::deliver`].
+    ///
+    /// # Errors
+    /// There is such a folder, or a text that cannot be its name; the disk cannot be written; as
+    /// [`Host::update`].
+    pub fn create_folder(&self, name: &str, progress: &dyn Progress) -> Result<PathBuf> {
+        let Chosen { path, is_new } = self.choose_folder(name, true)?;
+        if !is_new {
+            return Err(Error::FolderName { name: name.to_owned(), what: "there is such a folder" });
+        }
+        create(&path)?;
+        self.update_folders(std::slice::from_ref(&path), &UpdateOptions::default(), progress)?;
+        Ok(path)
+    }
+
+    /// Returns the folder of a name. One that is named by its path needs no index.
+    fn choose_folder(&self, name: &str, creates: bool) -> Result<Chosen> {
+        let (folders, roots, failure): (Vec<FolderPlace>, Vec<Root>, _) = match self.newest_view() {
+            Ok(view) => (view.mailbox().folder_places(), view.roots().to_vec(), None),
+            Err(error) => (Vec::new(), Vec::new(), Some(error)),
+        };
+        // Without an index, nobody knows what there is.
+        let creates = creates && failure.is_none();
+        choose(name, &folders, &roots, creates).map_err(|error| failure.unwrap_or(error))
+    }
+
+    fn index_delivered(
+        &self,
+        folder: &Path,
+        path: &Path,
+        tags: &BTreeSet<String>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let summary = self.update_folders(&[folder.to_owned()], &UpdateOptions::default(), progress)?;
+        if let Some(problem) = summary.problems.into_iter().next() {
+            return Err(Error::Problem(problem));
+        }
+        if tags.is_empty() {
+            return Ok(());
+        }
+        let view = self.newest_view()?;
+        let hits = view.resolve(&path.to_string_lossy())?;
+        let found = view.mailbox().set_of(&hits);
+        let change = TagChange { add: tags.clone(), ..TagChange::default() };
+        self.tag_found((&view, &found), &change)?;
+        Ok(())
+    }
+}
+
+/// Creates a folder, and the directories on the way to it.
+fn create(folder: &Path) -> Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().skip(1).take_while(|part| !part.exists()).collect();
+    for part in missing.into_iter().rev() {
+        mail::create_directory(part).map_err(Error::Delivery)?;
+    }
+    mail::create_folder(folder).map_err(Error::Delivery)
+}

@@ -1,0 +1,10 @@
+//! Actions: what changes the mail on disk, for any front end. Each brings the index in step itself, so that
+//! the next view shows it.
+//!
+//! An action changes only what is in the roots of the index, or in a folder that the caller names by its
+//! path. What comes from a message never decides where something is written.
+
+mod deliver;
+mod folder;
+
+pub use deliver::{DeliverOptions, Delivered};
