@@ -140,6 +140,9 @@ fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
             pneu::Remedy::CreateFolder => {
                 "; create it with --create or \"pneu mkdir\", or run \"pneu index\" if it is new"
             }
+            pneu::Remedy::NameTrash => {
+                ": name one in the configuration, [[root]] trash = \"NAME\", or create one: pneu mkdir Trash"
+            }
             pneu::Remedy::NameByPath => "; name it by its path",
             pneu::Remedy::RepairRepositoryIndex => {
                 "; run \"restic repair index\" to rebuild the missing index files"

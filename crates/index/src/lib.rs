@@ -36,8 +36,8 @@ pub use record::{Contact, Rest};
 pub use remedy::Remedy;
 pub use rows::{RecordReader, Subdirectory};
 pub use search::{
-    Analysis, AnalysisStep, Circle, Counts, Direction, Duplicates, FolderPlace, Hint, Hit, Hits, Inventory,
-    Line, Listed, Mailbox, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin,
+    Analysis, AnalysisStep, Circle, Counts, Direction, Duplicates, FolderPlace, FoundFile, Hint, Hit, Hits,
+    Inventory, Line, Listed, Mailbox, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin,
     OwnAddresses, Person, Scope, SortKey, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder,
     Threads, Unknown, shown_flags,
 };

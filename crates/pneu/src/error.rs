@@ -69,6 +69,20 @@ pub enum Error {
         /// Why not.
         what: &'static str,
     },
+    /// A root has no folder for deleted messages.
+    #[error("there is no trash in {}", root.path.display())]
+    NoTrash {
+        /// The root.
+        root: index::Root,
+    },
+    /// The log of actions cannot be read.
+    #[error("{} is damaged: {what}", path.display())]
+    ActionLog {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
     /// A message or a folder could not be stored.
     #[error(transparent)]
     Delivery(mail::Error),
@@ -120,7 +134,9 @@ impl Error {
             Error::Problem(problem) => problem.remedy.map(Remedy::Index),
             Error::NoFolder { nearest: None, .. } => Some(Remedy::CreateFolder),
             Error::SeveralFolders { .. } => Some(Remedy::NameByPath),
+            Error::NoTrash { .. } => Some(Remedy::NameTrash),
             Error::NoFolder { .. }
+            | Error::ActionLog { .. }
             | Error::FolderName { .. }
             | Error::Delivery(_)
             | Error::NoMatch { .. }

@@ -65,7 +65,9 @@ mod settings;
 pub mod setup;
 mod view;
 
-pub use action::{DeliverOptions, Delivered};
+pub use action::{
+    Acted, Action, DeliverOptions, Delivered, Kind as ActionKind, LeftAlone, Plan, PlannedStep, Undoable,
+};
 pub use backup::{
     ChosenSnapshot, Error as BackupError, Remedy as BackupRemedy, SnapshotChoice, UndeleteReport, Undeleted,
     UnindexedMessages,

@@ -22,6 +22,8 @@ pub enum Remedy {
     CreateFolder,
     /// Name the folder by its path.
     NameByPath,
+    /// Name the trash in the configuration, or create one.
+    NameTrash,
     /// Rebuild the repository's index files from its packs.
     RepairRepositoryIndex,
 }

@@ -2,22 +2,28 @@
 //!
 //! A new command is a file here and a line in [`COMMANDS`].
 
+mod act;
 mod archive;
+mod changes;
 mod check;
 mod completions;
 mod contacts;
 mod count;
+mod delete;
 mod deliver;
 mod find;
+mod flag;
 mod index;
 mod info;
 mod init;
 mod man;
 mod mkdir;
 mod query;
+mod relocate;
 mod sweep;
 pub(crate) mod tag;
 mod undelete;
+mod undo;
 mod view;
 
 use crate::session::Session;
@@ -31,6 +37,11 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<count::Arguments>("count"),
     Command::new::<view::Arguments>("view"),
     Command::new::<tag::Arguments>("tag").adjusted(tag::without_letters),
+    Command::new::<flag::Arguments>("flag").adjusted(tag::without_letters),
+    Command::new::<relocate::Move>("move"),
+    Command::new::<relocate::Copy>("copy"),
+    Command::new::<delete::Arguments>("delete"),
+    Command::new::<undo::Arguments>("undo"),
     Command::new::<deliver::Arguments>("deliver"),
     Command::new::<mkdir::Arguments>("mkdir"),
     Command::new::<query::Arguments>("query"),

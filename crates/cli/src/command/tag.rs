@@ -4,12 +4,13 @@
 //! Splits the words into changes and query; the library decides what a tag can be.
 
 use crate::amount::count;
+use crate::command::changes::{self, Changes};
 use crate::exit::Outcome;
 use crate::remedy;
 use crate::sanitise::one_line;
 use crate::search::question::TypedQuery;
 use crate::session::Session;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use clap::{Arg, ArgAction, ArgMatches, Args};
 use disk::Source;
 use pneu::TagChange;
@@ -53,10 +54,10 @@ pub(crate) fn without_letters(command: clap::Command) -> clap::Command {
     command.mut_arg("quiet", |argument| argument.short(None)).disable_help_flag(true).arg(help)
 }
 
-/// Returns whether the arguments are "tag -h". With a query, -h removes a tag of that name.
+/// Returns whether the arguments are "tag -h" or "flag -h". With a query, -h removes a tag of that name.
 pub(crate) fn asks_for_help(program: &ArgMatches) -> bool {
     let words = |tag: &ArgMatches| tag.get_many::<String>("words").is_some_and(|words| words.eq(["-h"]));
-    program.subcommand_matches("tag").is_some_and(words)
+    ["tag", "flag"].into_iter().any(|name| program.subcommand_matches(name).is_some_and(words))
 }
 
 impl Run<Session> for Arguments {
@@ -72,7 +73,8 @@ impl Run<Session> for Arguments {
         if self.words.is_empty() {
             return list(session);
         }
-        let (change, query) = split(&self.words)?;
+        let (Changes { add, remove }, query) = changes::split(&self.words, &NOUNS)?;
+        let change = TagChange { add, remove };
         let view = session.view()?;
         let question = TypedQuery::new(query, &view)?;
         let found = view.matching(&question.query).map_err(|error| question.explain(error))?;
@@ -118,66 +120,5 @@ fn list(session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Separates changes and query. The query is what follows `--`, or the last change. To change the tags of all
-/// messages, the query must say so.
-fn split(words: &[String]) -> Result<(TagChange, &[String])> {
-    let mut change = TagChange::default();
-    let (mut rest, mut is_separated) = (words, false);
-    while let [word, others @ ..] = rest {
-        if word == "--" {
-            (rest, is_separated) = (others, true);
-            break;
-        }
-        if word.starts_with("--") {
-            bail!("{word} must come before the tags");
-        }
-        match (word.strip_prefix('+'), word.strip_prefix('-')) {
-            (Some(tag), _) => change.add.insert(tag.to_owned()),
-            (_, Some(tag)) => change.remove.insert(tag.to_owned()),
-            (None, None) => break,
-        };
-        rest = others;
-    }
-    if change.add.is_empty() && change.remove.is_empty() {
-        bail!("no tag is given: +TAG adds a tag, -TAG removes one: pneu tag +work -- from:ana");
-    }
-    // An option here would be a word of the query, and other messages would be tagged than were meant.
-    if let Some(option) = rest.iter().find(|word| word.starts_with("--") && !is_separated) {
-        bail!("{option} must come before the tags; a word of the query that begins so goes after --");
-    }
-    if rest.is_empty() {
-        bail!("no query is given: put it after the tags: pneu tag +work -- from:ana; '*' means all");
-    }
-    Ok((change, rest))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(line: &str) -> String {
-        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        match split(&words) {
-            Ok((change, query)) => format!("{:?} {:?} {query:?}", change.add, change.remove),
-            Err(error) => error.to_string(),
-        }
-    }
-
-    #[test]
-    fn changes_and_query_are_taken_apart() {
-        for (line, expected) in [
-            ("+a -b -- from:x y", r#"{"a"} {"b"} ["from:x", "y"]"#),
-            ("+a from:x -y", r#"{"a"} {} ["from:x", "-y"]"#),
-            ("-a -- -y", r#"{} {"a"} ["-y"]"#),
-            ("+a +a *", r#"{"a"} {} ["*"]"#),
-        ] {
-            assert_eq!(shown(line), expected, "{line}");
-        }
-        assert!(shown("from:x").starts_with("no tag is given"));
-        assert!(shown("-- from:x").starts_with("no tag is given"));
-        assert!(shown("+a --").starts_with("no query is given"));
-        assert!(shown("+a --quiet -- x").starts_with("--quiet must come before"));
-        assert!(shown("+a from:x --max 1").starts_with("--max must come before"));
-        assert_eq!(shown("+a -- --x"), r#"{"a"} {} ["--x"]"#);
-    }
-}
+const NOUNS: changes::Nouns =
+    changes::Nouns { one: "tag", many: "tags", example: "+TAG", command: "pneu tag +work -- from:ana" };

@@ -58,6 +58,11 @@ fn offered(wanted: &Wanted, session: &Session) -> Offered {
             roots if roots.is_empty() => Offered::Directories,
             roots => Offered::Values(roots),
         },
+        "QUERY... FOLDER" => {
+            let words = folders(wanted.value, &names).into_iter().chain(query_words(wanted.value, &names));
+            Offered::Values(words.collect())
+        }
+        "+FLAG|-FLAG... -- QUERY" => flags_or_query(wanted.value, &names),
         "FOLDER" => Offered::Values(folders(wanted.value, &names)),
         "DIR" => Offered::Directories,
         "FILE" | "PATH" | "REPOSITORY" => Offered::Files,
@@ -102,6 +107,17 @@ fn tags_or_query(word: &str, names: &Names) -> Offered {
         Some(sign @ ('+' | '-')) => {
             let tags = names.tags().into_iter();
             Offered::Values(tags.map(|tag| Candidate::word(format!("{sign}{tag}"), "")).collect())
+        }
+        _ => Offered::Values(query_words(word, names)),
+    }
+}
+
+/// Returns flags to add or to remove, or words of a query.
+fn flags_or_query(word: &str, names: &Names) -> Offered {
+    const FLAGS: [&str; 6] = ["draft", "flagged", "passed", "replied", "seen", "trashed"];
+    match word.chars().next() {
+        Some(sign @ ('+' | '-')) => {
+            Offered::Values(FLAGS.iter().map(|flag| Candidate::word(format!("{sign}{flag}"), "")).collect())
         }
         _ => Offered::Values(query_words(word, names)),
     }
@@ -156,7 +172,8 @@ mod tests {
         "TIME",
         "WORD",
     ];
-    const OFFERED: [&str; 13] = [
+    const OFFERED: [&str; 15] = [
+        "+FLAG|-FLAG... -- QUERY",
         "+TAG|-TAG... -- QUERY",
         "DIR",
         "FIELDS",
@@ -166,6 +183,7 @@ mod tests {
         "NAME",
         "PATH",
         "QUERY",
+        "QUERY... FOLDER",
         "REPOSITORY",
         "SNAPSHOT",
         "SNAPSHOT[:PATH]",

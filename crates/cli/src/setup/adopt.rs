@@ -23,7 +23,8 @@ const LISTED_COUNT_MAX: usize = 20;
 /// It is not a configuration.
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, ConfigurationError> {
     // Every key is named here, so that a new one cannot be forgotten. Settings for queries name nothing.
-    let Configuration { roots, headers, archive, addresses, stemming: _, pager } = config::parse(text, home)?;
+    let Configuration { roots, trash, headers, archive, addresses, stemming: _, pager } =
+        config::parse(text, home)?;
     let mut lines = Vec::new();
     lines.extend(pager.map(|command| format!("command {command}")));
     if let Some(ArchiveConfiguration { repository, password_file, password_command }) = archive {
@@ -32,6 +33,7 @@ pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, Conf
         lines.extend(password_file.map(|path| format!("password file {}", path.display())));
     }
     lines.extend(roots.iter().map(|root| format!("mail {} in {}", root.name, root.path.display())));
+    lines.extend(trash.iter().map(|(root, folder)| format!("trash {folder} of {root}")));
     lines.extend(addresses.iter().map(|address| format!("address {address}")));
     lines.extend(headers.iter().map(|header| format!("header field {header}")));
     Ok(lines.iter().map(|line| one_line(line).into_owned()).collect())

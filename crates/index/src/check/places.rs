@@ -18,6 +18,8 @@ use store::is_store_file;
 
 /// Directory of the tables of backups, one store per repository.
 const ARCHIVE: &str = "archive";
+/// Directory of the log of actions, below the user's data.
+const ACTIONS: &str = "actions";
 /// Suffix of a file's name while it is written.
 const BESIDE: &str = ".new";
 
@@ -60,6 +62,7 @@ pub fn strangers(environment: &Environment) -> Result<Vec<PathBuf>> {
         (environment.data.clone(), |_| false),
         (environment.text_directory(), is_text_file),
         (store::second_copy(&user), is_user_file),
+        (user.join(ACTIONS), is_action_file),
         (user, is_user_file),
         (index, |name| is_store_file(name) || is_beside(name, CACHE_TAG_NAME)),
         (environment.data.join(ARCHIVE), |_| false),
@@ -88,6 +91,11 @@ fn is_beside(name: &str, expected: &str) -> bool {
 
 fn is_user_file(name: &str) -> bool {
     is_store_file(name) || is_beside(name, queries::FILE) || name == queries::LOCK
+}
+
+fn is_action_file(name: &str) -> bool {
+    let number = name.strip_suffix(BESIDE).unwrap_or(name).strip_suffix(".json");
+    name == "lock" || number.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_text_file(name: &str) -> bool {

@@ -15,6 +15,7 @@ pub(crate) mod keywords;
 pub(crate) mod link;
 pub(crate) mod message_file;
 pub(crate) mod path;
+pub(crate) mod relocate;
 pub(crate) mod renamed;
 pub(crate) mod scan;
 pub(crate) mod stamp;

@@ -7,7 +7,7 @@ use crate::action::folder::{Chosen, choose};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use index::{FolderPlace, Root, TagChange, UpdateOptions};
-use mail::{Flags, UniqueParts};
+use mail::Flags;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -56,14 +56,8 @@ impl Host {
         if is_new {
             create(&folder)?;
         }
-        let name = mail::unique_name(&UniqueParts {
-            now_ns: self.settings().environment.context.now_ns(),
-            process: std::process::id(),
-            count: self.next_number(),
-            random: self.settings().environment.seed,
-            host: &mail::host_name(),
-        });
-        let path = mail::deliver(&folder, &name, options.flags, message).map_err(Error::Delivery)?;
+        let path =
+            mail::deliver(&folder, &self.unique_name(), options.flags, message).map_err(Error::Delivery)?;
         let indexed = self.index_delivered(&folder, &path, &options.tags, progress);
         Ok(Delivered { path, not_indexed: indexed.err() })
     }
@@ -118,7 +112,7 @@ impl Host {
 }
 
 /// Creates a folder, and the directories on the way to it.
-fn create(folder: &Path) -> Result<()> {
+pub(super) fn create(folder: &Path) -> Result<()> {
     let missing: Vec<&Path> = folder.ancestors().skip(1).take_while(|part| !part.exists()).collect();
     for part in missing.into_iter().rev() {
         mail::create_directory(part).map_err(Error::Delivery)?;

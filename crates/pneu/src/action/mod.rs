@@ -4,7 +4,17 @@
 //! An action changes only what is in the roots of the index, or in a folder that the caller names by its
 //! path. What comes from a message never decides where something is written.
 
+mod act;
+mod carry_out;
 mod deliver;
 mod folder;
+mod log;
+mod plan;
+#[cfg(test)]
+mod tests;
 
+pub use act::{Acted, Undoable};
+pub use carry_out::LeftAlone;
 pub use deliver::{DeliverOptions, Delivered};
+pub use log::Kind;
+pub use plan::{Action, Plan, PlannedStep};

@@ -11,6 +11,7 @@ use index::Root;
 use query::stem::{Languages, StemScope};
 use query::{Stemming, fields};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ const ADDRESS_COUNT_MAX: usize = 256;
 pub struct Configuration {
     /// Directories that hold Maildirs.
     pub roots: Vec<Root>,
+    /// The folder for deleted messages of each root that names one, by the name of the root.
+    pub trash: BTreeMap<String, String>,
     /// Names of header fields.
     pub headers: Vec<String>,
     /// The user's own addresses; `@example.org` stands for all of that domain.
@@ -173,6 +176,7 @@ struct UserTable {
 struct RootTable {
     name: String,
     path: PathBuf,
+    trash: Option<String>,
 }
 
 /// Reads a configuration. Accepts only a regular file, since every command reads it.
@@ -193,6 +197,8 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         span: error.span(),
         what: error.to_string().trim_end().to_owned(),
     })?;
+    let tables = document.root.iter();
+    let trash = tables.filter_map(|table| Some((table.name.clone(), table.trash.clone()?))).collect();
     let roots = document.root.into_iter().map(|table| root(table, home)).collect::<Result<Vec<_>>>()?;
     roots::check(&roots)?;
     check_headers(&document.headers)?;
@@ -210,7 +216,7 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
     });
     let stemming = stemming(&document.search)?;
     let Document { headers, pager, user: UserTable { addresses }, .. } = document;
-    Ok(Configuration { roots, headers, addresses, archive, stemming, pager })
+    Ok(Configuration { roots, trash, headers, addresses, archive, stemming, pager })
 }
 
 fn check_addresses(addresses: &[String]) -> Result<()> {
@@ -271,7 +277,7 @@ fn check_headers(headers: &[String]) -> Result<()> {
 }
 
 fn root(table: RootTable, home: Option<&Path>) -> Result<Root> {
-    let RootTable { name, path } = table;
+    let RootTable { name, path, .. } = table;
     let path = at_home(path, home);
     if path.is_absolute() {
         Ok(Root { name, path })

@@ -33,7 +33,8 @@ const USER: &str = "\
 /// The text before the first root.
 const ROOTS: &str = "\
 # Each [[root]] is a directory that holds Maildirs, at any depth. Its name (letters, digits, . _ -) identifies
-# it, even if the directory moves. Its path begins with / or ~/. A root may not lie inside another.
+# it, even if the directory moves. Its path begins with / or ~/. A root may not lie inside another. \"pneu
+# delete\" moves mail to its trash: trash = \"Trash\". Without it, a folder with a usual name is taken.
 ";
 
 /// A path cannot stand in a configuration, which is UTF-8.

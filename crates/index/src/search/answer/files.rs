@@ -5,16 +5,17 @@
 
 use crate::error::Result;
 use crate::rows::{FolderRow, Subdirectory};
-use crate::search::answer::pattern::{self, Wanted};
+use crate::search::answer::pattern::{self, Spelling, Wanted};
 use crate::search::answer::values;
 use crate::search::commit::FileFlag;
 use crate::search::mailbox::{Mailbox, disk_name, folder_names, folder_path};
 use crate::set::NumberSet;
 use crate::tables::files;
 use mail::Flags;
-use query::FlagName;
+use query::fields::{Field, FieldSet};
 use query::fold::fold;
-use std::collections::HashMap;
+use query::{FlagName, Leaf, Query, Target};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use store::Value;
 
@@ -102,6 +103,37 @@ pub(super) fn maildir(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet)
         }
     }
     Ok(())
+}
+
+impl Mailbox {
+    /// Returns the folders in which a message must have a file to match: those of the query's `maildir:`
+    /// terms that every match fulfils. `None` if there is no such term.
+    ///
+    /// # Errors
+    /// A pattern that cannot be searched.
+    pub fn folders_of_query(&self, query: &Query) -> Result<Option<HashSet<PathBuf>>> {
+        let terms = match query {
+            Query::And(terms) => terms.as_slice(),
+            other => std::slice::from_ref(other),
+        };
+        let is_term = |leaf: &&Leaf| leaf.target == Target::Fields(FieldSet::of(Field::Maildir));
+        let leaves = terms.iter().filter_map(|term| match term {
+            Query::Leaf(leaf) => Some(leaf),
+            _ => None,
+        });
+        let mut folders: Option<HashSet<PathBuf>> = None;
+        for leaf in leaves.filter(is_term) {
+            let wanted = pattern::wanted(leaf, Spelling::Folded, |name| is_folder(self, name))?;
+            let rows = self.folders().iter();
+            let rows = rows.filter(|row| folder_names(row).iter().any(|name| is_wanted(&wanted, name)));
+            let found: HashSet<PathBuf> = rows.map(|row| folder_path(self.roots(), row)).collect();
+            folders = Some(match folders {
+                Some(before) => before.intersection(&found).cloned().collect(),
+                None => found,
+            });
+        }
+        Ok(folders)
+    }
 }
 
 /// Tests a name. Regular expressions see it unchanged and ignore case; all other patterns see it folded.

@@ -5,6 +5,7 @@
 
 mod copies;
 mod folder_names;
+mod found_files;
 mod hit;
 mod lookup;
 mod moment;
@@ -25,6 +26,7 @@ use disk::Disk;
 pub use folder_names::FolderPlace;
 pub(crate) use folder_names::{disk_name, folder_name};
 pub(in crate::search) use folder_names::{folder_names, folder_path};
+pub use found_files::FoundFile;
 pub use hit::{Hit, Hits};
 pub use moment::{Moment, MomentFile, MomentFolder, Unknown};
 pub use personal::OwnAddresses;

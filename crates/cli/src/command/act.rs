@@ -1,0 +1,95 @@
+//! What all commands share that act on the messages of a query: `flag`, `move`, `copy`, `delete`.
+//!
+//! Takes the words of a query and an action, and prints what the library did or would do.
+
+use crate::amount::count;
+use crate::exit::Outcome;
+use crate::output;
+use crate::sanitise::one_line;
+use crate::search::question::TypedQuery;
+use crate::session::Session;
+use anyhow::{Result, bail};
+use clap::Args;
+use pneu::{Action, ActionKind, LeftAlone, Silent};
+
+/// Options of commands that act.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct ActOptions {
+    /// Print what would be done, and change nothing: each file's old and new place, separated by a tab
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Does an action to the messages that a query matches, or prints what it would do.
+///
+/// # Errors
+/// There is no query, or it cannot be understood; there is no such folder; the log of actions or the index
+/// cannot be written.
+pub(super) fn act(
+    words: &[String],
+    action: &Action,
+    options: ActOptions,
+    session: &Session,
+) -> Result<Outcome> {
+    if words.iter().all(|word| word.trim().is_empty()) {
+        bail!("no query is given; '*' means all messages");
+    }
+    let view = session.view()?;
+    let question = TypedQuery::new(words, &view)?;
+    let host = session.host()?;
+    if options.dry_run {
+        let plan = host.plan_action(&question.query, action).map_err(|error| question.explain(error))?;
+        if plan.steps.is_empty() {
+            return nothing(&question, session);
+        }
+        let mut output = session.output();
+        for step in &plan.steps {
+            let (from, to) = (step.file.path(), &step.to);
+            output.line(&format!(
+                "{}\t{}",
+                one_line(&from.to_string_lossy()),
+                one_line(&to.to_string_lossy())
+            ))?;
+        }
+        output.finish()?;
+        return Ok(Outcome::Done);
+    }
+    let acted = host.act(&question.query, action, &Silent).map_err(|error| question.explain(error))?;
+    complain(&acted.left);
+    if acted.file_count == 0 && acted.left.is_empty() {
+        return nothing(&question, session);
+    }
+    if !session.is_quiet {
+        let (messages, files) = (count(acted.message_count, "message"), count(acted.file_count, "file"));
+        let mut output = session.output();
+        output.line(&format!("{messages}: {files} {}", done(action.kind())))?;
+        output.finish()?;
+    }
+    Ok(if acted.left.is_empty() { Outcome::Done } else { Outcome::Partly })
+}
+
+/// Reports files that were left alone.
+pub(super) fn complain(left: &[LeftAlone]) {
+    for LeftAlone { path, why } in left {
+        output::complain_of(path.display(), why);
+    }
+}
+
+/// Returns the word for what was done to files.
+pub(super) fn done(kind: ActionKind) -> &'static str {
+    match kind {
+        ActionKind::Flag => "changed",
+        ActionKind::Move => "moved",
+        ActionKind::Copy => "copied",
+        ActionKind::Delete => "moved to the trash",
+    }
+}
+
+fn nothing(question: &TypedQuery, session: &Session) -> Result<Outcome> {
+    let view = session.view()?;
+    if view.count(&question.query)? > 0 {
+        return session.nothing("there is nothing to change");
+    }
+    let why = question.why_nothing(&view)?.map(|why| format!(": {why}")).unwrap_or_default();
+    session.nothing(format!("no message matches{why}"))
+}

@@ -1,0 +1,41 @@
+//! `pneu delete`: moves messages to the trash.
+
+use crate::command::act::{ActOptions, act};
+use crate::exit::Outcome;
+use crate::session::Session;
+use anyhow::Result;
+use clap::Args;
+use pneu::Action;
+use terminal::command_line::Run;
+
+/// Move messages to the trash
+///
+/// Moves the files of all matching messages to the trash of their root. If the query names folders with
+/// "maildir:", only files in these are moved. The configuration names the trash of a root: [[root]] trash =
+/// "Trash". Else it is a folder with a usual name, such as Trash, [Gmail]/Trash or Deleted Items.
+///
+/// "pneu undo" moves them back.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu delete maildir:/inbox from:spammer@example.org
+  pneu delete --dry-run 'list:announce date:..5y'
+
+Exit code 3: done, but files were left alone. Each is reported.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    options: ActOptions,
+    /// The query; see docs/query.md
+    #[arg(value_name = "QUERY", required = true)]
+    query: Vec<String>,
+}
+
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The query cannot be understood; there is no trash; the log of actions cannot be written.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        act(&self.query, &Action::Delete, self.options, session)
+    }
+}

@@ -1,0 +1,77 @@
+//! `pneu undo`: undoes the last action on mail, or lists what it would undo.
+
+use crate::amount::count;
+use crate::command::act::{complain, done};
+use crate::environment;
+use crate::exit::Outcome;
+use crate::format::fields::minute;
+use crate::sanitise::one_line;
+use crate::session::Session;
+use anyhow::Result;
+use clap::Args;
+use pneu::{Silent, Undoable};
+use terminal::command_line::Run;
+
+/// Undo the last action
+///
+/// Undoes the last "flag", "move", "copy" or "delete" that is not undone yet; the next undo undoes the one
+/// before. Files go back into their old folders and get their old flags; their names may differ. They are
+/// found even if mail programs renamed them since. A file that was moved elsewhere, changed or removed since
+/// is left alone and reported, and flags that changed since stay. The last 200 actions are remembered.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu undo --list
+  pneu undo
+
+Exit code 3: done, but files were left alone. Each is reported.")]
+pub(crate) struct Arguments {
+    /// List the actions that can be undone, the last one first, and the files of the last one
+    #[arg(long)]
+    list: bool,
+}
+
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The log of actions is damaged, or cannot be written.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let host = session.host()?;
+        if self.list {
+            return list(&host.undoable()?, session);
+        }
+        let Some((undone, left)) = host.undo(&Silent)? else { return session.nothing(NOTHING) };
+        complain(&left);
+        if !session.is_quiet {
+            let mut output = session.output();
+            output.line(&format!("undone: {}", title(&undone)))?;
+            output.finish()?;
+        }
+        Ok(if left.is_empty() { Outcome::Done } else { Outcome::Partly })
+    }
+}
+
+const NOTHING: &str = "there is nothing to undo";
+
+fn list(actions: &[Undoable], session: &Session) -> Result<Outcome> {
+    let Some(last) = actions.first() else { return session.nothing(NOTHING) };
+    let mut output = session.output();
+    for action in actions {
+        output.line(&title(action))?;
+    }
+    for (old, now) in &last.files {
+        output.line(&format!(
+            "{}\t{}",
+            one_line(&now.to_string_lossy()),
+            one_line(&old.to_string_lossy())
+        ))?;
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
+}
+
+fn title(action: &Undoable) -> String {
+    let time = minute(action.time, environment::now().time_zone());
+    format!("{time} {} {}", count(action.files.len() as u64, "file"), done(action.kind))
+}

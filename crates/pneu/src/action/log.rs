@@ -1,0 +1,200 @@
+//! The log of actions: what each is about to do, is doing, and did. `undo` reads it, and so does whoever
+//! comes after a crash.
+//!
+//! Input: steps from place to place. Output: one file for each action in `user/actions`, replaced as a whole
+//! before the first step and after the last (docs/FORMAT.md, "Actions"). Does not touch mail.
+
+use crate::error::{Error, Result};
+use disk::{Lock, Wait};
+use index::Environment;
+use printable::hex;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// The directory below that of the user's data.
+const DIRECTORY: &str = "actions";
+/// The lock of whoever acts.
+const LOCK: &str = "lock";
+/// The ending of an action's file.
+const ENDING: &str = ".json";
+/// The version of the format.
+const VERSION: u32 = 1;
+/// How many actions are kept.
+const KEPT_COUNT: usize = 200;
+
+/// What an action does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Files get other flags.
+    Flag,
+    /// Files go into another folder.
+    Move,
+    /// Files come into another folder and stay where they are.
+    Copy,
+    /// Files go into the trash.
+    Delete,
+}
+
+/// How far an action is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum State {
+    /// Nobody knows which steps are done.
+    Begun,
+    /// Each step says whether it is done.
+    Done,
+    /// It is being undone: nobody knows which steps are undone.
+    Undoing,
+    /// It is undone, as far as that was possible.
+    Undone,
+}
+
+/// One file that goes from one place to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Step {
+    /// Where it was.
+    pub from: Place,
+    /// Where it went.
+    pub to: Place,
+    /// The inode that it had.
+    pub inode: u64,
+    /// The inode that it has at the new place: another one for a copy, and on another file system.
+    pub new_inode: Option<u64>,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// When it was last written, in nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Whether it is at the new place.
+    pub is_done: bool,
+}
+
+/// A path. In JSON it is a text, or, if it is none, hexadecimal digits after a byte that no path has.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Place(pub PathBuf);
+
+/// An action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// The version of the format.
+    pub version: u32,
+    /// Its number; a later action has a higher one.
+    pub number: u64,
+    /// When it began, in seconds since 1970.
+    pub time: i64,
+    /// What it does.
+    pub kind: Kind,
+    /// How far it is.
+    pub state: State,
+    /// Its steps in order.
+    pub steps: Vec<Step>,
+}
+
+/// The log, held by one process at a time.
+pub(super) struct Log<'a> {
+    environment: &'a Environment,
+    directory: PathBuf,
+    _lock: Lock,
+}
+
+impl<'a> Log<'a> {
+    /// Takes the log, and waits until whoever has it is done.
+    ///
+    /// # Errors
+    /// The directory cannot be created or locked.
+    pub(super) fn take(environment: &'a Environment) -> Result<Log<'a>> {
+        let directory = environment.user_directory().join(DIRECTORY);
+        let disk = environment.disk.as_ref();
+        disk.create_directory(&directory).map_err(index_error)?;
+        let lock = disk.lock(&directory.join(LOCK), &environment.holder, Wait::Block).map_err(index_error)?;
+        Ok(Log { environment, directory, _lock: lock })
+    }
+
+    /// Returns the numbers of all actions, the newest first.
+    pub(super) fn numbers(&self) -> Result<Vec<u64>> {
+        let names = self.environment.disk.list(&self.directory).map_err(index_error)?;
+        let number = |name: &OsString| name.to_str()?.strip_suffix(ENDING)?.parse().ok();
+        let mut numbers: Vec<u64> = names.iter().filter_map(number).collect();
+        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(numbers)
+    }
+
+    /// Reads an action.
+    ///
+    /// # Errors
+    /// It is damaged, or of a newer version.
+    pub(super) fn read(&self, number: u64) -> Result<Entry> {
+        let path = self.path(number);
+        let bytes = self.environment.disk.read(&path).map_err(index_error)?;
+        let damaged = |what: String| Error::ActionLog { path: path.clone(), what };
+        let entry: Entry = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        match entry.version {
+            VERSION if entry.number == number => Ok(entry),
+            VERSION => Err(damaged("it is another action than its name says".to_owned())),
+            version => Err(damaged(format!("it has version {version}; this pneu reads version {VERSION}"))),
+        }
+    }
+
+    /// Begins an action: gives it a number and makes its steps durable. Removes the oldest ones.
+    ///
+    /// # Errors
+    /// The directory cannot be written.
+    pub(super) fn begin(&self, kind: Kind, steps: Vec<Step>) -> Result<Entry> {
+        let numbers = self.numbers()?;
+        for old in numbers.iter().skip(KEPT_COUNT - 1) {
+            self.environment.disk.remove(&self.path(*old)).map_err(index_error)?;
+        }
+        let number = numbers.first().map_or(1, |last| last + 1);
+        let time = self.environment.now_seconds();
+        let entry = Entry { version: VERSION, number, time, kind, state: State::Begun, steps };
+        self.write(&entry)?;
+        Ok(entry)
+    }
+
+    /// Replaces an action's file, durably.
+    ///
+    /// # Errors
+    /// The directory cannot be written. The old file is then still there.
+    pub(super) fn write(&self, entry: &Entry) -> Result<()> {
+        let bytes = serde_json::to_vec(entry)
+            .map_err(|error| Error::ActionLog { path: self.path(entry.number), what: error.to_string() })?;
+        let name = format!("{:012}{ENDING}", entry.number);
+        disk::publish(self.environment.disk.as_ref(), &self.directory, &name, &bytes).map_err(index_error)
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        self.directory.join(format!("{number:012}{ENDING}"))
+    }
+}
+
+fn index_error(error: disk::Error) -> Error {
+    Error::Index(index::Error::Disk(error))
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0.to_str() {
+            Some(text) => serializer.serialize_str(text),
+            None => serializer.serialize_str(&format!("\0{}", hex(self.0.as_os_str().as_bytes()))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Place {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Place, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let Some(digits) = text.strip_prefix('\0') else { return Ok(Place(PathBuf::from(text))) };
+        let byte = |place: usize| u8::from_str_radix(digits.get(place..place + 2)?, 16).ok();
+        let bytes: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
+        let bytes = bytes.ok_or_else(|| de::Error::custom("a path is not hexadecimal"))?;
+        Ok(Place(PathBuf::from(OsString::from_vec(bytes))))
+    }
+}
+
+impl AsRef<Path> for Place {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}

@@ -1,0 +1,282 @@
+//! Decides for an action where each file goes.
+//!
+//! Input: files as the index knows them, an action, the folders. Output: steps from place to place. Of the
+//! disk it asks only which names are taken. Changes nothing.
+
+use crate::action::folder::{Chosen, choose};
+use crate::action::log::Kind;
+use crate::error::{Error, Result};
+use index::{FolderPlace, FoundFile, Root, Subdirectory};
+use mail::Flags;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// An action on the files of messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Changes flags. A flag that is in both sets is added.
+    Flag {
+        /// Flags to add.
+        add: Flags,
+        /// Flags to remove.
+        remove: Flags,
+    },
+    /// Moves files into a folder: its name or path.
+    Move {
+        /// The folder.
+        folder: String,
+        /// Whether to create it if it does not exist.
+        creates: bool,
+    },
+    /// Copies files into a folder.
+    Copy {
+        /// The folder.
+        folder: String,
+        /// Whether to create it if it does not exist.
+        creates: bool,
+    },
+    /// Moves files into the trash of their root.
+    Delete,
+}
+
+/// One file, and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedStep {
+    /// The file.
+    pub file: FoundFile,
+    /// Its new place.
+    pub to: PathBuf,
+}
+
+/// What an action would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The steps, in order.
+    pub steps: Vec<PlannedStep>,
+    /// A folder to create before them.
+    pub new_folder: Option<PathBuf>,
+}
+
+/// What a plan depends on.
+pub(super) struct Surroundings<'a> {
+    /// All folders of the index.
+    pub folders: &'a [FolderPlace],
+    /// Its roots.
+    pub roots: &'a [Root],
+    /// The trash that the configuration names, by the name of the root.
+    pub trash: &'a dyn Fn(&Root) -> Option<String>,
+    /// Returns a name that no other file has.
+    pub unique_name: &'a dyn Fn() -> Vec<u8>,
+}
+
+/// Names of the trash in its root, in the order in which they are looked for.
+const TRASH_NAMES: [&str; 10] = [
+    "Trash",
+    "trash",
+    "[Gmail]/Trash",
+    "[Google Mail]/Trash",
+    "[Gmail]/Bin",
+    "Deleted Items",
+    "Deleted Messages",
+    "Deleted",
+    "INBOX/Trash",
+    "Papierkorb",
+];
+
+impl Action {
+    /// Returns what kind of action it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Action::Flag { .. } => Kind::Flag,
+            Action::Move { .. } => Kind::Move,
+            Action::Copy { .. } => Kind::Copy,
+            Action::Delete => Kind::Delete,
+        }
+    }
+}
+
+/// Decides where files go. Files that are there already have no step.
+///
+/// # Errors
+/// There is no such folder; there is no trash.
+pub(super) fn plan(files: Vec<FoundFile>, action: &Action, around: &Surroundings<'_>) -> Result<Plan> {
+    let mut plan = Plan::default();
+    let mut taken = HashSet::new();
+    match action {
+        Action::Flag { add, remove } => {
+            for file in files {
+                if let Some(to) = with_flags(&file, *add, *remove) {
+                    plan.steps.push(PlannedStep { file, to });
+                }
+            }
+        }
+        Action::Move { folder, creates } | Action::Copy { folder, creates } => {
+            let Chosen { path, is_new } = choose(folder, around.folders, around.roots, *creates)?;
+            plan.new_folder = is_new.then(|| path.clone());
+            for file in files {
+                put(&mut plan, &mut taken, around, file, &path);
+            }
+        }
+        Action::Delete => {
+            let mut known: Vec<(Root, PathBuf)> = Vec::new();
+            for file in files {
+                let place = match known.iter().find(|(root, _)| *root == file.root) {
+                    Some((_, place)) => place.clone(),
+                    None => {
+                        let place = trash(&file.root, around)?;
+                        known.push((file.root.clone(), place.clone()));
+                        place
+                    }
+                };
+                put(&mut plan, &mut taken, around, file, &place);
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// Plans that a file goes into a folder, under a name that no file there has.
+fn put(
+    plan: &mut Plan,
+    taken: &mut HashSet<PathBuf>,
+    around: &Surroundings<'_>,
+    file: FoundFile,
+    folder: &Path,
+) {
+    if file.folder == folder {
+        return;
+    }
+    let directory = folder.join(file.subdirectory.name());
+    let name = mail::name_elsewhere(&file.name);
+    let mut to = mail::join(&directory, &name);
+    if taken.contains(&to) || mail::stat_entry(&to).is_ok() {
+        let rest = name.get(mail::parse_name(&name).unique.len()..).unwrap_or_default();
+        to = mail::join(&directory, &[(around.unique_name)().as_slice(), rest].concat());
+    }
+    taken.insert(to.clone());
+    plan.steps.push(PlannedStep { file, to });
+}
+
+/// Returns the place of a file after its flags changed; `None` if they do not. A file with flags is in `cur`.
+fn with_flags(file: &FoundFile, add: Flags, remove: Flags) -> Option<PathBuf> {
+    let before = mail::parse_name(&file.name).flags;
+    let after = (before - remove) | add;
+    if after == before && (file.subdirectory == Subdirectory::Cur || add.is_empty()) {
+        return None;
+    }
+    let name = mail::with_flags(&file.name, after);
+    Some(mail::join(&file.folder.join(Subdirectory::Cur.name()), &name))
+}
+
+/// Returns the trash of a root.
+fn trash(root: &Root, around: &Surroundings<'_>) -> Result<PathBuf> {
+    let own: Vec<FolderPlace> =
+        around.folders.iter().filter(|folder| folder.path.starts_with(&root.path)).cloned().collect();
+    if let Some(name) = (around.trash)(root) {
+        return choose(&name, &own, around.roots, false).map(|chosen| chosen.path);
+    }
+    let usual = TRASH_NAMES.iter().find_map(|name| choose(name, &own, &[], false).ok());
+    usual.map(|chosen| chosen.path).ok_or_else(|| Error::NoTrash { root: root.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root() -> Root {
+        Root { name: "mail".into(), path: "/m".into() }
+    }
+
+    fn file(folder: &str, subdirectory: Subdirectory, name: &str) -> FoundFile {
+        FoundFile {
+            root: root(),
+            folder: mail::join(Path::new("/m"), folder.as_bytes()),
+            subdirectory,
+            name: name.as_bytes().to_vec(),
+            inode: 1,
+            size_bytes: 2,
+            mtime_ns: 3,
+            sha256: [0; 32],
+        }
+    }
+
+    fn folders(names: &[&str]) -> Vec<FolderPlace> {
+        let place = |name: &&str| FolderPlace {
+            name: format!("/{name}"),
+            disk_name: format!("/{name}"),
+            path: mail::join(Path::new("/m"), name.as_bytes()),
+        };
+        names.iter().map(place).collect()
+    }
+
+    fn planned(files: Vec<FoundFile>, action: &Action, names: &[&str], trash: Option<&str>) -> String {
+        let around = Surroundings {
+            folders: &folders(names),
+            roots: &[root()],
+            trash: &|_| trash.map(str::to_owned),
+            unique_name: &|| b"fresh".to_vec(),
+        };
+        match plan(files, action, &around) {
+            Ok(plan) => plan
+                .steps
+                .iter()
+                .map(|step| format!("{} > {}", step.file.path().display(), step.to.display()))
+                .collect::<Vec<_>>()
+                .join("\n"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn flags_change_names_and_bring_new_files_into_cur() {
+        let files = || {
+            vec![
+                file("a", Subdirectory::Cur, "1:2,S"),
+                file("a", Subdirectory::Cur, "2,U=7:2,FS"),
+                file("a", Subdirectory::New, "3"),
+            ]
+        };
+        let flag = |add, remove| planned(files(), &Action::Flag { add, remove }, &[], None);
+        assert_eq!(
+            flag(Flags::FLAGGED, Flags::NONE),
+            "/m/a/cur/1:2,S > /m/a/cur/1:2,FS\n/m/a/new/3 > /m/a/cur/3:2,F"
+        );
+        assert_eq!(
+            flag(Flags::NONE, Flags::SEEN | Flags::FLAGGED),
+            "/m/a/cur/1:2,S > /m/a/cur/1:2,\n/m/a/cur/2,U=7:2,FS > /m/a/cur/2,U=7:2,"
+        );
+        assert_eq!(flag(Flags::SEEN, Flags::SEEN), "/m/a/new/3 > /m/a/cur/3:2,S");
+    }
+
+    #[test]
+    fn files_go_into_a_folder_without_the_numbers_of_the_old_one_and_under_names_of_their_own() {
+        let files = vec![
+            file("a", Subdirectory::Cur, "1,U=5,S=9:2,S"),
+            file("b", Subdirectory::New, "1,S=9:2,S"),
+            file("c", Subdirectory::Cur, "1,U=6,S=9:2,S"),
+            file("to", Subdirectory::Cur, "2:2,"),
+        ];
+        let action = Action::Move { folder: "to".into(), creates: false };
+        assert_eq!(
+            planned(files.clone(), &action, &["a", "to"], None),
+            "/m/a/cur/1,U=5,S=9:2,S > /m/to/cur/1,S=9:2,S\n\
+             /m/b/new/1,S=9:2,S > /m/to/new/1,S=9:2,S\n\
+             /m/c/cur/1,U=6,S=9:2,S > /m/to/cur/fresh,S=9:2,S"
+        );
+        assert_eq!(planned(files, &action, &["a"], None), "there is no folder to");
+    }
+
+    #[test]
+    fn the_trash_is_the_configured_one_or_one_with_a_usual_name() {
+        let deleted = |names: &[&str], trash| {
+            planned(vec![file("a", Subdirectory::Cur, "1:2,S")], &Action::Delete, names, trash)
+        };
+        assert_eq!(deleted(&["a", "Trash"], None), "/m/a/cur/1:2,S > /m/Trash/cur/1:2,S");
+        assert_eq!(deleted(&["a", ".Trash"], None), "/m/a/cur/1:2,S > /m/.Trash/cur/1:2,S");
+        assert_eq!(deleted(&["a", "Trash", "Bin"], Some("Bin")), "/m/a/cur/1:2,S > /m/Bin/cur/1:2,S");
+        assert_eq!(deleted(&["a", "Trash"], Some("Bin")), "there is no folder Bin");
+        assert_eq!(deleted(&["a"], None), "there is no trash in /m");
+        let there = vec![file("Trash", Subdirectory::Cur, "1:2,S")];
+        assert_eq!(planned(there, &Action::Delete, &["Trash"], None), "");
+    }
+}

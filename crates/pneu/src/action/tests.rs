@@ -1,0 +1,323 @@
+//! Tests of actions: what they do to files, what undo brings back, and a crash at each operation.
+
+use crate::action::carry_out::{Hands, RealHands, carry_out, recover, undo};
+use crate::action::log::{Kind, Log, Place, State, Step};
+use crate::{Action, Host, Settings};
+use index::{Environment, Root, UpdateOptions};
+use mail::Flags;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use work::Silent;
+
+struct Fixture {
+    place: tempfile::TempDir,
+    host: Host,
+}
+
+impl Fixture {
+    /// Makes some folders with messages, and indexes them.
+    fn new() -> Fixture {
+        let place = tempfile::tempdir().unwrap();
+        let host = Host::new(Settings::new(place.path().join("data")));
+        let fixture = Fixture { place, host };
+        for folder in ["inbox", "archive", "Trash"] {
+            mail::create_directory(&fixture.mail()).unwrap();
+            mail::create_folder(&fixture.mail().join(folder)).unwrap();
+        }
+        for (path, subject) in [
+            ("inbox/cur/1.a,U=1:2,S", "one"),
+            ("inbox/cur/2.a,U=2:2,FS", "two"),
+            ("inbox/new/3.a", "three"),
+            ("archive/cur/4.a:2,S", "four"),
+            ("archive/cur/5.a:2,S", "one"),
+        ] {
+            let letter = format!(
+                "From: ana@example.org\nSubject: {subject}\nMessage-ID: <{subject}@x>\n\nbody {subject}\n"
+            );
+            std::fs::write(fixture.mail().join(path), letter).unwrap();
+        }
+        let roots = [Root { name: "mail".into(), path: fixture.mail() }];
+        fixture.host.update(&roots, &UpdateOptions::default(), &Silent).unwrap();
+        fixture
+    }
+
+    fn mail(&self) -> PathBuf {
+        self.place.path().join("Mail")
+    }
+
+    fn act(&self, query: &str, action: &Action) -> String {
+        let query = self.host.view().unwrap().query(query).unwrap();
+        let planned = self.host.plan_action(&query, action).unwrap().steps.len();
+        let acted = self.host.act(&query, action, &Silent).unwrap();
+        assert!(planned as u64 >= acted.file_count);
+        let left: Vec<&str> = acted.left.iter().map(|left| left.why.as_str()).collect();
+        format!("{} {} {}", acted.message_count, acted.file_count, left.join(", ")).trim_end().to_owned()
+    }
+
+    fn undo(&self) -> String {
+        match self.host.undo(&Silent).unwrap() {
+            Some((undone, left)) => {
+                let left: Vec<&str> = left.iter().map(|left| left.why.as_str()).collect();
+                format!("{:?} {} {}", undone.kind, undone.files.len(), left.join(", ")).trim_end().to_owned()
+            }
+            None => "nothing".to_owned(),
+        }
+    }
+
+    /// Returns the files of a folder, in order.
+    fn files(&self, folder: &str) -> Vec<String> {
+        let mut files = Vec::new();
+        for directory in ["cur", "new"] {
+            for entry in std::fs::read_dir(self.mail().join(folder).join(directory)).unwrap() {
+                files.push(format!("{directory}/{}", entry.unwrap().file_name().into_string().unwrap()));
+            }
+        }
+        files.sort();
+        files
+    }
+
+    /// Returns what the index finds, and checks that a pass over all mail finds nothing to do.
+    fn count(&self, query: &str) -> u64 {
+        let view = self.host.view().unwrap();
+        let count = view.count(&view.query(query).unwrap()).unwrap();
+        let roots = [Root { name: "mail".into(), path: self.mail() }];
+        let summary = self.host.update(&roots, &UpdateOptions::default(), &Silent).unwrap();
+        assert_eq!((summary.added, summary.moved, summary.gone), (0, 0, 0), "the index was in step");
+        count
+    }
+}
+
+fn move_to(folder: &str) -> Action {
+    Action::Move { folder: folder.into(), creates: true }
+}
+
+#[test]
+fn what_is_moved_is_found_there_and_comes_back_by_undo() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.act("maildir:/inbox", &move_to("lists/rust")), "3 3");
+    assert_eq!(fixture.files("inbox"), [""; 0]);
+    assert_eq!(fixture.files("lists/rust"), ["cur/1.a:2,S", "cur/2.a:2,FS", "new/3.a"]);
+    assert_eq!(fixture.count("maildir:/lists/rust"), 3);
+    // mbsync gives one its number in the new folder, and a user reads another.
+    let place = fixture.mail().join("lists/rust");
+    std::fs::rename(place.join("cur/1.a:2,S"), place.join("cur/1.a,U=9:2,S")).unwrap();
+    std::fs::rename(place.join("new/3.a"), place.join("cur/3.a:2,S")).unwrap();
+    std::fs::remove_file(place.join("cur/2.a:2,FS")).unwrap();
+    assert_eq!(fixture.undo(), "Move 3 it was moved, changed or removed since");
+    assert_eq!(fixture.files("inbox"), ["cur/1.a:2,S", "cur/3.a:2,S"]);
+    assert_eq!((fixture.count("maildir:/inbox"), fixture.count("maildir:/lists/rust")), (2, 0));
+    assert_eq!(fixture.undo(), "nothing");
+}
+
+#[test]
+fn actions_are_undone_one_after_the_other() {
+    let fixture = Fixture::new();
+    let flag = |add, remove| Action::Flag { add, remove };
+    assert_eq!(fixture.act("maildir:/inbox", &flag(Flags::FLAGGED, Flags::SEEN)), "3 3");
+    assert_eq!(fixture.files("inbox"), ["cur/1.a,U=1:2,F", "cur/2.a,U=2:2,F", "cur/3.a:2,F"]);
+    assert_eq!(fixture.count("maildir:/inbox and flag:flagged and flag:unread"), 3);
+    assert_eq!(fixture.act("subject:two or subject:four", &Action::Delete), "2 2");
+    assert_eq!(fixture.files("Trash"), ["cur/2.a:2,F", "cur/4.a:2,S"]);
+    let undoable = fixture.host.undoable().unwrap();
+    assert_eq!(undoable.iter().map(|action| action.kind).collect::<Vec<_>>(), [Kind::Delete, Kind::Flag]);
+    assert_eq!(undoable[0].files[1].1, fixture.mail().join("Trash/cur/2.a:2,F"));
+    assert_eq!(fixture.undo(), "Delete 2");
+    assert_eq!(fixture.files("archive"), ["cur/4.a:2,S", "cur/5.a:2,S"]);
+    // Flags that changed since stay as they are.
+    let inbox = fixture.mail().join("inbox/cur");
+    std::fs::rename(inbox.join("1.a,U=1:2,F"), inbox.join("1.a,U=1:2,FRS")).unwrap();
+    assert_eq!(fixture.undo(), "Flag 3");
+    assert_eq!(fixture.files("inbox"), ["cur/1.a,U=1:2,RS", "cur/2.a:2,FS", "new/3.a"]);
+    assert_eq!(fixture.count("flag:new"), 1);
+    assert_eq!(fixture.undo(), "nothing");
+}
+
+#[test]
+fn a_copy_goes_away_by_undo_unless_it_is_the_only_one() {
+    let fixture = Fixture::new();
+    let copy = Action::Copy { folder: "archive".into(), creates: false };
+    assert_eq!(fixture.act("subject:two or subject:three", &copy), "2 2");
+    assert_eq!(fixture.files("archive"), ["cur/2.a:2,FS", "cur/4.a:2,S", "cur/5.a:2,S", "new/3.a"]);
+    assert_eq!(fixture.count("maildir:/archive"), 4);
+    std::fs::remove_file(fixture.mail().join("inbox/new/3.a")).unwrap();
+    assert_eq!(fixture.undo(), "Copy 2 the file that it was copied from is gone, so it stays");
+    assert_eq!(fixture.files("archive"), ["cur/4.a:2,S", "cur/5.a:2,S", "new/3.a"]);
+    assert_eq!(fixture.files("inbox"), ["cur/1.a,U=1:2,S", "cur/2.a,U=2:2,FS"]);
+}
+
+#[test]
+fn folders_in_the_query_say_which_files_are_meant() {
+    let fixture = Fixture::new();
+    // One message has a file in each folder.
+    assert_eq!(fixture.act("maildir:/inbox and subject:one", &move_to("Trash")), "1 1");
+    assert_eq!(fixture.files("archive"), ["cur/4.a:2,S", "cur/5.a:2,S"]);
+    assert_eq!(fixture.act("subject:one", &move_to("inbox")), "1 2");
+    assert_eq!(fixture.files("inbox"), ["cur/1.a:2,S", "cur/2.a,U=2:2,FS", "cur/5.a:2,S", "new/3.a"]);
+    assert_eq!(fixture.act("subject:one", &move_to("inbox")), "0 0", "they are there");
+}
+
+#[test]
+fn a_file_that_changed_is_looked_for_again_and_never_moved_on_a_guess() {
+    let fixture = Fixture::new();
+    let inbox = fixture.mail().join("inbox");
+    std::fs::rename(inbox.join("cur/1.a,U=1:2,S"), inbox.join("cur/1.a,U=1:2,RS")).unwrap();
+    std::fs::remove_file(inbox.join("cur/2.a,U=2:2,FS")).unwrap();
+    std::fs::write(inbox.join("cur/2.a,U=2:2,FS"), "Subject: another\n\nother text\n").unwrap();
+    assert_eq!(fixture.act("maildir:/inbox and (subject:one or subject:two)", &move_to("archive")), "1 1");
+    assert_eq!(fixture.files("archive"), ["cur/1.a:2,RS", "cur/4.a:2,S", "cur/5.a:2,S"]);
+    assert_eq!(fixture.files("inbox"), ["cur/2.a,U=2:2,FS", "new/3.a"]);
+}
+
+/// Hands that end the process, as it were, at one operation.
+struct Crashing {
+    left: Cell<usize>,
+}
+
+impl Crashing {
+    fn count(&self) {
+        let left = self.left.get();
+        assert!(left > 0, "a crash");
+        self.left.set(left - 1);
+    }
+}
+
+impl Hands for Crashing {
+    fn move_file(&self, from: &Path, to: &Path) -> mail::Result<()> {
+        self.count();
+        // To another file system, a move is a copy and a removal.
+        let directories = from.parent().zip(to.parent()).unwrap();
+        let device = |path: &Path| mail::stat_entry(path).unwrap().device;
+        if device(directories.0) != device(directories.1) {
+            mail::copy_file(from, to)?;
+            self.count();
+            RealHands.sync(directories.1)?;
+            return RealHands.remove(from);
+        }
+        RealHands.move_file(from, to)
+    }
+
+    fn copy_file(&self, from: &Path, to: &Path) -> mail::Result<()> {
+        self.count();
+        RealHands.copy_file(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> mail::Result<()> {
+        self.count();
+        RealHands.remove(path)
+    }
+
+    fn sync(&self, directory: &Path) -> mail::Result<()> {
+        self.count();
+        RealHands.sync(directory)
+    }
+}
+
+/// Returns the contents of all files of two folders, each with how often it is in either.
+fn contents(folders: &[PathBuf; 2]) -> BTreeMap<String, [usize; 2]> {
+    let mut found: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    for (number, folder) in folders.iter().enumerate() {
+        for directory in ["cur", "new"] {
+            for entry in std::fs::read_dir(folder.join(directory)).unwrap() {
+                let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+                found.entry(text).or_default()[number] += 1;
+            }
+        }
+    }
+    found
+}
+
+/// Writes two messages into the first folder. Returns the steps that bring them into the other.
+fn steps_between(folders: &[PathBuf; 2]) -> Vec<Step> {
+    let step = |number: usize| {
+        let from = folders[0].join(format!("cur/{number}:2,"));
+        std::fs::write(&from, format!("letter {number}")).unwrap();
+        let stat = mail::stat_entry(&from).unwrap();
+        Step {
+            from: Place(from),
+            to: Place(folders[1].join(format!("cur/{number}:2,S"))),
+            inode: stat.inode,
+            new_inode: None,
+            size_bytes: stat.size_bytes,
+            mtime_ns: stat.mtime_ns,
+            is_done: false,
+        }
+    };
+    (0..2).map(step).collect()
+}
+
+/// Does something that may crash. Returns whether it came to its end.
+fn ends(work: &dyn Fn()) -> bool {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let ended = catch_unwind(AssertUnwindSafe(work)).is_ok();
+    std::panic::set_hook(hook);
+    ended
+}
+
+/// Crashes at each operation of an action and of its undo, and looks at what is there.
+fn crash(kind: Kind, target: &Path) {
+    let unique = || b"unique".to_vec();
+    for operation in 0.. {
+        let place = tempfile::tempdir().unwrap();
+        let environment: Environment = Settings::new(place.path().join("data")).environment;
+        let folders = [place.path().join("a"), target.join(format!("{kind:?}{operation}"))];
+        folders.iter().for_each(|folder| mail::create_folder(folder).unwrap());
+        let steps = steps_between(&folders);
+        let act = |hands: &dyn Hands| {
+            let log = Log::take(&environment).unwrap();
+            recover(&log, hands, &unique).unwrap();
+            let mut entry = log.begin(kind, steps.clone()).unwrap();
+            carry_out(&log, hands, &mut entry).unwrap();
+            undo(&log, hands, &mut entry, &unique).unwrap();
+        };
+        let is_through = ends(&|| act(&Crashing { left: Cell::new(operation) }));
+        let everywhere = |found: &BTreeMap<String, [usize; 2]>| {
+            assert_eq!(found.len(), 2, "{kind:?} {operation}: a message is lost: {found:?}");
+        };
+        everywhere(&contents(&folders));
+        // Whoever comes next may crash as well.
+        for again in 0..4 {
+            ends(&|| {
+                let log = Log::take(&environment).unwrap();
+                recover(&log, &Crashing { left: Cell::new(again) }, &unique).unwrap();
+            });
+            everywhere(&contents(&folders));
+        }
+        let log = Log::take(&environment).unwrap();
+        recover(&log, &RealHands, &unique).unwrap();
+        let mut entry = log.read(1).unwrap();
+        assert!(matches!(entry.state, State::Done | State::Undone), "{kind:?} {operation}");
+        let found = contents(&folders);
+        everywhere(&found);
+        if kind != Kind::Copy {
+            assert!(
+                found.values().all(|counts| counts[0] + counts[1] == 1),
+                "{kind:?} {operation}: {found:?}"
+            );
+        }
+        if entry.state == State::Done {
+            assert_eq!(undo(&log, &RealHands, &mut entry, &unique).unwrap(), [], "{kind:?} {operation}");
+        }
+        let found = contents(&folders);
+        assert!(found.values().all(|counts| *counts == [1, 0]), "{kind:?} {operation}: {found:?}");
+        if is_through {
+            assert!(operation > 5, "there was something to crash at");
+            return;
+        }
+    }
+}
+
+#[test]
+fn after_a_crash_at_any_operation_each_message_is_somewhere_and_undo_brings_all_back() {
+    let here = tempfile::tempdir().unwrap();
+    for kind in [Kind::Move, Kind::Delete, Kind::Copy] {
+        crash(kind, here.path());
+    }
+    // Another file system, if this machine has one to write to.
+    if let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") {
+        crash(Kind::Move, elsewhere.path());
+        crash(Kind::Copy, elsewhere.path());
+    }
+}
