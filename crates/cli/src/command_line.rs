@@ -41,6 +41,21 @@ pub(crate) fn parse(
     command_line::parse(program, COMMANDS, &arguments)
 }
 
+/// Returns whether the command is `deliver`, even if the arguments are wrong.
+pub(crate) fn is_delivery(arguments: &[OsString]) -> bool {
+    let mut words = arguments.iter().skip(1);
+    while let Some(word) = words.next() {
+        let word = word.to_string_lossy();
+        match word.as_ref() {
+            // Options of all commands that have a value.
+            "--data" | "--maildir" | "--color" => _ = words.next(),
+            option if option.starts_with('-') => {}
+            command => return command == "deliver",
+        }
+    }
+    false
+}
+
 /// Returns the definition of the command line as help shows it.
 pub(crate) fn definition() -> clap::Command {
     command_line::definition::<Common, Session>(program(), COMMANDS)

@@ -36,11 +36,19 @@ fn main() -> ExitCode {
     if let Some(line) = Line::asked(&arguments) {
         return complete::answer(&line, command_line::full_definition, &surroundings);
     }
+    let delivers = command_line::is_delivery(&arguments);
     let request = match command_line::parse(arguments) {
         Ok(request) => request,
+        // Help, too, may come from a folder's name that is an option: no message was stored.
+        Err(error) if delivers && command::deliver::is_fed() => {
+            exit::usage(&error);
+            return exit::code(&Err(error_meaning::NotDelivered.into()), 0, error_meaning::of);
+        }
         Err(error) => return exit::usage(&error),
     };
     let session = session::Session::new(&request.common, surroundings, command_line::definition);
+    let refused = |error| if delivers { command::deliver::not_delivered(&error) } else { error };
+    let session = session.map_err(refused);
     let result = session.and_then(|session| {
         let result = request.command.run(&session);
         complain_of_clock(&result, &session);

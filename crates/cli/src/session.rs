@@ -70,6 +70,7 @@ impl Session {
     ) -> Result<Session> {
         let screen = surroundings.terminal;
         let data = match (&common.data, &surroundings.data_home) {
+            (Some(data), _) if data.is_absolute() => data.clone(),
             (Some(data), _) => {
                 environment::current_directory().context("the current directory is gone")?.join(data)
             }

@@ -3,10 +3,15 @@
 //! Input: messages on standard input. Output: files, what is found, exit codes. Does not depend on how the
 //! index is brought in step.
 
-use crate::support::{Home, Run, letter, run_with_input};
+use crate::support::{Home, Run, end, letter, run_with_input};
+use rustix::fs::FlockOperation;
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 fn deliver(home: &Home, arguments: &[&str], message: &[u8]) -> Run {
     let arguments: Vec<&str> = ["deliver"].iter().chain(arguments).copied().collect();
@@ -77,7 +82,8 @@ fn what_is_not_delivered_is_tried_again_and_leaves_nothing() {
         (&["List/Rust"], &message, "there is no folder List/Rust; did you mean /lists/rust?"),
         (&["--create", "../out"], &message, "it has the part \".\" or \"..\""),
         (&["--create", "/usr/../out"], &message, "that path is in no root"),
-        (&["/"], b"", "the message is empty"),
+        (&["--create", "~/out"], &message, "a path in the home directory must be written out"),
+        (&["/"], b"", "cannot read the message: it is empty"),
         (&["--tag", "a b", "/"], &message, "\"a b\" cannot be a tag"),
     ] {
         let run = deliver(&home, arguments, input);
@@ -87,7 +93,14 @@ fn what_is_not_delivered_is_tried_again_and_leaves_nothing() {
     assert!(files(&home.mail().join("new")).is_empty() && files(&home.mail().join("tmp")).is_empty());
     assert_eq!(home.subjects("river"), [""; 0]);
     assert!(!home.path().join("out").exists());
-    assert_eq!(deliver(&home, &["--flags", "X", "/"], &message).code, Some(2), "a wrong command line");
+    // Whatever a filter makes of a message's header: no message was stored.
+    for wrong in
+        [&["--flags", "X", "/"][..], &["--help"], &["-h"], &["-V"], &[], &["/", "/"], &["--", "--help"]]
+    {
+        assert_eq!(deliver(&home, wrong, &message).code, Some(75), "{wrong:?}");
+    }
+    let homeless = run_with_input(home.command(&["deliver", "/"]).env_remove("HOME"), &message);
+    assert_eq!(homeless.code, Some(75), "{homeless:?}");
 }
 
 #[test]
@@ -147,7 +160,7 @@ fn a_folder_is_made_once_and_found() {
     assert_silent(&deliver(&home, &["archive/2026"], &letter("9", "Ninth wave", "a tunnel")));
     assert_eq!(home.subjects("maildir:/archive/2026"), ["Ninth wave"]);
     for (name, part) in [
-        ("archive/2026", "there is such a folder"),
+        ("archive/2026", "archive/2026 exists"),
         ("a/new", "cur, new and tmp are the parts of a folder"),
         ("../a", "it has the part \".\" or \"..\""),
     ] {
@@ -155,4 +168,80 @@ fn a_folder_is_made_once_and_found() {
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{name}");
         assert!(run.err.contains(part), "{name}: {}", run.err);
     }
+}
+
+#[test]
+fn a_signal_before_the_message_is_stored_means_try_again_and_after_it_done() {
+    let home = Home::indexed();
+    let message = letter("9", "Ninth wave", "a tunnel under the river");
+    let start = || {
+        let mut command = home.command(&["deliver", "/"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let place = |directory: &str| files(&home.mail().join(directory));
+    let wait_for = |directory: &str| {
+        while place(directory).is_empty() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let terminate = |child: &Child| kill_process(Pid::from_child(child), Signal::TERM).unwrap();
+    // The filter that feeds the message hangs.
+    let mut child = start();
+    child.stdin.as_mut().unwrap().write_all(&message).unwrap();
+    wait_for("tmp");
+    terminate(&child);
+    let stdin = child.stdin.take();
+    let run = end(child);
+    drop(stdin);
+    assert_eq!((run.code, run.out.as_str()), (Some(75), ""), "{run:?}");
+    assert!(run.err.contains("cannot read the message: interrupted"), "{}", run.err);
+    assert!(place("tmp").is_empty() && place("new").is_empty());
+    // Another process writes to the index.
+    let lock = fs::File::open(home.index_directory().join("lock")).unwrap();
+    rustix::fs::flock(&lock, FlockOperation::LockExclusive).unwrap();
+    let mut child = start();
+    child.stdin.take().unwrap().write_all(&message).unwrap();
+    wait_for("new");
+    terminate(&child);
+    let run = end(child);
+    assert_eq!((run.code, run.out.as_str()), (Some(0), ""), "{run:?}");
+    assert!(run.err.contains("the message is delivered, but not indexed: interrupted"), "{}", run.err);
+    drop(lock);
+    home.good(&["index"]);
+    assert_eq!(home.subjects("river"), ["Ninth wave"]);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_no_reason_to_deliver_twice() {
+    let home = Home::indexed();
+    let message = letter("9", "Ninth wave", "a tunnel under the river");
+    let limited = |blocks: u32| {
+        let own = home.command(&["deliver", "/"]);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -f {blocks}; exec \"$@\""), "sh"]).arg(own.get_program());
+        command.args(own.get_args()).env("HOME", home.path()).current_dir(home.path());
+        run_with_input(&mut command, &message)
+    };
+    let run = limited(0);
+    assert_eq!(run.code, Some(75), "{run:?}");
+    assert!(files(&home.mail().join("new")).is_empty() && files(&home.mail().join("tmp")).is_empty());
+    // The message has room, a segment of text has not.
+    let run = limited(1);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.err.contains("the message is delivered, but not indexed: "), "{}", run.err);
+    assert_eq!(files(&home.mail().join("new")).len(), 1);
+}
+
+#[test]
+fn what_is_wrong_with_other_files_is_not_said_of_this_one() {
+    let home = Home::indexed();
+    std::os::unix::fs::symlink("/etc/passwd", home.mail().join("lists/rust/cur/5:2,S")).unwrap();
+    assert_silent(&deliver(&home, &["--tag", "river", "lists/rust"], &letter("9", "Ninth wave", "a tunnel")));
+    assert_eq!(home.subjects("tag:river"), ["Ninth wave"]);
+    home.folder("apart");
+    fs::write(home.mail().join("apart/.noindex"), "").unwrap();
+    let path = home.mail().join("apart");
+    let run = deliver(&home, &[path.to_str().unwrap()], &letter("10", "Tenth", "a tunnel"));
+    assert_eq!(run.code, Some(0));
+    assert!(run.err.contains("is not indexed: its folder is excluded"), "{}", run.err);
 }

@@ -36,7 +36,7 @@ pub use maildir::file_name::{
 pub use maildir::find::{find_folders, find_folders_within, folders_left_out};
 pub use maildir::flags::Flags;
 pub use maildir::folder::{Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders};
-pub use maildir::folder_name::readable_folder;
+pub use maildir::folder_name::{encoded_folder, readable_folder};
 pub use maildir::keywords::{
     KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,
 };

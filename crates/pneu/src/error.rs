@@ -83,6 +83,18 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
+    /// A new folder is there already.
+    #[error("the folder {} exists", path.display())]
+    FolderExists {
+        /// Its path.
+        path: PathBuf,
+    },
+    /// A pass did not index a file, and no error says why: its folder is excluded.
+    #[error("{} is not indexed: its folder is excluded, or another program moved the file", path.display())]
+    NotIndexed {
+        /// The file.
+        path: PathBuf,
+    },
     /// A message or a folder could not be stored.
     #[error(transparent)]
     Delivery(mail::Error),
@@ -137,6 +149,8 @@ impl Error {
             Error::NoTrash { .. } => Some(Remedy::NameTrash),
             Error::NoFolder { .. }
             | Error::ActionLog { .. }
+            | Error::FolderExists { .. }
+            | Error::NotIndexed { .. }
             | Error::FolderName { .. }
             | Error::Delivery(_)
             | Error::NoMatch { .. }

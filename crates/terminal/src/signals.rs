@@ -5,7 +5,7 @@
 //! stays ignored, as nohup(1) requires. SIGQUIT is not handled: it ends the process at once.
 
 use crate::{complaint, environment, exit};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{SigId, flag, low_level};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -40,6 +40,15 @@ pub trait Lock: Send + std::fmt::Debug {
 
     /// Releases it; the process ends next.
     fn give_up(&self);
+}
+
+/// Makes a write beyond the limit on the size of files (`ulimit -f`) an error, where it would end the
+/// process: what is half done can be told then.
+///
+/// # Errors
+/// The system refuses the signal's handler.
+pub fn survive_file_size_limit() -> io::Result<()> {
+    flag::register(SIGXFSZ, Arc::default()).map(|_| ())
 }
 
 static HEARD: OnceLock<Signals> = OnceLock::new();

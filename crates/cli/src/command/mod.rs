@@ -10,7 +10,7 @@ mod completions;
 mod contacts;
 mod count;
 mod delete;
-mod deliver;
+pub(crate) mod deliver;
 mod find;
 mod flag;
 mod index;

@@ -40,8 +40,7 @@ pub fn create_folder(folder: &Path) -> Result<()> {
 /// else in `new`. When this returns, the file and its name are durable.
 ///
 /// # Errors
-/// The folder cannot be written; `message` cannot be read, or is empty. After a failed sync of the directory
-/// the file may be there nevertheless: twice is better than never.
+/// The folder cannot be written; `message` cannot be read, or is empty. The message is not there then.
 pub fn deliver(folder: &Path, name: &[u8], flags: Option<Flags>, message: &mut dyn Read) -> Result<PathBuf> {
     let temporary = Temporary::create(folder, name)?;
     temporary.write(message)?;
@@ -50,10 +49,28 @@ pub fn deliver(folder: &Path, name: &[u8], flags: Option<Flags>, message: &mut d
         None => ("new", name.to_vec()),
     };
     let directory = folder.join(directory);
+    // Opened before the file appears there: after that nothing should go wrong.
+    let open = File::open(&directory).map_err(|source| Error::io("open", &directory, source))?;
     let path = join(&directory, &name);
-    rename_to_new(&temporary.path, &path).map_err(|source| Error::io("create", &path, source))?;
-    sync_directory(&directory)?;
-    Ok(path)
+    publish(&temporary.path, &path).map_err(|source| Error::io("create", &path, source))?;
+    match sync(&open) {
+        // If it can be removed, whoever tries again delivers it once. If not, it is there: twice is worse.
+        Err(source) if std::fs::remove_file(&path).is_ok() => Err(Error::io("sync", &directory, source)),
+        _ => Ok(path),
+    }
+}
+
+/// Gives a file in `tmp` its name. The name in `tmp` may stay.
+fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
+    match renameat_with(CWD, temporary, CWD, path, RenameFlags::NOREPLACE) {
+        Err(error) if is_unsupported(error) => std::fs::hard_link(temporary, path),
+        done => Ok(done?),
+    }
+}
+
+/// Returns whether a file system cannot rename without replacing.
+fn is_unsupported(error: Errno) -> bool {
+    [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP, Errno::PERM].contains(&error)
 }
 
 /// Returns the name of this host, for the names of files.
@@ -67,10 +84,10 @@ pub fn host_name() -> String {
 /// There is a file of that name; other errors of the system.
 pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Not every file system can do it at once.
-        Err(Errno::INVAL | Errno::NOSYS) => {
+        Err(error) if is_unsupported(error) => {
             std::fs::hard_link(from, to)?;
-            std::fs::remove_file(from)
+            // It keeps one name, whichever.
+            std::fs::remove_file(from).inspect_err(|_| _ = std::fs::remove_file(to))
         }
         done => Ok(done?),
     }
@@ -81,8 +98,20 @@ pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
 /// # Errors
 /// It cannot be opened or synced.
 pub fn sync_directory(directory: &Path) -> Result<()> {
-    let synced = File::open(directory).and_then(|open| open.sync_all());
+    let synced = File::open(directory).and_then(|open| sync(&open));
     synced.map_err(|source| Error::io("sync", directory, source))
+}
+
+/// Syncs an open directory. Some file systems, such as those of FUSE, cannot do that, and need not.
+fn sync(directory: &File) -> io::Result<()> {
+    let is_unsupported = |error: &io::Error| {
+        let code = error.raw_os_error();
+        [Errno::INVAL, Errno::OPNOTSUPP, Errno::NOSYS].iter().any(|known| Some(known.raw_os_error()) == code)
+    };
+    match directory.sync_all() {
+        Err(error) if is_unsupported(&error) => Ok(()),
+        done => done,
+    }
 }
 
 /// A file in `tmp`. It is removed when this is dropped, if it still has that name.
@@ -111,10 +140,13 @@ impl Temporary {
     }
 
     fn write(&self, message: &mut dyn Read) -> Result<()> {
-        let refused = |source| Error::io("write", &self.path, source);
-        let count = copy(message, &self.file).map_err(refused)?;
+        let count = copy(message, &self.file).map_err(|error| match error {
+            Copying::Reading(source) => Error::io("read", Path::new("the message"), source),
+            Copying::Writing(source) => Error::io("write", &self.path, source),
+        })?;
         if count == 0 {
-            return Err(refused(io::Error::new(io::ErrorKind::InvalidData, "the message is empty")));
+            let empty = io::Error::new(io::ErrorKind::InvalidData, "it is empty");
+            return Err(Error::io("read", Path::new("the message"), empty));
         }
         self.file.sync_all().map_err(|source| Error::io("sync", &self.path, source))
     }
@@ -132,17 +164,33 @@ fn has_messages(folder: &Path) -> bool {
     ["cur", "new"].into_iter().all(|directory| folder.join(directory).is_dir())
 }
 
+/// Which half of copying failed.
+enum Copying {
+    Reading(io::Error),
+    Writing(io::Error),
+}
+
 /// Copies a message without an mbox's line in front of it. Returns how many bytes it has.
-fn copy(message: &mut dyn Read, mut file: &File) -> io::Result<u64> {
+fn copy(message: &mut dyn Read, mut file: &File) -> std::result::Result<u64, Copying> {
     let mut reader = BufReader::with_capacity(1 << 16, message);
     let mut begin = Vec::new();
-    reader.by_ref().take(ENVELOPE.len() as u64).read_to_end(&mut begin)?;
+    reader.by_ref().take(ENVELOPE.len() as u64).read_to_end(&mut begin).map_err(Copying::Reading)?;
     if begin == ENVELOPE {
-        reader.skip_until(b'\n')?;
+        reader.skip_until(b'\n').map_err(Copying::Reading)?;
         begin.clear();
     }
-    file.write_all(&begin)?;
-    Ok(begin.len() as u64 + io::copy(&mut reader, &mut file)?)
+    file.write_all(&begin).map_err(Copying::Writing)?;
+    let mut count = begin.len() as u64;
+    loop {
+        let bytes = reader.fill_buf().map_err(Copying::Reading)?;
+        if bytes.is_empty() {
+            return Ok(count);
+        }
+        file.write_all(bytes).map_err(Copying::Writing)?;
+        let length = bytes.len();
+        count += length as u64;
+        reader.consume(length);
+    }
 }
 
 /// Creates a directory that only its owner reads, unless it is there.
@@ -220,10 +268,10 @@ mod tests {
         }
         let (_place, folder) = folder();
         let error = deliver(&folder, b"1.a", None, &mut b"Subject: x\n".chain(Broken)).unwrap_err();
-        assert!(error.to_string().ends_with("the pipe broke"), "{error}");
+        assert_eq!(error.to_string(), "cannot read the message: the pipe broke");
         for empty in ["", "From ana\n", "From "] {
             let error = deliver(&folder, b"1.a", None, &mut empty.as_bytes()).unwrap_err();
-            assert!(error.to_string().ends_with("the message is empty"), "{error}");
+            assert_eq!(error.to_string(), "cannot read the message: it is empty");
         }
         assert!(names(&folder).is_empty());
         std::fs::write(folder.join("new/1.a"), "old").unwrap();

@@ -34,6 +34,42 @@ pub fn readable_folder(path: &[u8]) -> Cow<'_, str> {
     Cow::Owned(readable)
 }
 
+/// Returns a folder's name as servers write it, in modified UTF-7: what [`readable_folder`] reads.
+pub fn encoded_folder(name: &str) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,";
+    let mut encoded = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(first) = rest.chars().next() {
+        let length = rest.find(|c: char| c.is_ascii() != first.is_ascii()).unwrap_or(rest.len());
+        let (run, next) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        rest = next;
+        if first.is_ascii() {
+            encoded.push_str(&run.replace('&', "&-"));
+            continue;
+        }
+        encoded.push('&');
+        let (mut bits, mut count) = (0_u32, 0_u32);
+        let mut put = |bits: u32| {
+            let letter = LETTERS.get((bits & 0x3f) as usize).copied().unwrap_or_default();
+            encoded.push(char::from(letter));
+        };
+        for unit in run.encode_utf16() {
+            bits = (bits << u16::BITS) | u32::from(unit);
+            count = count.saturating_add(u16::BITS);
+            while let Some(left) = count.checked_sub(LETTER_BITS) {
+                put(bits >> left);
+                count = left;
+                bits &= !(u32::MAX << left);
+            }
+        }
+        if count > 0 {
+            put(bits << LETTER_BITS.saturating_sub(count));
+        }
+        encoded.push('-');
+    }
+    encoded
+}
+
 /// Decodes the letters between `&` and `-`; `None` if no server would have written them.
 fn decode(run: &str) -> Option<String> {
     if run.is_empty() {
@@ -118,31 +154,16 @@ mod tests {
 
     /// Every name that a server may encode is decoded to itself.
     #[test]
-    fn names_come_back_from_their_encoding() {
-        for name in ["é", "日本", "😀a", "aé&日-本&", "ÿ\u{10ffff}", "x"] {
-            assert_eq!(readable_folder(encode(name).as_bytes()), name);
+    fn names_are_written_as_servers_do() {
+        for name in ["Entw&APw-rfe", "&U,BTFw-/&ZeVnLIqe-", "&2D3eAA-", "a&-&APw--b", "plain/name", ""] {
+            assert_eq!(encoded_folder(&readable_folder(name.as_bytes())), name);
         }
     }
 
-    fn encode(name: &str) -> String {
-        const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,";
-        let mut encoded = String::new();
-        for c in name.chars() {
-            if c == '&' {
-                encoded.push_str("&-");
-            } else if c.is_ascii() {
-                encoded.push(c);
-            } else {
-                let bits: String =
-                    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("{unit:016b}")).collect();
-                encoded.push('&');
-                for six in bits.as_bytes().chunks(6) {
-                    let six = format!("{:0<6}", std::str::from_utf8(six).unwrap());
-                    encoded.push(char::from(LETTERS[usize::from_str_radix(&six, 2).unwrap()]));
-                }
-                encoded.push('-');
-            }
+    #[test]
+    fn names_come_back_from_their_encoding() {
+        for name in ["é", "日本", "😀a", "aé&日-本&", "ÿ\u{10ffff}", "x"] {
+            assert_eq!(readable_folder(encoded_folder(name).as_bytes()), name);
         }
-        encoded
     }
 }

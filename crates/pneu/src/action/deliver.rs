@@ -6,7 +6,8 @@
 use crate::action::folder::{Chosen, choose};
 use crate::error::{Error, Result};
 use crate::host::Host;
-use index::{FolderPlace, Root, TagChange, UpdateOptions};
+use crate::view::View;
+use index::{FolderPlace, NumberSet, Root, TagChange, UpdateOptions};
 use mail::Flags;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -29,8 +30,10 @@ pub struct DeliverOptions {
 pub struct Delivered {
     /// Its file.
     pub path: PathBuf,
-    /// Why it is not indexed or has not all its tags, if so. The next pass indexes it.
+    /// Why it is not indexed, if so. The next pass indexes it; its tags are not set then.
     pub not_indexed: Option<Error>,
+    /// Why it is indexed and its tags are not set, if so.
+    pub not_tagged: Option<Error>,
 }
 
 impl Host {
@@ -39,8 +42,7 @@ impl Host {
     ///
     /// # Errors
     /// There is no such folder, or several; a text that cannot be a tag; the message is empty or cannot be
-    /// read; the folder cannot be written. The message is not delivered then, except after a failed sync,
-    /// when nobody knows.
+    /// read; the folder cannot be written. The message is not delivered then.
     pub fn deliver(
         &self,
         folder: &str,
@@ -58,21 +60,31 @@ impl Host {
         }
         let path =
             mail::deliver(&folder, &self.unique_name(), options.flags, message).map_err(Error::Delivery)?;
-        let indexed = self.index_delivered(&folder, &path, &options.tags, progress);
-        Ok(Delivered { path, not_indexed: indexed.err() })
+        let found = match self.index_delivered(&folder, &path, progress) {
+            Ok(found) => found,
+            Err(error) => return Ok(Delivered { path, not_indexed: Some(error), not_tagged: None }),
+        };
+        let change = TagChange { add: options.tags.clone(), ..TagChange::default() };
+        let tagged = match options.tags.is_empty() {
+            true => Ok(()),
+            false => self.tag_found((&found.0, &found.1), &change).map(|_| ()),
+        };
+        Ok(Delivered { path, not_indexed: None, not_tagged: tagged.err() })
     }
 
-    /// Creates a folder. Its name is that of [`Host::deliver`].
+    /// Creates a folder and indexes it. Its name is that of [`Host::deliver`]. One that is there and not
+    /// indexed is only indexed.
     ///
     /// # Errors
-    /// There is such a folder, or a text that cannot be its name; the disk cannot be written; as
-    /// [`Host::update`].
+    /// There is such a folder in the index, or a text that cannot be its name; the disk cannot be written; as
+    /// [`Host::update`]: the folder is there then.
     pub fn create_folder(&self, name: &str, progress: &dyn Progress) -> Result<PathBuf> {
         let Chosen { path, is_new } = self.choose_folder(name, true)?;
-        if !is_new {
-            return Err(Error::FolderName { name: name.to_owned(), what: "there is such a folder" });
+        if is_new {
+            create(&path)?;
+        } else if self.newest_view()?.mailbox().folder_places().iter().any(|known| known.path == path) {
+            return Err(Error::FolderExists { path });
         }
-        create(&path)?;
         self.update_folders(std::slice::from_ref(&path), &UpdateOptions::default(), progress)?;
         Ok(path)
     }
@@ -88,34 +100,34 @@ impl Host {
         choose(name, &folders, &roots, creates).map_err(|error| failure.unwrap_or(error))
     }
 
+    /// Brings the folder in step. Returns the message in the newest view.
     fn index_delivered(
         &self,
         folder: &Path,
         path: &Path,
-        tags: &BTreeSet<String>,
         progress: &dyn Progress,
-    ) -> Result<()> {
+    ) -> Result<(View, NumberSet)> {
         let summary = self.update_folders(&[folder.to_owned()], &UpdateOptions::default(), progress)?;
-        if let Some(problem) = summary.problems.into_iter().next() {
-            return Err(Error::Problem(problem));
-        }
-        if tags.is_empty() {
-            return Ok(());
-        }
         let view = self.newest_view()?;
-        let hits = view.resolve(&path.to_string_lossy())?;
-        let found = view.mailbox().set_of(&hits);
-        let change = TagChange { add: tags.clone(), ..TagChange::default() };
-        self.tag_found((&view, &found), &change)?;
-        Ok(())
+        let found = view.mailbox().messages_at(path)?;
+        if !found.is_empty() {
+            return Ok((view, found));
+        }
+        // Problems with other files are for the next pass to report.
+        let mut problems = summary.problems.into_iter();
+        match problems.find(|problem| path.starts_with(&problem.path)) {
+            Some(problem) => Err(Error::Problem(problem)),
+            None => Err(Error::NotIndexed { path: path.to_owned() }),
+        }
     }
 }
 
-/// Creates a folder, and the directories on the way to it.
+/// Creates a folder, and the directories on the way to it, all durable.
 pub(super) fn create(folder: &Path) -> Result<()> {
     let missing: Vec<&Path> = folder.ancestors().skip(1).take_while(|part| !part.exists()).collect();
     for part in missing.into_iter().rev() {
         mail::create_directory(part).map_err(Error::Delivery)?;
+        part.parent().map_or(Ok(()), mail::sync_directory).map_err(Error::Delivery)?;
     }
     mail::create_folder(folder).map_err(Error::Delivery)
 }

@@ -18,48 +18,81 @@ pub(super) struct Chosen {
 }
 
 /// Returns the folder with this name: as it is shown (`/lists/rust`), as it is on disk (`/.lists.rust`), each
-/// with or without the first slash, or its path. `inbox` is the folder that is a root, if no other is called
-/// so. With `creates`, a folder that does not exist is placed in the only root, or where its path says.
+/// with or without slashes around it, or its path. `inbox` is the folder that is a root, if no other is
+/// called so. With `creates`, a folder that does not exist is placed in the only root, or where its path
+/// says. Without roots, which is without an index, a path may be anywhere.
 ///
 /// # Errors
 /// [`Error::NoFolder`], [`Error::SeveralFolders`], [`Error::FolderName`].
 pub(super) fn choose(name: &str, folders: &[FolderPlace], roots: &[Root], creates: bool) -> Result<Chosen> {
-    if let Some(path) = find(name, folders)? {
+    let refused = |what| Error::FolderName { name: name.to_owned(), what };
+    // A folder that the index knows may be gone.
+    let known = find(name, folders)?;
+    if let Some(path) = known.clone().filter(|path| !creates || is_folder(path)) {
         return Ok(Chosen { path, is_new: false });
     }
-    let path = Path::new(name);
-    let is_path = path.is_absolute() && path.components().all(|part| part != Component::ParentDir);
-    if is_path && is_folder(path) {
+    let own = in_root(Path::new(name), roots);
+    let path = own.clone().unwrap_or_else(|| PathBuf::from(name));
+    if known.is_none() && is_plain(&path) && is_folder(&path) && (own.is_some() || roots.is_empty()) {
         return Ok(Chosen { path: path.components().collect(), is_new: false });
     }
     if !creates {
         let nearest = nearest(name, folders).map(str::to_owned);
         return Err(Error::NoFolder { name: name.to_owned(), nearest });
     }
-    let refused = |what| Error::FolderName { name: name.to_owned(), what };
-    let of_path = roots.iter().find(|root| is_path && path != root.path && path.starts_with(&root.path));
-    if of_path.is_none() && leads_elsewhere(path) {
-        return Err(refused("that path is in no root"));
-    }
-    let (root, below) = match (of_path, roots) {
-        (Some(root), _) => (root, path.strip_prefix(&root.path).unwrap_or(path)),
-        (None, [root]) => (root, Path::new(name.trim_start_matches('/'))),
-        (None, _) => return Err(refused("there are several roots, so it must be a path in one of them")),
+    let path = match (known, own) {
+        (Some(path), _) | (None, Some(path)) => path,
+        (None, None) => {
+            let [root] = roots else {
+                return Err(refused("there are several roots, so it must be a path in one of them"));
+            };
+            let below = name.strip_prefix('/').unwrap_or(name).trim_end_matches('/');
+            if name.starts_with('/') && below.contains('/') {
+                return Err(refused("that path is in no root"));
+            }
+            let parts = parts(below).map_err(refused)?;
+            place(&root.path, &parts, folders).map_err(refused)?
+        }
     };
-    check_parts(below).map_err(refused)?;
-    let path = place(&root.path, below, folders);
-    let existing = path.ancestors().skip(1).find(|part| part.exists());
+    let root =
+        roots.iter().find(|root| path.starts_with(&root.path)).ok_or_else(|| refused("it is in no root"))?;
+    let below = path.strip_prefix(&root.path).unwrap_or(&path).to_string_lossy().into_owned();
+    parts(&below).map_err(refused)?;
+    // The last part may be a link as well.
+    let existing = path.ancestors().find(|part| part.symlink_metadata().is_ok());
     if !existing.is_some_and(|part| RootBoundary::new(&root.path).holds(part).unwrap_or(false)) {
-        return Err(refused("it leads out of the root"));
+        return Err(refused("it leads out of the root, or the root is not there"));
     }
     Ok(Chosen { path, is_new: true })
 }
 
+/// Returns a path that is in a root, as the index spells the root: either may lead over symbolic links.
+fn in_root(path: &Path, roots: &[Root]) -> Option<PathBuf> {
+    if !is_plain(path) {
+        return None;
+    }
+    let existing = path.ancestors().find(|part| part.exists())?;
+    let (real, rest) = (existing.canonicalize().ok()?, path.strip_prefix(existing).ok()?);
+    roots.iter().find_map(|root| {
+        if path.starts_with(&root.path) {
+            return Some(path.components().collect());
+        }
+        let below = real.strip_prefix(root.path.canonicalize().ok()?).ok()?;
+        Some(root.path.join(below).join(rest).components().collect())
+    })
+}
+
+/// Returns whether a path is absolute and goes nowhere up.
+fn is_plain(path: &Path) -> bool {
+    path.is_absolute() && path.components().all(|part| part != Component::ParentDir)
+}
+
 /// Returns the folder with a name, if there is one.
 fn find(name: &str, folders: &[FolderPlace]) -> Result<Option<PathBuf>> {
-    let with_slash = format!("/{}", name.trim_start_matches('/'));
+    let plain: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+    let with_slash = format!("/{}", plain.join("/"));
     // Maildir++ keeps /lists/rust in .lists.rust.
-    let dotted = format!("/.{}", name.trim_start_matches('/').replace('/', "."));
+    let dotted = format!("/.{}", plain.join("."));
     let is_inbox = |folder: &FolderPlace| folder.name == "/" && name.eq_ignore_ascii_case("inbox");
     let kinds: [&dyn Fn(&FolderPlace) -> bool; 4] = [
         &|folder| folder.name == with_slash || folder.disk_name == with_slash,
@@ -91,47 +124,46 @@ fn nearest<'a>(name: &str, folders: &'a [FolderPlace]) -> Option<&'a str> {
     same.or_else(similar).map(|folder| folder.name.as_str())
 }
 
-/// Returns whether a text that begins like a path is one, and not the name of a folder: its first directory
-/// exists.
-fn leads_elsewhere(path: &Path) -> bool {
-    let mut parts = path.components();
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some(Component::RootDir), Some(first), Some(_)) => Path::new("/").join(first).exists(),
-        _ => false,
-    }
-}
-
-/// Checks the names of directories of a new folder.
-fn check_parts(below: &Path) -> std::result::Result<(), &'static str> {
-    if below.as_os_str().is_empty() {
+/// Returns the parts of a new folder's name.
+fn parts(name: &str) -> std::result::Result<Vec<&str>, &'static str> {
+    let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() {
         return Err("it is empty");
     }
-    for part in below.components() {
-        let Component::Normal(part) = part else {
+    for part in &parts {
+        if [".", ".."].contains(part) {
             return Err("it has the part \".\" or \"..\"");
-        };
-        let Some(text) = part.to_str() else { return Err("it is not UTF-8") };
-        if ["cur", "new", "tmp"].contains(&text) {
+        }
+        if ["cur", "new", "tmp"].contains(part) {
             return Err("cur, new and tmp are the parts of a folder");
         }
-        if text.chars().any(char::is_control) {
+        if part.chars().any(char::is_control) {
             return Err("it has control characters");
         }
     }
-    Ok(())
+    if parts.first() == Some(&"~") {
+        Err("a path in the home directory must be written out")
+    } else {
+        Ok(parts)
+    }
 }
 
-/// Returns where a new folder goes: into `.a.b` if all other folders of the root are kept so (Maildir++),
-/// else into `a/b`.
-fn place(root: &Path, below: &Path, folders: &[FolderPlace]) -> PathBuf {
+/// Returns where a new folder goes: into `.a.b` if most other folders of the root are kept so (Maildir++), or
+/// if the root is a folder and has no other; else into `a/b`.
+fn place(root: &Path, parts: &[&str], folders: &[FolderPlace]) -> std::result::Result<PathBuf, &'static str> {
     let others = folders.iter().filter_map(|folder| folder.path.strip_prefix(root).ok());
-    let mut others = others.filter(|path| !path.as_os_str().is_empty()).peekable();
-    let is_dotted = |path: &Path| path.to_string_lossy().starts_with('.') && path.components().count() == 1;
-    let text = below.to_string_lossy();
-    if others.peek().is_some() && others.all(is_dotted) && !text.starts_with('.') {
-        return root.join(format!(".{}", text.replace('/', ".")));
+    let is_dotted = |path: &&Path| path.to_string_lossy().starts_with('.') && path.components().count() == 1;
+    let (dotted, plain): (Vec<&Path>, Vec<&Path>) =
+        others.filter(|path| !path.as_os_str().is_empty()).partition(is_dotted);
+    let is_maildir_plus = dotted.len() > plain.len() || (plain.is_empty() && is_folder(root));
+    let is_written_so = parts.len() == 1 && parts.first().is_some_and(|part| part.starts_with('.'));
+    if !is_maildir_plus || is_written_so {
+        return Ok(root.join(parts.join("/")));
     }
-    root.join(below)
+    if parts.iter().any(|part| part.starts_with('.') || part.ends_with('.')) {
+        return Err("in a Maildir++, parts do not begin or end with a dot");
+    }
+    Ok(root.join(format!(".{}", mail::encoded_folder(&parts.join(".")))))
 }
 
 /// Returns whether a directory is a folder.
@@ -217,19 +249,31 @@ mod tests {
         assert_eq!(created("a/b", &[]), "a/b");
         assert_eq!(created(&format!("{text}/a/b"), &[]), "a/b");
         assert_eq!(created("/a", &folders(text, &["", "x"])), "a");
+        // The index knows it, and it is gone.
+        assert_eq!(created("a/gone", &folders(text, &["", "a/gone"])), "a/gone");
         assert_eq!(created("a/b", &folders(text, &["", ".x"])), ".a.b");
         assert_eq!(created(".a.b", &folders(text, &["", ".x"])), ".a.b");
+        assert_eq!(created("a//b/", &folders(text, &["", ".x", ".y", "z"])), ".a.b");
+        assert_eq!(created("a/b", &folders(text, &[".x", "z"])), "a/b");
+        assert_eq!(created("Entwürfe/A&B", &folders(text, &[".x"])), ".Entw&APw-rfe.A&-B");
+        assert_eq!(
+            created("a/.b", &folders(text, &[".x"])),
+            "\"a/.b\" cannot be the name of a folder: in a Maildir++, parts do not begin or end with a dot"
+        );
         for (name, what) in [
-            ("", "\"\" cannot be the name of a folder: it is empty"),
-            ("/", "\"/\" cannot be the name of a folder: it is empty"),
-            ("../x", "\"../x\" cannot be the name of a folder: it has the part \".\" or \"..\""),
-            ("a/../../x", "\"a/../../x\" cannot be the name of a folder: it has the part \".\" or \"..\""),
-            ("/usr/x", "\"/usr/x\" cannot be the name of a folder: that path is in no root"),
-            ("a/cur", "\"a/cur\" cannot be the name of a folder: cur, new and tmp are the parts of a folder"),
-            ("a\nb", "\"a\\nb\" cannot be the name of a folder: it has control characters"),
-            ("out/x", "\"out/x\" cannot be the name of a folder: it leads out of the root"),
+            ("", "it is empty"),
+            ("/", "it is empty"),
+            ("../x", "it has the part \".\" or \"..\""),
+            ("a/../../x", "it has the part \".\" or \"..\""),
+            ("/usr/x", "that path is in no root"),
+            ("/lists/x", "that path is in no root"),
+            ("a/cur", "cur, new and tmp are the parts of a folder"),
+            ("a\nb", "it has control characters"),
+            ("out/x", "it leads out of the root, or the root is not there"),
+            ("out", "it leads out of the root, or the root is not there"),
+            ("~/x", "a path in the home directory must be written out"),
         ] {
-            assert_eq!(created(name, &[]), what);
+            assert_eq!(created(name, &[]), format!("{name:?} cannot be the name of a folder: {what}"));
         }
         let both = [root(&mail), root(Path::new("/other"))];
         assert!(matches!(choose("a", &[], &both, true), Err(Error::FolderName { .. })));
@@ -237,6 +281,15 @@ mod tests {
         let escaping = format!("{text}/../Mail");
         mail::create_folder(&mail).unwrap();
         assert!(matches!(choose(&escaping, &[], &roots, false), Err(Error::NoFolder { .. })));
-        assert_eq!(choose(text, &[], &[], false).unwrap().path, mail, "a folder need not be indexed");
+        assert_eq!(choose(text, &[], &[], false).unwrap().path, mail, "without an index, any path will do");
+        let other = place.path().join("Other");
+        mail::create_folder(&other).unwrap();
+        assert!(matches!(choose(other.to_str().unwrap(), &[], &roots, false), Err(Error::NoFolder { .. })));
+        // The same root by another way.
+        std::os::unix::fs::symlink(&mail, place.path().join("link")).unwrap();
+        let by_link = place.path().join("link/a/b");
+        assert_eq!(choose(by_link.to_str().unwrap(), &[], &roots, true).unwrap().path, mail.join("a/b"));
+        // A fresh Maildir is one of Maildir++.
+        assert_eq!(created("lists/go", &folders(text, &[""])), ".lists.go");
     }
 }

@@ -3,8 +3,6 @@
 //! Input: numbers and rows of messages. Output: hits, each with a message's number, row and date in one
 //! commit, which later commits find by its number. Must not know why they were found.
 
-use crate::search::mailbox::Mailbox;
-use crate::set::NumberSet;
 use crate::tables::dated;
 use store::RowId;
 
@@ -20,15 +18,6 @@ pub struct Hit {
     pub(crate) row: RowId,
     /// Its date in seconds since 1970, or the lowest `i64` if it has none.
     pub date: i64,
-}
-
-impl Mailbox {
-    /// Returns a set of found messages.
-    pub fn set_of(&self, hits: &[Hit]) -> NumberSet {
-        let mut found = self.empty();
-        hits.iter().for_each(|hit| found.insert(hit.number));
-        found
-    }
 }
 
 impl Hit {
