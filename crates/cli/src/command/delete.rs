@@ -11,8 +11,8 @@ use terminal::command_line::Run;
 /// Move messages to the trash
 ///
 /// Moves the files of all matching messages to the trash of their root. If the query names folders with
-/// "maildir:", only files in these are moved. The configuration names the trash of a root: [[root]] trash =
-/// "Trash". Else it is a folder with a usual name, such as Trash, [Gmail]/Trash or Deleted Items.
+/// "maildir:", only files in these are moved. The configuration can name the trash of each root, with the key
+/// "trash". Else it is a folder with a usual name, such as Trash, Deleted Items or that of Gmail.
 ///
 /// "pneu undo" moves them back.
 #[derive(Debug, Args)]
