@@ -10,10 +10,11 @@ use crate::maildir::file_name::without_field;
 use crate::maildir::path::join;
 use crate::maildir::stamp::FileStat;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The fields of a name that belong to one folder: the number that mbsync and others gave the message there,
@@ -69,11 +70,12 @@ pub fn stat_entry(path: &Path) -> Result<FileStat> {
         .map_err(|source| Error::io("read", path, source))
 }
 
-/// Returns where a file with this inode is now in a folder, under whatever name.
+/// Returns the files of a folder by their inodes, under whatever names.
 ///
 /// # Errors
 /// A directory of the folder cannot be read; one that does not exist is no error.
-pub fn find_by_inode(folder: &Path, inode: u64) -> Result<Option<PathBuf>> {
+pub fn files_by_inode(folder: &Path) -> Result<HashMap<u64, PathBuf>> {
+    let mut files = HashMap::new();
     for directory in ["cur", "new"].map(|directory| folder.join(directory)) {
         let entries = match std::fs::read_dir(&directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -81,12 +83,10 @@ pub fn find_by_inode(folder: &Path, inode: u64) -> Result<Option<PathBuf>> {
         };
         for entry in entries {
             let entry = entry.map_err(|source| Error::io("read", &directory, source))?;
-            if std::os::unix::fs::DirEntryExt::ino(&entry) == inode {
-                return Ok(Some(entry.path()));
-            }
+            files.insert(entry.ino(), entry.path());
         }
     }
-    Ok(None)
+    Ok(files)
 }
 
 /// Returns the place in `tmp` for a file that will be at `to`.
@@ -166,7 +166,7 @@ mod tests {
             move_file(&copied, &moved).unwrap();
             assert!(!copied.exists());
             let inode = stat_entry(&moved).unwrap().inode;
-            assert_eq!(find_by_inode(folder, inode).unwrap(), Some(moved.clone()));
+            assert_eq!(files_by_inode(folder).unwrap().get(&inode), Some(&moved));
             for refused in [copy_file(&origin, &moved), move_file(&origin, &moved)] {
                 assert!(refused.unwrap_err().to_string().contains("File exists"));
             }
@@ -179,7 +179,7 @@ mod tests {
             assert!(!moved.exists());
             std::fs::remove_file(back).unwrap();
         }
-        assert_eq!(find_by_inode(&folders[0].join("none"), 1).unwrap(), None);
+        assert!(files_by_inode(&folders[0].join("none")).unwrap().is_empty());
     }
 
     #[test]

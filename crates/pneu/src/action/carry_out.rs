@@ -7,7 +7,7 @@
 use crate::action::log::{Entry, Kind, Log, State, Step};
 use crate::error::Result;
 use mail::Flags;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -139,8 +139,9 @@ pub(super) fn undo(
     }
     let mut left = Vec::new();
     let mut directories = BTreeSet::new();
+    let mut finder = Finder::default();
     for step in entry.steps.iter().rev().filter(|step| step.is_done) {
-        match undo_step(hands, entry.kind, step, unique) {
+        match undo_step((hands, &mut finder), entry.kind, step, unique) {
             Ok(changed) => {
                 directories.extend(changed.iter().filter_map(|path| path.parent()).map(Path::to_owned));
             }
@@ -155,7 +156,7 @@ pub(super) fn undo(
 
 /// Undoes one step. Returns the places that changed.
 fn undo_step(
-    hands: &dyn Hands,
+    (hands, finder): (&dyn Hands, &mut Finder),
     kind: Kind,
     step: &Step,
     unique: &dyn Fn() -> Vec<u8>,
@@ -164,10 +165,10 @@ fn undo_step(
         return Err("it is in no folder".to_owned());
     };
     let inode = step.new_inode.unwrap_or(step.inode);
-    let Some(now) = find(&step.to.0, folder, inode, step).map_err(|error| error.reason())? else {
+    let Some(now) = finder.find(&step.to.0, folder, inode, step).map_err(|error| error.reason())? else {
         // A crash may have ended the undo after this step.
         let is_back = kind != Kind::Copy
-            && find(&step.from.0, old_folder, inode, step).is_ok_and(|found| found.is_some());
+            && finder.find(&step.from.0, old_folder, inode, step).is_ok_and(|found| found.is_some());
         return if is_back {
             Ok(Vec::new())
         } else {
@@ -177,7 +178,7 @@ fn undo_step(
     let to = match kind {
         Kind::Copy => {
             let original =
-                find(&step.from.0, old_folder, step.inode, step).map_err(|error| error.reason())?;
+                finder.find(&step.from.0, old_folder, step.inode, step).map_err(|error| error.reason())?;
             if original.is_none() {
                 return Err("the file that it was copied from is gone, so it stays".to_owned());
             }
@@ -206,18 +207,36 @@ fn undo_step(
     Ok(vec![now, to])
 }
 
-/// Returns where the file of a step is: at its place, or in that folder under another name. A file with other
-/// content is another one.
-fn find(place: &Path, folder: &Path, inode: u64, step: &Step) -> mail::Result<Option<PathBuf>> {
-    let is_it = |path: &Path| {
-        mail::stat_entry(path).is_ok_and(|stat| {
-            (stat.inode, stat.size_bytes, stat.mtime_ns) == (inode, step.size_bytes, step.mtime_ns)
-        })
-    };
-    if is_it(place) {
-        return Ok(Some(place.to_owned()));
+/// Finds files that were renamed. Reads each folder once, when the first file is not at its place.
+#[derive(Default)]
+struct Finder {
+    folders: HashMap<PathBuf, HashMap<u64, PathBuf>>,
+}
+
+impl Finder {
+    /// Returns where the file of a step is: at its place, or in that folder under another name. A file with
+    /// other content is another one.
+    fn find(
+        &mut self,
+        place: &Path,
+        folder: &Path,
+        inode: u64,
+        step: &Step,
+    ) -> mail::Result<Option<PathBuf>> {
+        let is_it = |path: &Path| {
+            mail::stat_entry(path).is_ok_and(|stat| {
+                (stat.inode, stat.size_bytes, stat.mtime_ns) == (inode, step.size_bytes, step.mtime_ns)
+            })
+        };
+        if is_it(place) {
+            return Ok(Some(place.to_owned()));
+        }
+        if !self.folders.contains_key(folder) {
+            self.folders.insert(folder.to_owned(), mail::files_by_inode(folder)?);
+        }
+        let found = self.folders.get(folder).and_then(|files| files.get(&inode));
+        Ok(found.filter(|path| is_it(path)).cloned())
     }
-    Ok(mail::find_by_inode(folder, inode)?.filter(|path| is_it(path)))
 }
 
 /// Returns where a file goes if the flags that the step changed change back. Others stay as they are now.
