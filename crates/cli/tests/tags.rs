@@ -3,7 +3,7 @@
 //! Input: indexed mail and changes. Output: what is then found and printed. Does not depend on where tags are
 //! stored.
 
-use crate::support::Home;
+use crate::support::{Home, run_with_input};
 use std::fs;
 
 #[test]
@@ -74,4 +74,43 @@ fn people_are_listed() {
     assert_eq!((value["address"].as_str(), value["name"].as_str()), (Some("bo@example.org"), Some("")));
     let none = home.pneu(&["contacts", "nobody"]);
     assert_eq!((none.code, none.err.as_str()), (Some(1), "pneu: no person matches\n"));
+}
+
+#[test]
+fn tags_go_to_notmuch_and_come_back_and_lines_are_done_at_once() {
+    let home = Home::indexed();
+    home.good(&["tag", "+work", "+grün", "--", "hello"]);
+    home.good(&["tag", "-work", "--", "subject:second"]);
+    let dump = home.good(&["tag", "--dump"]);
+    assert_eq!(dump, "+gr%c3%bcn +work -- id:1@example.org\n+gr%c3%bcn -- id:2@example.org\n");
+    fs::write(home.path().join("dump"), &dump).unwrap();
+    home.good(&["tag", "+other", "-work", "--", "*"]);
+    assert_eq!(home.good(&["tag", "--restore", "dump"]), "2 lines, 2 messages: 2 changed\n");
+    assert_eq!(home.good(&["tag"]), "       2 grün\n       2 other\n       1 work\n");
+    let foreign =
+        "#notmuch-dump batch-tag:3 config,properties,tags\n+inbox +unread -- id:3@example.org\n-- id:no@x\n";
+    let run = run_with_input(&mut home.command(&["tag", "--restore", "-"]), foreign.as_bytes());
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "2 lines, 1 message: 1 changed\n"), "{run:?}");
+    assert_eq!(run.err, "pneu: 1 line named no message\n");
+    assert_eq!(home.subjects("tag:inbox"), ["Third time"]);
+    assert_eq!(home.subjects("tag:unread"), [""; 0]);
+    let batch = "# sorted\n+a -other -- tag:other\n+b -- tag:a or id:1@example.org\n-a -- subject:fourth\n";
+    let run = run_with_input(&mut home.command(&["tag", "--batch", "-"]), batch.as_bytes());
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "3 lines, 2 messages: 2 changed\n"), "{run:?}");
+    // Queries are answered from the state before; edits follow each other.
+    assert_eq!(
+        (home.subjects("tag:b"), home.subjects("tag:a")),
+        (vec!["First steps".to_owned()], Vec::new())
+    );
+    assert_eq!(home.subjects("tag:other"), [""; 0]);
+    for (arguments, text, part) in [
+        (["tag", "--batch", "-"], "+a -- form:bob\n", "-: line 1: "),
+        (["tag", "--batch", "-"], "\n+a b\n", "-: line 2: +TAG, -TAG or -- and a query was expected"),
+        (["tag", "--restore", "-"], "+a -- from:ana\n", "line 1: a line of a dump has tags to add"),
+        (["tag", "--batch", "-"], "+a%20b -- id:1@example.org\n", "\"a b\" cannot be a tag"),
+    ] {
+        let run = run_with_input(&mut home.command(&arguments), text.as_bytes());
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{text}: {run:?}");
+        assert!(run.err.contains(part), "{text}: {}", run.err);
+    }
 }

@@ -47,9 +47,9 @@ pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
 pub use threaded::{adopt, check, rebuild, rebuild_with, sweep, update, update_folders};
 pub use user::{
-    QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagImport, TagSummary, change_queries, change_tags,
-    check_query_name, check_tag, export_queries, export_tags, has_no_tags, import_queries, import_tags,
-    import_tags_of, repair_user, saved_queries,
+    QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagEdit, TagImport, TagSummary, change_queries,
+    change_tags, check_query_name, check_tag, edit_tags, export_queries, export_tags, has_no_tags,
+    import_queries, import_tags, import_tags_of, repair_user, saved_queries, tags_by_message,
 };
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.

@@ -75,6 +75,14 @@ pub enum Error {
         /// The root.
         root: index::Root,
     },
+    /// A line of tags cannot be understood.
+    #[error("line {line}: {what}")]
+    TagLine {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
     /// The log of actions cannot be read.
     #[error("{} is damaged: {what}", path.display())]
     ActionLog {
@@ -149,6 +157,7 @@ impl Error {
             Error::NoTrash { .. } => Some(Remedy::NameTrash),
             Error::NoFolder { .. }
             | Error::ActionLog { .. }
+            | Error::TagLine { .. }
             | Error::FolderExists { .. }
             | Error::NotIndexed { .. }
             | Error::FolderName { .. }

@@ -13,8 +13,8 @@ use crate::settings::Settings;
 use crate::view::View;
 use backup::MessageArchive;
 use index::{
-    Absent, Environment, Mailbox, NoArchive, NumberSet, Root, Summary, Swept, TagChange, TagSummary,
-    UpdateOptions,
+    Absent, Environment, Hit, Mailbox, NoArchive, NumberSet, Root, Summary, Swept, TagChange, TagEdit,
+    TagSummary, UpdateOptions,
 };
 use query::Query;
 use restic::Repository;
@@ -377,6 +377,14 @@ impl Host {
     /// A text that cannot be a tag; damage, a full disk: then nothing was changed.
     pub fn tag_found(&self, (view, found): (&View, &NumberSet), change: &TagChange) -> Result<TagSummary> {
         self.write_user(|environment| index::change_tags(environment, view.mailbox(), found, change))
+    }
+
+    /// Edits the tags of many messages that a view found, each in its own way, and of their copies.
+    ///
+    /// # Errors
+    /// As [`Host::tag_found`].
+    pub fn edit_tags(&self, view: &View, edits: &[(Vec<Hit>, TagEdit)]) -> Result<TagSummary> {
+        self.write_user(|environment| index::edit_tags(environment, view.mailbox(), edits))
     }
 
     /// Returns the saved queries by their names.

@@ -63,6 +63,7 @@ mod remedy;
 mod saved_queries;
 mod settings;
 pub mod setup;
+mod tag_lines;
 mod view;
 
 pub use action::{
@@ -76,12 +77,13 @@ pub use check::UserRepair;
 pub use error::{Error, Result};
 pub use handle::{Named, is_exact};
 pub use host::{Host, IndexState};
+pub use imports::TagsRead;
 pub use index::{
     Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Contact, Counts, Direction, Duplicates,
     Environment, Error as IndexError, HeaderCodec, Hint, Hit, Hits, Line, Loss, Mailbox, Message,
     MessageFile, Mode, NumberSet, Order, Origin, Person, Problem, RecordReader, Remedy as IndexRemedy, Rest,
-    Root, SortKey, Summary, Swept, TagChange, TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, Unknown,
-    UpdateOptions,
+    Root, SortKey, Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, Threads,
+    Unknown, UpdateOptions,
 };
 pub use mail::{
     ContentFlags, Error as MailError, FileContent, Flags, Message as ParsedMessage, PreferredAlternative,

@@ -6,6 +6,7 @@
 use crate::amount::count;
 use crate::command::changes::{self, Changes};
 use crate::exit::Outcome;
+use crate::output;
 use crate::remedy;
 use crate::sanitise::one_line;
 use crate::search::question::TypedQuery;
@@ -13,7 +14,7 @@ use crate::session::Session;
 use anyhow::{Result, anyhow};
 use clap::{Arg, ArgAction, ArgMatches, Args};
 use disk::Source;
-use pneu::TagChange;
+use pneu::{Host, TagChange, TagsRead};
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
 
@@ -30,6 +31,10 @@ const IMPORT_BYTES_MAX: usize = 1 << 30;
 ///
 /// Without arguments, lists all tags with their number of messages. --import adds the tags of a text file,
 /// such as .pneu/tags of a restored snapshot. Existing tags stay.
+///
+/// --dump, --restore and --batch use notmuch's format: a line "+TAG -TAG -- QUERY" for each message or query,
+/// with % and two digits for other characters in tags. --restore also reads what "notmuch dump" prints, but
+/// not the tags that notmuch sets by itself, such as unread, attachment and flagged.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -38,11 +43,22 @@ Examples:
   pneu tag -todo -- tag:todo date:..1y
   pneu find tag:work and not tag:todo
   pneu tag --import ~/restored/.pneu/tags
+  notmuch dump | pneu tag --restore -                tags of notmuch, by Message-ID
+  pneu tag --dump > tags
   pneu tag")]
 pub(crate) struct Arguments {
     /// Add the tags listed in this file
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     import: Option<PathBuf>,
+    /// Print a line with the tags of each tagged message, for --restore and for "notmuch restore"
+    #[arg(long, conflicts_with_all = ["words", "import"])]
+    dump: bool,
+    /// Give each message in this file exactly the tags of its line; "-" is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "import", "dump"])]
+    restore: Option<PathBuf>,
+    /// Do what each line of this file says, all at once; "-" is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "import", "dump", "restore"])]
+    batch: Option<PathBuf>,
     /// +TAG to add, -TAG to remove, then -- and the query. Options come first
     #[arg(value_name = "+TAG|-TAG... -- QUERY", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
@@ -70,6 +86,15 @@ impl Run<Session> for Arguments {
         if let Some(path) = &self.import {
             return import(path, session);
         }
+        if self.dump {
+            return dump(session);
+        }
+        if let Some(path) = &self.restore {
+            return read(path, session, |host, text| host.restore_tags(text));
+        }
+        if let Some(path) = &self.batch {
+            return read(path, session, |host, text| host.apply_tags(text));
+        }
         if self.words.is_empty() {
             return list(session);
         }
@@ -92,10 +117,51 @@ impl Run<Session> for Arguments {
     }
 }
 
-fn import(path: &Path, session: &Session) -> Result<Outcome> {
+fn dump(session: &Session) -> Result<Outcome> {
+    let (lines, left_out) = session.with_any_host(Host::dump_tags)?;
+    let mut output = session.output();
+    for line in lines {
+        output.line(&one_line(&line))?;
+    }
+    output.finish()?;
+    if left_out == 0 {
+        return Ok(Outcome::Done);
+    }
+    output::complain(format!("{} with tags left out: no Message-ID", count(left_out, "message")));
+    Ok(Outcome::Partly)
+}
+
+fn read(
+    path: &Path,
+    session: &Session,
+    work: impl FnOnce(&Host, &str) -> pneu::Result<TagsRead>,
+) -> Result<Outcome> {
+    let text = text_of(path)?;
+    let done = work(session.host()?, &text)
+        .map_err(|error| anyhow!("{}: {}", path.display(), remedy::explained(&error.into())))?;
+    if !session.is_quiet {
+        let (lines, messages) = (count(done.line_count, "line"), count(done.summary.messages, "message"));
+        let mut output = session.output();
+        output.line(&format!("{lines}, {messages}: {} changed", done.summary.changed))?;
+        output.finish()?;
+        if done.unknown_count > 0 {
+            output::complain(format!("{} named no message", count(done.unknown_count, "line")));
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Reads a file, or standard input.
+fn text_of(path: &Path) -> Result<String> {
     let unread = |error: &dyn std::fmt::Display| anyhow!("cannot read {}: {error}", path.display());
-    let bytes = disk::read_small(path, IMPORT_BYTES_MAX, Source::Anything).map_err(|error| unread(&error))?;
-    let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
+    let place = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
+    let bytes =
+        disk::read_small(place, IMPORT_BYTES_MAX, Source::Anything).map_err(|error| unread(&error))?;
+    String::from_utf8(bytes).map_err(|error| unread(&error))
+}
+
+fn import(path: &Path, session: &Session) -> Result<Outcome> {
+    let text = text_of(path)?;
     let import = session
         .with_any_host(|host| host.import_tags(&text))
         .map_err(|error| anyhow!("{}: {}", path.display(), remedy::explained(&error.into())))?;

@@ -121,7 +121,11 @@ impl Mailbox {
         self.tagged_message(number, &mut RecordReader::new())
     }
 
-    fn tagged_message(&self, number: u32, reader: &mut RecordReader) -> Result<Option<TaggedMessage>> {
+    pub(crate) fn tagged_message(
+        &self,
+        number: u32,
+        reader: &mut RecordReader,
+    ) -> Result<Option<TaggedMessage>> {
         let Some(hit) = self.hit(number)? else { return Ok(None) };
         let table = self.snapshot().table(messages::TABLE)?;
         let (part, row) = (rows::part_of(&table, hit.row), hit.row.row);

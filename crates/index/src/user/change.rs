@@ -5,11 +5,13 @@
 
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::search::{Duplicates, Mailbox, TaggedMessage};
+use crate::rows::RecordReader;
+use crate::search::{Duplicates, Hit, Mailbox, TaggedMessage};
 use crate::set::NumberSet;
 use crate::user::tables::{contents, tags};
 use crate::user::{ATTACHMENT, Tags, check_tag, merge, version_bytes, writer};
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use store::{OwnedValue, Rows, Snapshot, Transaction, Value};
 
 /// A change to the tags of messages. A tag that is in both sets is added.
@@ -76,6 +78,110 @@ pub fn change_tags(
         merge(environment)?;
     }
     Ok(summary)
+}
+
+/// What is done to the tags of some messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagEdit {
+    /// Adds and removes tags.
+    Change(TagChange),
+    /// Gives them exactly these tags.
+    Exactly(BTreeSet<String>),
+}
+
+/// Edits the tags of many messages, each in its own way, and of all their copies, in one commit. Later edits
+/// see what earlier ones did.
+///
+/// # Errors
+/// As [`change_tags`].
+pub fn edit_tags(
+    environment: &Environment,
+    mailbox: &Mailbox,
+    edits: &[(Vec<Hit>, TagEdit)],
+) -> Result<TagSummary> {
+    for (_, edit) in edits {
+        let (first, second) = match edit {
+            TagEdit::Change(TagChange { add, remove }) => (add, Some(remove)),
+            TagEdit::Exactly(tags) => (tags, None),
+        };
+        for tag in first.iter().chain(second.into_iter().flatten()) {
+            check_tag(tag).map_err(|what| crate::Error::Tag { tag: tag.clone(), what })?;
+        }
+    }
+    let mut reader = RecordReader::new();
+    let mut writer = writer(environment)?;
+    let snapshot = writer.snapshot()?;
+    let now = Tags::new(&snapshot)?;
+    let mut edited: BTreeMap<u32, Edited> = BTreeMap::new();
+    // The first copy stands for all of them.
+    let mut named: BTreeSet<u32> = BTreeSet::new();
+    for (hits, edit) in edits {
+        for hit in hits {
+            let copies = mailbox.copies_of(hit.number)?;
+            named.extend(copies.iter().min());
+            for number in copies {
+                let content = match edited.entry(number) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(place) => match Edited::read((mailbox, &now), number, &mut reader)? {
+                        Some(read) => place.insert(read),
+                        None => continue,
+                    },
+                };
+                edit.apply(&mut content.after);
+            }
+        }
+    }
+    let mut changes = Changes::new(&snapshot)?;
+    let mut changed: BTreeSet<u32> = BTreeSet::new();
+    for (number, Edited { message, own, before, after }) in edited {
+        if after != before {
+            changed.extend(mailbox.copies_of(number)?.iter().min());
+            changes.write(&message, own, &after)?;
+        }
+    }
+    if !changed.is_empty() {
+        writer.commit(changes.transaction(&snapshot))?;
+        drop(writer);
+        merge(environment)?;
+    }
+    Ok(TagSummary { messages: named.len() as u64, changed: changed.len() as u64 })
+}
+
+/// A content whose tags are edited.
+struct Edited {
+    message: TaggedMessage,
+    own: Option<BTreeSet<String>>,
+    before: BTreeSet<String>,
+    after: BTreeSet<String>,
+}
+
+impl Edited {
+    /// Reads the tags that a content has before all edits. Returns `None` if it was removed from the index.
+    fn read(
+        (mailbox, now): (&Mailbox, &Tags),
+        number: u32,
+        reader: &mut RecordReader,
+    ) -> Result<Option<Edited>> {
+        let Some(message) = mailbox.tagged_message(number, reader)? else { return Ok(None) };
+        let own = now.own(&message.sha256)?;
+        let before = match &own {
+            Some(own) => own.clone(),
+            None => mailbox.inherited_tags(now, message.message_id_hash)?,
+        };
+        Ok(Some(Edited { message, own, after: before.clone(), before }))
+    }
+}
+
+impl TagEdit {
+    fn apply(&self, tags: &mut BTreeSet<String>) {
+        match self {
+            TagEdit::Change(TagChange { add, remove }) => {
+                tags.retain(|tag| !remove.contains(tag));
+                tags.extend(add.iter().cloned());
+            }
+            TagEdit::Exactly(exactly) => tags.clone_from(exactly),
+        }
+    }
 }
 
 /// Rows that are to be written and deleted.

@@ -64,6 +64,18 @@ pub fn export_tags(environment: &Environment) -> Result<String> {
     Ok(text)
 }
 
+/// Returns the Message-ID and the tags of each content that has tags, in the order of their SHA-256.
+///
+/// # Errors
+/// Damage, a newer version.
+pub fn tags_by_message(environment: &Environment) -> Result<Vec<(String, BTreeSet<String>)>> {
+    let Some(user) = snapshot(&environment.disk, &environment.user_directory())? else {
+        return Ok(Vec::new());
+    };
+    let entries = entries(&user)?.into_values().filter(|entry| !entry.tags.is_empty());
+    Ok(entries.map(|entry| (entry.message_id, entry.tags)).collect())
+}
+
 /// Returns whether no tag was ever set.
 ///
 /// # Errors

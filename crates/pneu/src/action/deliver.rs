@@ -7,7 +7,7 @@ use crate::action::folder::{Chosen, choose};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
-use index::{FolderPlace, NumberSet, Root, TagChange, UpdateOptions};
+use index::{FolderPlace, Hit, Root, TagChange, TagEdit, UpdateOptions};
 use mail::Flags;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -64,10 +64,11 @@ impl Host {
             Ok(found) => found,
             Err(error) => return Ok(Delivered { path, not_indexed: Some(error), not_tagged: None }),
         };
+        let (view, hits) = found;
         let change = TagChange { add: options.tags.clone(), ..TagChange::default() };
         let tagged = match options.tags.is_empty() {
             true => Ok(()),
-            false => self.tag_found((&found.0, &found.1), &change).map(|_| ()),
+            false => self.edit_tags(&view, &[(hits, TagEdit::Change(change))]).map(|_| ()),
         };
         Ok(Delivered { path, not_indexed: None, not_tagged: tagged.err() })
     }
@@ -106,12 +107,12 @@ impl Host {
         folder: &Path,
         path: &Path,
         progress: &dyn Progress,
-    ) -> Result<(View, NumberSet)> {
+    ) -> Result<(View, Vec<Hit>)> {
         let summary = self.update_folders(&[folder.to_owned()], &UpdateOptions::default(), progress)?;
         let view = self.newest_view()?;
-        let found = view.mailbox().messages_at(path)?;
-        if !found.is_empty() {
-            return Ok((view, found));
+        let hits = view.mailbox().by_path(path)?;
+        if !hits.is_empty() {
+            return Ok((view, hits));
         }
         // Problems with other files are for the next pass to report.
         let mut problems = summary.problems.into_iter();

@@ -7,8 +7,7 @@ use crate::error::{Error, Result};
 use crate::rows::{self, FolderRow, Subdirectory, file_key};
 use crate::search::mailbox::folder_names::folder_path;
 use crate::search::mailbox::{Hit, Mailbox};
-use crate::set::NumberSet;
-use crate::tables::{files, messages};
+use crate::tables::messages;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use store::{PRIMARY, RowId, Value};
@@ -50,18 +49,6 @@ impl Mailbox {
     pub(in crate::search) fn present_number(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
         let present = self.present()?;
         Ok(self.number_of(sha256)?.filter(|number| present.contains(*number)))
-    }
-
-    /// Returns the messages in the file at a path, as the index knows it; an empty set if it does not.
-    ///
-    /// # Errors
-    /// Damage in the store.
-    pub fn messages_at(&self, path: &Path) -> Result<NumberSet> {
-        let mut found = self.empty();
-        for (id, row) in self.rows_at(path)? {
-            found.insert(rows::part_of(self.file_table(), id).u32_at(files::MESSAGE, row)?);
-        }
-        Ok(found)
     }
 
     /// Returns the rows of `files` for a path, absolute or below a root.
