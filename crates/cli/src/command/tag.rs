@@ -90,10 +90,10 @@ impl Run<Session> for Arguments {
             return dump(session);
         }
         if let Some(path) = &self.restore {
-            return read(path, session, |host, text| host.restore_tags(text));
+            return read(path, session, Host::restore_tags);
         }
         if let Some(path) = &self.batch {
-            return read(path, session, |host, text| host.apply_tags(text));
+            return read(path, session, Host::apply_tags);
         }
         if self.words.is_empty() {
             return list(session);
