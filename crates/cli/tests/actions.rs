@@ -33,9 +33,14 @@ fn mail_is_flagged_moved_copied_deleted_and_all_of_it_undone() {
     );
     let place = |path: &str| home.mail().join(path).display().to_string();
     assert_eq!(lines[4], format!("{}\t{}", place("Trash/cur/1:2,S"), place("done/cur/1:2,S")));
-    for kind in ["2 files moved to the trash", "1 file copied", "2 files moved", "2 files changed"] {
+    for kind in [
+        "2 of 2 files moved to the trash",
+        "1 of 1 file copied",
+        "2 of 2 files moved",
+        "2 of 2 files changed",
+    ] {
         let said = home.good(&["undo"]);
-        assert!(said.starts_with("undone: ") && said.trim_end().ends_with(kind), "{said}");
+        assert!(said.starts_with(&format!("undone for {kind} at ")), "{said}");
     }
     assert_eq!(home.good(&["find", "--format", "paths"]), before);
     let none = home.pneu(&["undo"]);
@@ -67,11 +72,11 @@ fn mistakes_are_told_and_change_nothing() {
         (&["flag", "hello"], 2, "no flag is given: +S adds a flag, -S removes one: pneu flag +S -- from:ana"),
         (&["flag", "+S", "--"], 2, "no query is given: put it after the flags"),
         (&["flag", "+S", "--", "nowhere"], 1, "no message matches"),
-        (&["flag", "+S", "--", "subject:first"], 1, "there is nothing to change"),
+        (&["flag", "+S", "--", "subject:first"], 1, "all of them have these flags already"),
         (&["move", "hello"], 2, "a query and a folder are needed"),
         (&["move", "hello", "nowhere"], 2, "there is no folder nowhere; create it with --create"),
         (&["move", "form:bob", "lists/rust"], 2, "did you mean \"from:\"?"),
-        (&["move", "tubes", "lists/rust"], 1, "there is nothing to change"),
+        (&["move", "tubes", "lists/rust"], 1, "all of them are there already"),
         (&["copy", "--create", "hello", "../out"], 2, "it has the part \".\" or \"..\""),
         (&["delete", "hello"], 2, "there is no trash in"),
         (&["delete", ""], 2, "no query is given; '*' means all messages"),

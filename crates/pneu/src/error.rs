@@ -84,7 +84,7 @@ pub enum Error {
         what: String,
     },
     /// The log of actions cannot be read.
-    #[error("{} is damaged: {what}", path.display())]
+    #[error("{} is damaged: {what}; if you remove it, that action can no longer be undone", path.display())]
     ActionLog {
         /// The file.
         path: PathBuf,

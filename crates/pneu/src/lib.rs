@@ -68,6 +68,7 @@ mod view;
 
 pub use action::{
     Acted, Action, DeliverOptions, Delivered, Kind as ActionKind, LeftAlone, Plan, PlannedStep, Undoable,
+    Undone,
 };
 pub use backup::{
     ChosenSnapshot, Error as BackupError, Remedy as BackupRemedy, SnapshotChoice, UndeleteReport, Undeleted,

@@ -40,7 +40,7 @@ pub(super) fn act(
     if options.dry_run {
         let plan = host.plan_action(&question.query, action).map_err(|error| question.explain(error))?;
         if plan.steps.is_empty() {
-            return nothing(&question, session);
+            return nothing(&question, action, session);
         }
         let mut output = session.output();
         for step in &plan.steps {
@@ -57,7 +57,7 @@ pub(super) fn act(
     let acted = host.act(&question.query, action, &Silent).map_err(|error| question.explain(error))?;
     complain(&acted.left);
     if acted.file_count == 0 && acted.left.is_empty() {
-        return nothing(&question, session);
+        return nothing(&question, action, session);
     }
     if !session.is_quiet {
         let (messages, files) = (count(acted.message_count, "message"), count(acted.file_count, "file"));
@@ -85,10 +85,13 @@ pub(super) fn done(kind: ActionKind) -> &'static str {
     }
 }
 
-fn nothing(question: &TypedQuery, session: &Session) -> Result<Outcome> {
+fn nothing(question: &TypedQuery, action: &Action, session: &Session) -> Result<Outcome> {
     let view = session.view()?;
     if view.count(&question.query)? > 0 {
-        return session.nothing("there is nothing to change");
+        return session.nothing(match action.kind() {
+            ActionKind::Flag => "all of them have these flags already",
+            _ => "all of them are there already",
+        });
     }
     let why = question.why_nothing(&view)?.map(|why| format!(": {why}")).unwrap_or_default();
     session.nothing(format!("no message matches{why}"))

@@ -12,9 +12,10 @@ use terminal::command_line::Run;
 
 /// Change the flags of messages
 ///
-/// Adds and removes flags of all matching messages: S (seen), F (flagged), R (replied), P (passed), D
-/// (draft), T (trashed), as letters or words. Flags are part of file names, so mail programs and servers see
-/// them. If the query names folders with "maildir:", only files in these get other flags.
+/// Adds and removes flags of all matching messages, as letters or words: S (seen), F (flagged), R (replied),
+/// P (passed), D (draft), T (trashed; mail programs and servers may remove such messages). Flags are part of
+/// file names, so mail programs and servers see them. If the query names folders with "maildir:", only files
+/// in these get other flags.
 ///
 /// "pneu undo" gives them their old flags.
 #[derive(Debug, Args)]

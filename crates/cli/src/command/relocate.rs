@@ -11,7 +11,8 @@ use terminal::command_line::Run;
 /// Move messages to a folder
 ///
 /// Moves the files of all matching messages. If the query names folders with "maildir:", only files in these
-/// are moved; else all files of each message. Files keep their flags and times. On the same file system they
+/// are moved; else all files of each message. Files keep flags and times; the letters of Dovecot's keywords
+/// stay, too, and may mean others in the new folder. On the same file system they
 /// are renamed, to another one they are copied and made durable before they are removed. A file that another
 /// program changed meanwhile is left alone and reported.
 ///

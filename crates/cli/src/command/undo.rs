@@ -9,7 +9,7 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
-use pneu::{Silent, Undoable};
+use pneu::{Silent, Undoable, Undone};
 use terminal::command_line::Run;
 
 /// Undo the last action
@@ -26,7 +26,8 @@ Examples:
 
 Exit code 3: done, but files were left alone. Each is reported.")]
 pub(crate) struct Arguments {
-    /// List the actions that can be undone, the last one first, and the files of the last one
+    /// List the actions that can be undone, the last one first; then the files of the last one, each with its
+    /// present and its old place, separated by a tab
     #[arg(long)]
     list: bool,
 }
@@ -41,11 +42,14 @@ impl Run<Session> for Arguments {
         if self.list {
             return list(&host.undoable()?, session);
         }
-        let Some((undone, left)) = host.undo(&Silent)? else { return session.nothing(NOTHING) };
+        let Some(Undone { action, restored_count, left }) = host.undo(&Silent)? else {
+            return session.nothing(NOTHING);
+        };
         complain(&left);
         if !session.is_quiet {
             let mut output = session.output();
-            output.line(&format!("undone: {}", title(&undone)))?;
+            let all = count(action.files.len() as u64, "file");
+            output.line(&format!("undone for {restored_count} of {all} {}", title(&action)))?;
             output.finish()?;
         }
         Ok(if left.is_empty() { Outcome::Done } else { Outcome::Partly })
@@ -58,7 +62,7 @@ fn list(actions: &[Undoable], session: &Session) -> Result<Outcome> {
     let Some(last) = actions.first() else { return session.nothing(NOTHING) };
     let mut output = session.output();
     for action in actions {
-        output.line(&title(action))?;
+        output.line(&format!("{} {}", count(action.files.len() as u64, "file"), title(action)))?;
     }
     for (old, now) in &last.files {
         output.line(&format!(
@@ -71,7 +75,7 @@ fn list(actions: &[Undoable], session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// Returns what was done to the files of an action, and when.
 fn title(action: &Undoable) -> String {
-    let time = minute(action.time, environment::now().time_zone());
-    format!("{time} {} {}", count(action.files.len() as u64, "file"), done(action.kind))
+    format!("{} at {}", done(action.kind), minute(action.time, environment::now().time_zone()))
 }

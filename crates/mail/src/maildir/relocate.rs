@@ -12,9 +12,9 @@ use crate::maildir::stamp::FileStat;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The fields of a name that belong to one folder: the number that mbsync and others gave the message there,
@@ -31,21 +31,24 @@ pub fn name_elsewhere(name: &[u8]) -> Vec<u8> {
 /// [`copy_file`] does, the new place is synced, and the old file is removed.
 ///
 /// # Errors
-/// There is a file at the new place; other errors of the system. The file is at its old place then, or at
-/// both.
+/// There is a file at the new place; other errors of the system. The file is at its old place then.
 pub fn move_file(from: &Path, to: &Path) -> Result<()> {
     match rename_to_new(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
             copy_file(from, to)?;
             to.parent().map_or(Ok(()), sync_directory)?;
-            std::fs::remove_file(from).map_err(|source| Error::io("remove", from, source))
+            std::fs::remove_file(from).map_err(|source| {
+                // It was renamed meanwhile: it is not moved.
+                let _ = std::fs::remove_file(to);
+                Error::io("remove", from, source)
+            })
         }
         done => done.map_err(|source| Error::io("move", from, source)),
     }
 }
 
 /// Copies a file to a place where none is: into `tmp` of that folder, synced, then renamed. Keeps the time of
-/// its last write.
+/// its last write, its permissions, and its owner if that is allowed.
 ///
 /// # Errors
 /// As [`move_file`]. Nothing is at the new place then.
@@ -74,8 +77,8 @@ pub fn stat_entry(path: &Path) -> Result<FileStat> {
 ///
 /// # Errors
 /// A directory of the folder cannot be read; one that does not exist is no error.
-pub fn files_by_inode(folder: &Path) -> Result<HashMap<u64, PathBuf>> {
-    let mut files = HashMap::new();
+pub fn files_by_inode(folder: &Path) -> Result<HashMap<u64, Vec<PathBuf>>> {
+    let mut files: HashMap<u64, Vec<PathBuf>> = HashMap::new();
     for directory in ["cur", "new"].map(|directory| folder.join(directory)) {
         let entries = match std::fs::read_dir(&directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -83,10 +86,35 @@ pub fn files_by_inode(folder: &Path) -> Result<HashMap<u64, PathBuf>> {
         };
         for entry in entries {
             let entry = entry.map_err(|source| Error::io("read", &directory, source))?;
-            files.insert(entry.ino(), entry.path());
+            files.entry(entry.ino()).or_default().push(entry.path());
         }
     }
     Ok(files)
+}
+
+/// Returns whether two files have the same bytes.
+///
+/// # Errors
+/// One of them cannot be read.
+pub fn have_same_bytes(first: &Path, second: &Path) -> Result<bool> {
+    let open = |path: &Path| {
+        let file = File::open(path).map_err(|source| Error::io("read", path, source))?;
+        Ok(BufReader::with_capacity(1 << 16, file))
+    };
+    let (mut one, mut other) = (open(first)?, open(second)?);
+    loop {
+        let bytes = one.fill_buf().map_err(|source| Error::io("read", first, source))?;
+        let others = other.fill_buf().map_err(|source| Error::io("read", second, source))?;
+        let length = bytes.len().min(others.len());
+        if length == 0 {
+            return Ok(bytes.len() == others.len());
+        }
+        if bytes.get(..length) != others.get(..length) {
+            return Ok(false);
+        }
+        one.consume(length);
+        other.consume(length);
+    }
 }
 
 /// Returns the place in `tmp` for a file that will be at `to`.
@@ -113,6 +141,10 @@ fn copy_into(from: &Path, temporary: &Path) -> Result<()> {
     let mut file: File =
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(temporary).map_err(refused)?;
     io::copy(&mut source, &mut file).map_err(refused)?;
+    let mode = std::fs::Permissions::from_mode(stat.mode() & 0o777);
+    file.set_permissions(mode).map_err(refused)?;
+    // Only root may give files away.
+    let _ = std::os::unix::fs::fchown(&file, Some(stat.uid()), Some(stat.gid()));
     let written = Timespec { tv_sec: stat.mtime(), tv_nsec: stat.mtime_nsec() };
     let times =
         Timestamps { last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT }, last_modification: written };
@@ -166,7 +198,7 @@ mod tests {
             move_file(&copied, &moved).unwrap();
             assert!(!copied.exists());
             let inode = stat_entry(&moved).unwrap().inode;
-            assert_eq!(files_by_inode(folder).unwrap().get(&inode), Some(&moved));
+            assert_eq!(files_by_inode(folder).unwrap().get(&inode), Some(&vec![moved.clone()]));
             for refused in [copy_file(&origin, &moved), move_file(&origin, &moved)] {
                 assert!(refused.unwrap_err().to_string().contains("File exists"));
             }
@@ -180,6 +212,23 @@ mod tests {
             std::fs::remove_file(back).unwrap();
         }
         assert!(files_by_inode(&folders[0].join("none")).unwrap().is_empty());
+    }
+
+    #[test]
+    fn files_are_compared_to_their_ends() {
+        let (_places, folders) = folders();
+        let path = |name: &str| folders[0].join("cur").join(name);
+        let long = vec![7; 200_000];
+        let mut other = long.clone();
+        other[150_000] = 8;
+        for (name, bytes) in [("a", &long), ("b", &long), ("c", &other), ("d", &long[1..].to_vec())] {
+            std::fs::write(path(name), bytes).unwrap();
+        }
+        assert!(have_same_bytes(&path("a"), &path("b")).unwrap());
+        for different in ["c", "d"] {
+            assert!(!have_same_bytes(&path("a"), &path(different)).unwrap());
+            assert!(!have_same_bytes(&path(different), &path("a")).unwrap());
+        }
     }
 
     #[test]

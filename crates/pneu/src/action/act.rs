@@ -3,7 +3,7 @@
 //! Input: a query and an action. Output: what was done, and what was left alone. A file is touched only if it
 //! is still the one that the index knows; else the index is brought in step first.
 
-use crate::action::carry_out::{LeftAlone, RealHands, carry_out, folder_of, recover, undo};
+use crate::action::carry_out::{LeftAlone, RealHands, Recovered, carry_out, folder_of, recover, undo};
 use crate::action::deliver::create;
 use crate::action::log::{Entry, Kind, Log, Place, State, Step};
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
@@ -40,6 +40,17 @@ pub struct Undoable {
     pub files: Vec<(PathBuf, PathBuf)>,
 }
 
+/// What an undo did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undone {
+    /// The action, with its files.
+    pub action: Undoable,
+    /// How many of its files are as they were.
+    pub restored_count: u64,
+    /// Files that were left alone.
+    pub left: Vec<LeftAlone>,
+}
+
 impl Host {
     /// Returns what an action would do to the files of all messages that a query matches. If the query names
     /// folders (`maildir:`), only files in these are meant, and else all files of a message.
@@ -50,9 +61,7 @@ impl Host {
         let view = self.newest_view()?;
         let found = view.matching(query)?;
         let mut files = view.mailbox().found_files(&found)?;
-        if let Some(folders) = view.mailbox().folders_of_query(query)? {
-            files.retain(|file| folders.contains(&file.folder));
-        }
+        view.mailbox().retain_meant(query, &mut files)?;
         let trash = |root: &Root| self.settings().configuration.trash.get(&root.name).cloned();
         let around = Surroundings {
             folders: &view.mailbox().folder_places(),
@@ -72,7 +81,9 @@ impl Host {
     /// [`Host::update`]: the action is done, and the next pass makes up for the index.
     pub fn act(&self, query: &Query, action: &Action, progress: &dyn Progress) -> Result<Acted> {
         let log = Log::take(&self.settings().environment)?;
-        recover(&log, &RealHands, &|| self.unique_name())?;
+        let recovered = self.recover(&log, progress)?;
+        let mut acted =
+            Acted { left: recovered.and_then(|done| done.undone).unwrap_or_default(), ..Acted::default() };
         let mut plan = self.plan_action(query, action)?;
         let stale: BTreeSet<PathBuf> = plan
             .steps
@@ -81,13 +92,12 @@ impl Host {
             .map(|step| step.file.folder.clone())
             .collect();
         if !stale.is_empty() {
-            self.bring_folders_in_step(&stale, BEFORE, progress)?;
+            acted.left.extend(self.bring_folders_in_step(&stale, BEFORE, progress)?);
             plan = self.plan_action(query, action)?;
         }
-        let (steps, gone): (Vec<PlannedStep>, Vec<PlannedStep>) =
+        let (steps, changed): (Vec<PlannedStep>, Vec<PlannedStep>) =
             plan.steps.into_iter().partition(|step| is_there(&step.file));
-        let changed = |step: PlannedStep| LeftAlone { path: step.file.path(), why: CHANGED.to_owned() };
-        let mut acted = Acted { left: gone.into_iter().map(changed).collect(), ..Acted::default() };
+        acted.left.extend(changed.iter().map(|step| why_not(&step.file)));
         if steps.is_empty() {
             return Ok(acted);
         }
@@ -100,47 +110,66 @@ impl Host {
         let done = || steps.iter().zip(&entry.steps).filter(|(_, step)| step.is_done);
         acted.file_count = done().count() as u64;
         acted.message_count = done().map(|(step, _)| step.file.sha256).collect::<BTreeSet<_>>().len() as u64;
-        self.bring_folders_in_step(&folders_of(&entry), AFTER, progress)?;
+        acted.left.extend(self.bring_folders_in_step(&folders_of(&entry), AFTER, progress)?);
         Ok(acted)
     }
 
-    /// Undoes the last action that is not undone yet. Returns `None` if there is none. Afterwards all files
-    /// are in their old folders with their old flags; their names may differ. Files that changed since are
-    /// left alone.
+    /// Undoes the last action that is not undone yet, or goes on with an undo that was interrupted. Returns
+    /// `None` if there is none. Afterwards all files are in their old folders with their old flags; their
+    /// names may differ. Files that changed since are left alone. What is in the way for now, such as a full
+    /// disk, can be undone later.
     ///
     /// # Errors
     /// The log of actions is damaged or cannot be written; as [`Host::update`].
-    pub fn undo(&self, progress: &dyn Progress) -> Result<Option<(Undoable, Vec<LeftAlone>)>> {
+    pub fn undo(&self, progress: &dyn Progress) -> Result<Option<Undone>> {
         let log = Log::take(&self.settings().environment)?;
-        recover(&log, &RealHands, &|| self.unique_name())?;
+        if let Some(Recovered { entry, undone: Some(left) }) = self.recover(&log, progress)? {
+            let (action, file_count) = (undoable(&entry, false), entry.steps.len() as u64);
+            return Ok(Some(Undone {
+                restored_count: file_count - (left.len() as u64).min(file_count),
+                action,
+                left,
+            }));
+        }
         for number in log.numbers()? {
             let mut entry = log.read(number)?;
             if entry.state == State::Undone {
                 continue;
             }
-            let undoable = undoable(&entry);
-            let left = undo(&log, &RealHands, &mut entry, &|| self.unique_name())?;
-            self.bring_folders_in_step(&folders_of(&entry), AFTER, progress)?;
-            return Ok(Some((undoable, left)));
+            let action = undoable(&entry, true);
+            let mut left = undo(&log, &RealHands, &mut entry, &|| self.unique_name())?;
+            let restored_count = action.files.len().saturating_sub(left.len()) as u64;
+            left.extend(self.bring_folders_in_step(&folders_of(&entry), AFTER, progress)?);
+            return Ok(Some(Undone { action, restored_count, left }));
         }
         Ok(None)
     }
 
-    /// Returns the actions that [`Host::undo`] would undo one after the other, the newest first.
+    /// Returns the actions that [`Host::undo`] would undo one after the other, the newest first. Changes
+    /// nothing, even if a crash left one unfinished.
     ///
     /// # Errors
     /// The log of actions is damaged or cannot be read.
     pub fn undoable(&self) -> Result<Vec<Undoable>> {
         let log = Log::take(&self.settings().environment)?;
-        recover(&log, &RealHands, &|| self.unique_name())?;
         let mut list = Vec::new();
         for number in log.numbers()? {
             let entry = log.read(number)?;
             if entry.state != State::Undone {
-                list.push(undoable(&entry));
+                list.push(undoable(&entry, entry.state == State::Done));
             }
         }
         Ok(list)
+    }
+
+    /// Finishes what a crash left, and brings its folders in step.
+    fn recover(&self, log: &Log<'_>, progress: &dyn Progress) -> Result<Option<Recovered>> {
+        let mut recovered = recover(log, &RealHands, &|| self.unique_name())?;
+        if let Some(Recovered { entry, undone }) = &mut recovered {
+            let left = self.bring_folders_in_step(&folders_of(entry), AFTER, progress)?;
+            undone.iter_mut().for_each(|undone| undone.extend(left.iter().cloned()));
+        }
+        Ok(recovered)
     }
 
     /// Returns a name for a new message file.
@@ -154,17 +183,17 @@ impl Host {
         })
     }
 
-    /// Brings folders in step.
+    /// Brings folders in step. Returns what could not be read, or was left as it was.
     fn bring_folders_in_step(
         &self,
         folders: &BTreeSet<PathBuf>,
         (mode, loss): (Mode, Loss),
         progress: &dyn Progress,
-    ) -> Result<()> {
+    ) -> Result<Vec<LeftAlone>> {
         let folders: Vec<PathBuf> = folders.iter().cloned().collect();
         let options = UpdateOptions { mode, loss, ..UpdateOptions::default() };
-        self.update_folders(&folders, &options, progress)?;
-        Ok(())
+        let problems = self.update_folders(&folders, &options, progress)?.problems;
+        Ok(problems.into_iter().map(|problem| LeftAlone { path: problem.path, why: problem.what }).collect())
     }
 }
 
@@ -173,8 +202,15 @@ const BEFORE: (Mode, Loss) = (Mode::Thorough, Loss::Refuse);
 /// How they are after an action: they may have lost all their files.
 const AFTER: (Mode, Loss) = (Mode::Default, Loss::Accept);
 
-/// Why a file is left alone that is not as the index knows it.
-const CHANGED: &str = "it changed just now; try again";
+/// Says why a file is left alone that is not as the index knows it.
+fn why_not(file: &FoundFile) -> LeftAlone {
+    let path = file.path();
+    let why = match mail::stat_entry(&path) {
+        Err(error) if error.is_not_found() => "it is gone",
+        _ => "it changed just now; try again",
+    };
+    LeftAlone { why: why.to_owned(), path }
+}
 
 /// Returns whether a file is still as the index knows it.
 fn is_there(file: &FoundFile) -> bool {
@@ -199,9 +235,10 @@ fn step(planned: &PlannedStep) -> Step {
     }
 }
 
-fn undoable(entry: &Entry) -> Undoable {
-    let done = entry.steps.iter().filter(|step| step.is_done);
-    let files = done.map(|step| (step.from.0.clone(), step.to.0.clone())).collect();
+/// Returns an action with the files that are to be undone; with all of them, if nobody knows which are done.
+fn undoable(entry: &Entry, is_known: bool) -> Undoable {
+    let steps = entry.steps.iter().filter(|step| step.is_done || !is_known);
+    let files = steps.map(|step| (step.from.0.clone(), step.to.0.clone())).collect();
     Undoable { number: entry.number, time: entry.time, kind: entry.kind, files }
 }
 

@@ -4,9 +4,10 @@
 //! the way, or changed since, is left alone and reported. No message is ever without a file: one that goes to
 //! another file system has two for a moment.
 
-use crate::action::log::{Entry, Kind, Log, State, Step};
+use crate::action::log::{self, Kind, Log, State, Step};
 use crate::error::Result;
 use mail::Flags;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -57,80 +58,129 @@ pub struct LeftAlone {
 ///
 /// # Errors
 /// The log cannot be written. What was done stays; the next action notes it.
-pub(super) fn carry_out(log: &Log<'_>, hands: &dyn Hands, entry: &mut Entry) -> Result<Vec<LeftAlone>> {
+pub(super) fn carry_out(log: &Log<'_>, hands: &dyn Hands, entry: &mut log::Entry) -> Result<Vec<LeftAlone>> {
     let mut left = Vec::new();
     let mut directories = BTreeSet::new();
     for step in &mut entry.steps {
-        let (from, to) = (&step.from.0, &step.to.0);
+        let (from, to) = (step.from.0.as_path(), step.to.0.as_path());
         let done = match entry.kind {
             Kind::Copy => hands.copy_file(from, to),
             Kind::Flag | Kind::Move | Kind::Delete => hands.move_file(from, to),
         };
-        match done.and_then(|()| mail::stat_entry(to)) {
-            Ok(stat) => {
-                (step.is_done, step.new_inode) = (true, Some(stat.inode));
+        match done {
+            Ok(()) => {
+                // Another program may have renamed it by now. A rename keeps the inode.
+                let inode = mail::stat_entry(to).map_or(step.inode, |stat| stat.inode);
+                (step.is_done, step.new_inode) = (true, Some(inode));
                 directories
                     .extend([from, to].into_iter().filter_map(|path| path.parent()).map(Path::to_owned));
             }
-            Err(error) => left.push(LeftAlone { path: from.clone(), why: error.reason() }),
+            Err(error) => left.push(LeftAlone { path: from.to_owned(), why: error.reason() }),
         }
     }
     sync_all(hands, &directories, &mut left);
     entry.state = State::Done;
-    log.write(entry)?;
+    if entry.steps.iter().any(|step| step.is_done) {
+        log.write(entry)?;
+    } else {
+        log.forget(entry.number)?;
+    }
     Ok(left)
 }
 
+/// What was found out and finished after a crash.
+pub(super) struct Recovered {
+    /// The action, as it is now.
+    pub entry: log::Entry,
+    /// Whether an undo was finished, and what it left alone.
+    pub undone: Option<Vec<LeftAlone>>,
+}
+
 /// Finds out which steps of the last action were done, if a crash ended it, and notes it. A file that was
-/// copied to another file system and not removed is removed. An undo that a crash ended is done again.
+/// copied to another file system and not removed is removed. An undo that a crash ended is finished.
 ///
 /// # Errors
 /// The log is damaged or cannot be written.
-pub(super) fn recover(log: &Log<'_>, hands: &dyn Hands, unique: &dyn Fn() -> Vec<u8>) -> Result<()> {
+pub(super) fn recover(
+    log: &Log<'_>,
+    hands: &dyn Hands,
+    unique: &dyn Fn() -> Vec<u8>,
+) -> Result<Option<Recovered>> {
     for number in log.numbers()? {
         let mut entry = log.read(number)?;
         match entry.state {
             State::Begun => {
-                entry.steps.iter_mut().for_each(|step| resolve(hands, entry.kind, step));
+                let mut finder = Finder::default();
+                let kind = entry.kind;
+                entry.steps.iter_mut().for_each(|step| resolve((hands, &mut finder), kind, step));
                 entry.state = State::Done;
-                return log.write(&entry);
+                log.write(&entry)?;
+                return Ok(Some(Recovered { entry, undone: None }));
             }
-            State::Undoing => return undo(log, hands, &mut entry, unique).map(|_| ()),
+            State::Undoing => {
+                let left = undo(log, hands, &mut entry, unique)?;
+                return Ok(Some(Recovered { entry, undone: Some(left) }));
+            }
             State::Undone => {}
-            State::Done => return Ok(()),
+            State::Done => return Ok(None),
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Finds out whether a step was done.
-fn resolve(hands: &dyn Hands, kind: Kind, step: &mut Step) {
-    let Ok(there) = mail::stat_entry(&step.to.0) else { return };
-    let is_it = (there.size_bytes, there.mtime_ns) == (step.size_bytes, step.mtime_ns);
-    let old = mail::stat_entry(&step.from.0).ok().filter(|old| old.inode == step.inode);
-    if there.inode == step.inode && kind != Kind::Copy {
-        (step.is_done, step.new_inode) = (true, Some(there.inode));
-    } else if is_it && there.inode != step.inode {
-        // A file gets its name at the new place only when all of it is durable.
-        let is_gone = match (kind, old) {
-            (Kind::Copy, _) | (_, None) => true,
-            _ => {
-                let synced = step.to.0.parent().is_none_or(|directory| hands.sync(directory).is_ok());
-                synced && hands.remove(&step.from.0).is_ok()
-            }
-        };
-        (step.is_done, step.new_inode) = (is_gone, Some(there.inode));
+fn resolve((hands, finder): (&dyn Hands, &mut Finder), kind: Kind, step: &mut Step) {
+    let (from, to) = (&step.from.0, &step.to.0);
+    let old = mail::stat_entry(from).ok().filter(|old| old.inode == step.inode);
+    if kind != Kind::Copy {
+        let folder = folder_of(to).unwrap_or(to);
+        if let Ok(Some(there)) = finder.find(to, folder, step.inode, step) {
+            // Where a rename is a second name and the removal of the first, the first may still be there.
+            let is_linked = old.is_some() && there == *to && from != to;
+            step.is_done = !is_linked || hands.remove(from).is_ok();
+            step.new_inode = Some(step.inode);
+            return;
+        }
+    }
+    let Ok(there) = mail::stat_entry(to) else { return };
+    if there.inode == step.inode || (there.size_bytes, there.mtime_ns) != (step.size_bytes, step.mtime_ns) {
+        return;
+    }
+    // A file gets its name at the new place only when all of it is durable.
+    let is_moved = match (kind, old) {
+        (Kind::Copy, _) | (_, None) => true,
+        _ => {
+            is_copy(from, to)
+                && to.parent().is_none_or(|directory| hands.sync(directory).is_ok())
+                && hands.remove(from).is_ok()
+        }
+    };
+    (step.is_done, step.new_inode) = (is_moved, Some(there.inode));
+}
+
+/// Why a step cannot be undone.
+enum Obstacle {
+    /// Now, but perhaps later.
+    Now(String),
+    /// Ever: the file was moved, changed or removed.
+    ForEver(String),
+}
+
+impl From<mail::Error> for Obstacle {
+    fn from(error: mail::Error) -> Obstacle {
+        Obstacle::Now(error.reason())
     }
 }
 
-/// Undoes all steps of an entry that were done, the last one first, and notes it.
+/// Undoes all steps of an entry that were done, the last one first, and notes it. What may be possible later
+/// stays to be undone.
 ///
 /// # Errors
 /// The log cannot be written.
 pub(super) fn undo(
     log: &Log<'_>,
     hands: &dyn Hands,
-    entry: &mut Entry,
+    entry: &mut log::Entry,
     unique: &dyn Fn() -> Vec<u8>,
 ) -> Result<Vec<LeftAlone>> {
     if entry.state != State::Undoing {
@@ -140,16 +190,24 @@ pub(super) fn undo(
     let mut left = Vec::new();
     let mut directories = BTreeSet::new();
     let mut finder = Finder::default();
-    for step in entry.steps.iter().rev().filter(|step| step.is_done) {
-        match undo_step((hands, &mut finder), entry.kind, step, unique) {
+    let kind = entry.kind;
+    for step in entry.steps.iter_mut().rev().filter(|step| step.is_done) {
+        let why = match undo_step((hands, &mut finder), kind, step, unique) {
             Ok(changed) => {
                 directories.extend(changed.iter().filter_map(|path| path.parent()).map(Path::to_owned));
+                step.is_done = false;
+                continue;
             }
-            Err(why) => left.push(LeftAlone { path: step.to.0.clone(), why }),
-        }
+            Err(Obstacle::Now(why)) => why,
+            Err(Obstacle::ForEver(why)) => {
+                step.is_done = false;
+                why
+            }
+        };
+        left.push(LeftAlone { path: step.to.0.clone(), why });
     }
     sync_all(hands, &directories, &mut left);
-    entry.state = State::Undone;
+    entry.state = if entry.steps.iter().any(|step| step.is_done) { State::Done } else { State::Undone };
     log.write(entry)?;
     Ok(left)
 }
@@ -160,62 +218,71 @@ fn undo_step(
     kind: Kind,
     step: &Step,
     unique: &dyn Fn() -> Vec<u8>,
-) -> std::result::Result<Vec<PathBuf>, String> {
+) -> std::result::Result<Vec<PathBuf>, Obstacle> {
     let (Some(folder), Some(old_folder)) = (folder_of(&step.to.0), folder_of(&step.from.0)) else {
-        return Err("it is in no folder".to_owned());
+        return Err(Obstacle::ForEver("it is in no folder".to_owned()));
     };
     let inode = step.new_inode.unwrap_or(step.inode);
-    let Some(now) = finder.find(&step.to.0, folder, inode, step).map_err(|error| error.reason())? else {
+    let Some(now) = finder.find(&step.to.0, folder, inode, step)? else {
         // A crash may have ended the undo after this step.
-        let is_back = kind != Kind::Copy
-            && finder.find(&step.from.0, old_folder, inode, step).is_ok_and(|found| found.is_some());
-        return if is_back {
-            Ok(Vec::new())
-        } else {
-            Err("it was moved, changed or removed since".to_owned())
-        };
+        if kind != Kind::Copy && finder.find(&step.from.0, old_folder, inode, step)?.is_some() {
+            return Ok(Vec::new());
+        }
+        if !folder.join("cur").is_dir() {
+            return Err(Obstacle::Now(format!("its folder {} is not there", folder.display())));
+        }
+        return Err(Obstacle::ForEver("it was moved, changed or removed since".to_owned()));
     };
     let to = match kind {
         Kind::Copy => {
-            let original =
-                finder.find(&step.from.0, old_folder, step.inode, step).map_err(|error| error.reason())?;
-            if original.is_none() {
-                return Err("the file that it was copied from is gone, so it stays".to_owned());
-            }
-            hands.remove(&now).map_err(|error| error.reason())?;
-            return Ok(vec![now]);
+            let original = finder.find(&step.from.0, old_folder, step.inode, step)?;
+            return match original {
+                // Only what exists twice is removed, whatever has this inode now.
+                Some(original) if mail::have_same_bytes(&original, &now)? => {
+                    hands.remove(&now)?;
+                    Ok(vec![now])
+                }
+                Some(_) => Err(Obstacle::ForEver("it is another message now".to_owned())),
+                None if !old_folder.join("cur").is_dir() => {
+                    Err(Obstacle::Now(format!("its folder {} is not there", old_folder.display())))
+                }
+                None => {
+                    let why = "the file that it was copied from is gone, so it stays";
+                    Err(Obstacle::ForEver(why.to_owned()))
+                }
+            };
         }
         Kind::Flag => with_old_flags(&now, folder, step),
         Kind::Move | Kind::Delete => {
             if !old_folder.join("cur").is_dir() {
-                return Err(format!("its folder {} is gone", old_folder.display()));
+                return Err(Obstacle::Now(format!("its folder {} is not there", old_folder.display())));
             }
             let to = mail::join(&directory_in(&now, old_folder), &mail::name_elsewhere(name_of(&now)));
             if is_copy(&now, &to) {
                 // A crash ended the move back to another file system before the file here was removed.
-                let synced = to.parent().map_or(Ok(()), |directory| hands.sync(directory));
-                synced.and_then(|()| hands.remove(&now)).map_err(|error| error.reason())?;
+                to.parent().map_or(Ok(()), |directory| hands.sync(directory))?;
+                hands.remove(&now)?;
                 return Ok(vec![now]);
             }
-            if mail::stat_entry(&to).is_ok() { another_name(&to, unique) } else { to }
+            if finder.has_unique_part(old_folder, name_of(&to))? { another_name(&to, unique) } else { to }
         }
     };
     if to == now {
         return Ok(Vec::new());
     }
-    hands.move_file(&now, &to).map_err(|error| error.reason())?;
+    hands.move_file(&now, &to)?;
     Ok(vec![now, to])
 }
 
-/// Finds files that were renamed. Reads each folder once, when the first file is not at its place.
+/// Finds files that were renamed. Reads each folder once, when it is first needed.
 #[derive(Default)]
 struct Finder {
-    folders: HashMap<PathBuf, HashMap<u64, PathBuf>>,
+    folders: HashMap<PathBuf, HashMap<u64, Vec<PathBuf>>>,
 }
 
 impl Finder {
     /// Returns where the file of a step is: at its place, or in that folder under another name. A file with
-    /// other content is another one.
+    /// other content is another one. Of several names of one file it is that with the unique part.
     fn find(
         &mut self,
         place: &Path,
@@ -231,11 +298,28 @@ impl Finder {
         if is_it(place) {
             return Ok(Some(place.to_owned()));
         }
-        if !self.folders.contains_key(folder) {
-            self.folders.insert(folder.to_owned(), mail::files_by_inode(folder)?);
-        }
-        let found = self.folders.get(folder).and_then(|files| files.get(&inode));
+        let unique = mail::parse_name(name_of(place)).unique;
+        let has_unique = |path: &&PathBuf| mail::parse_name(name_of(path)).unique == unique;
+        let names = self.read(folder)?.get(&inode).map_or(&[][..], Vec::as_slice);
+        let found = match names {
+            [path] => Some(path),
+            paths => paths.iter().find(has_unique),
+        };
         Ok(found.filter(|path| is_it(path)).cloned())
+    }
+
+    /// Returns whether a file in a folder has the unique part of a name.
+    fn has_unique_part(&mut self, folder: &Path, name: &[u8]) -> mail::Result<bool> {
+        let unique = mail::parse_name(name).unique;
+        let mut names = self.read(folder)?.values().flatten().map(|path| name_of(path));
+        Ok(names.any(|name| mail::parse_name(name).unique == unique))
+    }
+
+    fn read(&mut self, folder: &Path) -> mail::Result<&HashMap<u64, Vec<PathBuf>>> {
+        match self.folders.entry(folder.to_owned()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(mail::files_by_inode(folder)?)),
+        }
     }
 }
 
@@ -271,7 +355,7 @@ fn is_copy(file: &Path, other: &Path) -> bool {
     let (Ok(this), Ok(there)) = (mail::stat_entry(file), mail::stat_entry(other)) else { return false };
     this.device != there.device
         && (this.size_bytes, this.mtime_ns) == (there.size_bytes, there.mtime_ns)
-        && std::fs::read(file).is_ok_and(|bytes| std::fs::read(other).is_ok_and(|others| bytes == others))
+        && mail::have_same_bytes(file, other).unwrap_or(false)
 }
 
 fn sync_all(hands: &dyn Hands, directories: &BTreeSet<PathBuf>, left: &mut Vec<LeftAlone>) {

@@ -19,6 +19,8 @@ const DIRECTORY: &str = "actions";
 const LOCK: &str = "lock";
 /// The ending of an action's file.
 const ENDING: &str = ".json";
+/// How many digits the number in a file's name has.
+const DIGIT_COUNT: usize = 12;
 /// The version of the format.
 const VERSION: u32 = 1;
 /// How many actions are kept.
@@ -115,7 +117,10 @@ impl<'a> Log<'a> {
     /// Returns the numbers of all actions, the newest first.
     pub(super) fn numbers(&self) -> Result<Vec<u64>> {
         let names = self.environment.disk.list(&self.directory).map_err(index_error)?;
-        let number = |name: &OsString| name.to_str()?.strip_suffix(ENDING)?.parse().ok();
+        let number = |name: &OsString| {
+            let digits = name.to_str()?.strip_suffix(ENDING)?;
+            digits.parse().ok().filter(|_| digits.len() == DIGIT_COUNT)
+        };
         let mut numbers: Vec<u64> = names.iter().filter_map(number).collect();
         numbers.sort_unstable_by(|a, b| b.cmp(a));
         Ok(numbers)
@@ -153,6 +158,14 @@ impl<'a> Log<'a> {
         Ok(entry)
     }
 
+    /// Forgets an action.
+    ///
+    /// # Errors
+    /// Its file cannot be removed.
+    pub(super) fn forget(&self, number: u64) -> Result<()> {
+        self.environment.disk.remove(&self.path(number)).map_err(index_error)
+    }
+
     /// Replaces an action's file, durably.
     ///
     /// # Errors
@@ -160,12 +173,12 @@ impl<'a> Log<'a> {
     pub(super) fn write(&self, entry: &Entry) -> Result<()> {
         let bytes = serde_json::to_vec(entry)
             .map_err(|error| Error::ActionLog { path: self.path(entry.number), what: error.to_string() })?;
-        let name = format!("{:012}{ENDING}", entry.number);
+        let name = format!("{:0DIGIT_COUNT$}{ENDING}", entry.number);
         disk::publish(self.environment.disk.as_ref(), &self.directory, &name, &bytes).map_err(index_error)
     }
 
     fn path(&self, number: u64) -> PathBuf {
-        self.directory.join(format!("{number:012}{ENDING}"))
+        self.directory.join(format!("{number:0DIGIT_COUNT$}{ENDING}"))
     }
 }
 

@@ -13,7 +13,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-pub use act::{Acted, Undoable};
+pub use act::{Acted, Undoable, Undone};
 pub use carry_out::LeftAlone;
 pub use deliver::{DeliverOptions, Delivered};
 pub use log::Kind;

@@ -8,7 +8,7 @@ use crate::action::log::Kind;
 use crate::error::{Error, Result};
 use index::{FolderPlace, FoundFile, Root, Subdirectory};
 use mail::Flags;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// An action on the files of messages.
@@ -101,7 +101,7 @@ impl Action {
 /// There is no such folder; there is no trash.
 pub(super) fn plan(files: Vec<FoundFile>, action: &Action, around: &Surroundings<'_>) -> Result<Plan> {
     let mut plan = Plan::default();
-    let mut taken = HashSet::new();
+    let mut taken = Taken::default();
     match action {
         Action::Flag { add, remove } => {
             for file in files {
@@ -136,25 +136,49 @@ pub(super) fn plan(files: Vec<FoundFile>, action: &Action, around: &Surroundings
 }
 
 /// Plans that a file goes into a folder, under a name that no file there has.
-fn put(
-    plan: &mut Plan,
-    taken: &mut HashSet<PathBuf>,
-    around: &Surroundings<'_>,
-    file: FoundFile,
-    folder: &Path,
-) {
-    if file.folder == folder {
+fn put(plan: &mut Plan, taken: &mut Taken, around: &Surroundings<'_>, file: FoundFile, folder: &Path) {
+    if taken.is_same(&file.folder, folder) {
         return;
     }
     let directory = folder.join(file.subdirectory.name());
     let name = mail::name_elsewhere(&file.name);
-    let mut to = mail::join(&directory, &name);
-    if taken.contains(&to) || mail::stat_entry(&to).is_ok() {
-        let rest = name.get(mail::parse_name(&name).unique.len()..).unwrap_or_default();
-        to = mail::join(&directory, &[(around.unique_name)().as_slice(), rest].concat());
-    }
-    taken.insert(to.clone());
+    let unique = mail::parse_name(&name).unique;
+    let names = taken.names(folder);
+    let to = if names.insert(unique.to_vec()) {
+        mail::join(&directory, &name)
+    } else {
+        // Another file has it, if with other flags: mail programs take both for one.
+        let rest = name.get(unique.len()..).unwrap_or_default();
+        mail::join(&directory, &[(around.unique_name)().as_slice(), rest].concat())
+    };
     plan.steps.push(PlannedStep { file, to });
+}
+
+/// What is known of the folders that files go into.
+#[derive(Default)]
+struct Taken {
+    /// The unique parts of names in each.
+    names: HashMap<PathBuf, HashSet<Vec<u8>>>,
+    /// Whether two paths are one folder, by a symbolic link.
+    same: HashMap<(PathBuf, PathBuf), bool>,
+}
+
+impl Taken {
+    fn names(&mut self, folder: &Path) -> &mut HashSet<Vec<u8>> {
+        self.names.entry(folder.to_owned()).or_insert_with(|| {
+            let directories = ["cur", "new"].map(|directory| folder.join(directory));
+            // One that does not exist or cannot be read has none; nothing is ever replaced.
+            let read = |directory: &PathBuf| mail::names_by_unique_part(directory).unwrap_or_default();
+            directories.iter().flat_map(|directory| read(directory).into_keys()).collect()
+        })
+    }
+
+    fn is_same(&mut self, one: &Path, other: &Path) -> bool {
+        let stamp = |path: &Path| mail::stat_directory(path).ok().map(|stamp| (stamp.device, stamp.inode));
+        let key = (one.to_owned(), other.to_owned());
+        one == other
+            || *self.same.entry(key).or_insert_with(|| stamp(one).is_some() && stamp(one) == stamp(other))
+    }
 }
 
 /// Returns the place of a file after its flags changed; `None` if they do not. A file with flags is in `cur`.
@@ -260,7 +284,7 @@ mod tests {
         assert_eq!(
             planned(files.clone(), &action, &["a", "to"], None),
             "/m/a/cur/1,U=5,S=9:2,S > /m/to/cur/1,S=9:2,S\n\
-             /m/b/new/1,S=9:2,S > /m/to/new/1,S=9:2,S\n\
+             /m/b/new/1,S=9:2,S > /m/to/new/fresh,S=9:2,S\n\
              /m/c/cur/1,U=6,S=9:2,S > /m/to/cur/fresh,S=9:2,S"
         );
         assert_eq!(planned(files, &action, &["a"], None), "there is no folder to");

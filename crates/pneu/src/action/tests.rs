@@ -2,7 +2,7 @@
 
 use crate::action::carry_out::{Hands, RealHands, carry_out, recover, undo};
 use crate::action::log::{Kind, Log, Place, State, Step};
-use crate::{Action, Host, Settings};
+use crate::{Action, Host, Settings, Undone};
 use index::{Environment, Root, UpdateOptions};
 use mail::Flags;
 use std::cell::Cell;
@@ -58,9 +58,10 @@ impl Fixture {
 
     fn undo(&self) -> String {
         match self.host.undo(&Silent).unwrap() {
-            Some((undone, left)) => {
+            Some(Undone { action, restored_count, left }) => {
                 let left: Vec<&str> = left.iter().map(|left| left.why.as_str()).collect();
-                format!("{:?} {} {}", undone.kind, undone.files.len(), left.join(", ")).trim_end().to_owned()
+                assert_eq!(restored_count + left.len() as u64, action.files.len() as u64);
+                format!("{:?} {} {}", action.kind, action.files.len(), left.join(", ")).trim_end().to_owned()
             }
             None => "nothing".to_owned(),
         }
@@ -320,4 +321,118 @@ fn after_a_crash_at_any_operation_each_message_is_somewhere_and_undo_brings_all_
         crash(Kind::Move, elsewhere.path());
         crash(Kind::Copy, elsewhere.path());
     }
+}
+
+#[test]
+fn a_file_that_only_looks_like_the_copy_is_not_removed() {
+    let fixture = Fixture::new();
+    let copy = Action::Copy { folder: "archive".into(), creates: false };
+    assert_eq!(fixture.act("subject:two", &copy), "1 1");
+    // Another message with the same inode, size and time of its last write.
+    let path = fixture.mail().join("archive/cur/2.a:2,FS");
+    let written = path.metadata().unwrap().modified().unwrap();
+    let text = std::fs::read_to_string(&path).unwrap().replace("two", "six");
+    std::fs::write(&path, text).unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
+    assert_eq!(fixture.undo(), "Copy 1 it is another message now");
+    assert!(path.exists());
+}
+
+#[test]
+fn what_a_crash_left_is_removed_only_if_its_copy_is_whole() {
+    let place = tempfile::tempdir().unwrap();
+    let environment: Environment = Settings::new(place.path().join("data")).environment;
+    let folders = [place.path().join("a"), place.path().join("b")];
+    folders.iter().for_each(|folder| mail::create_folder(folder).unwrap());
+    let mut steps = steps_between(&folders);
+    // At the new place is another file of the same size and time, on the same file system.
+    std::fs::write(&steps[0].to, "letter 9").unwrap();
+    let time = steps[0].from.0.metadata().unwrap().modified().unwrap();
+    std::fs::File::options().write(true).open(&steps[0].to).unwrap().set_modified(time).unwrap();
+    steps[0].mtime_ns = mail::stat_entry(&steps[0].from.0).unwrap().mtime_ns;
+    let log = Log::take(&environment).unwrap();
+    log.begin(Kind::Move, steps).unwrap();
+    recover(&log, &RealHands, &|| b"unique".to_vec()).unwrap();
+    assert_eq!(contents(&folders).len(), 3, "both are there");
+    assert!(log.read(1).unwrap().steps.iter().all(|step| !step.is_done));
+}
+
+#[test]
+fn folders_under_or_and_not_say_which_files_are_meant() {
+    let fixture = Fixture::new();
+    let files = |query: &str| {
+        let query = fixture.host.view().unwrap().query(query).unwrap();
+        let planned = fixture.host.plan_action(&query, &move_to("Trash")).unwrap().steps;
+        planned
+            .iter()
+            .map(|step| step.file.path().strip_prefix(fixture.mail()).unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    // "one" has a file in each of inbox and archive.
+    let both = [Path::new("archive/cur/5.a:2,S"), Path::new("inbox/cur/1.a,U=1:2,S")];
+    for (query, expected) in [
+        ("subject:one and (maildir:/inbox or maildir:/Trash)", &both[1..]),
+        ("(subject:one and maildir:/inbox) or (subject:one and maildir:/Trash)", &both[1..]),
+        ("subject:one and not maildir:/Trash", &both[..]),
+        ("subject:one and not not maildir:/archive", &both[..1]),
+        ("subject:one and (maildir:/inbox or from:ana)", &both[..]),
+        ("subject:one and (maildir:/inbox or maildir:/archive)", &both[..]),
+        ("subject:one xor maildir:/Trash", &both[..]),
+    ] {
+        assert_eq!(files(query), expected, "{query}");
+    }
+}
+
+#[test]
+fn what_is_in_the_way_of_an_undo_for_now_can_be_undone_later() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.act("maildir:/inbox", &move_to("archive")), "3 3");
+    let (inbox, away) = (fixture.mail().join("inbox"), fixture.mail().join("away"));
+    std::fs::rename(&inbox, &away).unwrap();
+    let said = fixture.undo();
+    assert!(said.starts_with("Move 3 its folder ") && said.ends_with(" is not there"), "{said}");
+    assert_eq!(fixture.host.undoable().unwrap()[0].files.len(), 3);
+    std::fs::rename(&away, &inbox).unwrap();
+    assert_eq!(fixture.undo(), "Move 3");
+    assert_eq!(fixture.files("inbox"), ["cur/1.a:2,S", "cur/2.a:2,FS", "new/3.a"]);
+    assert_eq!(fixture.count("maildir:/inbox"), 3);
+}
+
+#[test]
+fn an_interrupted_undo_is_gone_on_with_and_reported_and_listing_changes_nothing() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.act("subject:four", &move_to("inbox")), "1 1");
+    assert_eq!(fixture.act("maildir:/inbox and subject:two", &move_to("archive")), "1 1");
+    let environment = &fixture.host.settings().environment;
+    {
+        let log = Log::take(environment).unwrap();
+        let mut entry = log.read(2).unwrap();
+        entry.state = State::Undoing;
+        log.write(&entry).unwrap();
+    }
+    let undoable = fixture.host.undoable().unwrap();
+    assert_eq!(undoable.iter().map(|action| action.files.len()).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(fixture.files("archive"), ["cur/2.a:2,FS", "cur/5.a:2,S"]);
+    assert_eq!(fixture.undo(), "Move 1");
+    assert_eq!(fixture.files("archive"), ["cur/5.a:2,S"], "only the second was undone");
+    assert_eq!(fixture.count("maildir:/inbox"), 4);
+    assert_eq!(fixture.undo(), "Move 1");
+    assert_eq!(fixture.files("archive"), ["cur/4.a:2,S", "cur/5.a:2,S"]);
+}
+
+#[test]
+fn two_files_of_one_unique_part_do_not_come_into_one_folder() {
+    let fixture = Fixture::new();
+    let copy = Action::Copy { folder: "archive".into(), creates: false };
+    assert_eq!(fixture.act("subject:three", &copy), "1 1");
+    let flag = Action::Flag { add: Flags::SEEN, remove: Flags::NONE };
+    assert_eq!(fixture.act("maildir:/inbox and subject:three", &flag), "1 1");
+    assert_eq!(fixture.act("maildir:/inbox and subject:three", &move_to("archive")), "1 1");
+    let files = fixture.files("archive");
+    assert_eq!(files.len(), 4, "{files:?}");
+    assert_eq!(files.iter().filter(|name| name.contains("/3.a")).count(), 1, "{files:?}");
+    // By a link it is the same folder: nothing is to be done.
+    std::os::unix::fs::symlink(fixture.mail().join("archive"), fixture.mail().join("link")).unwrap();
+    fixture.host.update_folders(&[fixture.mail().join("link")], &UpdateOptions::default(), &Silent).unwrap();
+    assert_eq!(fixture.act("maildir:/archive and subject:four", &move_to("link")), "0 0");
 }

@@ -8,13 +8,13 @@ use crate::rows::{FolderRow, Subdirectory};
 use crate::search::answer::pattern::{self, Spelling, Wanted};
 use crate::search::answer::values;
 use crate::search::commit::FileFlag;
-use crate::search::mailbox::{Mailbox, disk_name, folder_names, folder_path};
+use crate::search::mailbox::{FoundFile, Mailbox, disk_name, folder_names, folder_path};
 use crate::set::NumberSet;
 use crate::tables::files;
 use mail::Flags;
 use query::fields::{Field, FieldSet};
 use query::fold::fold;
-use query::{FlagName, Leaf, Query, Target};
+use query::{FlagName, Query, Target};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use store::Value;
@@ -105,34 +105,72 @@ pub(super) fn maildir(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet)
     Ok(())
 }
 
+/// Which files of a message a query means.
+#[derive(Debug)]
+enum Meant {
+    /// The query says nothing of files.
+    Any,
+    /// Those in these folders.
+    In(HashSet<PathBuf>),
+    /// Those for which all of these hold.
+    All(Vec<Meant>),
+    /// Those for which any of these holds.
+    Either(Vec<Meant>),
+    /// The others.
+    Not(Box<Meant>),
+}
+
+impl Meant {
+    /// Returns whether files in a folder are meant; `None` if this says nothing of them.
+    fn holds(&self, folder: &Path) -> Option<bool> {
+        match self {
+            Meant::Any => None,
+            Meant::In(folders) => Some(folders.contains(folder)),
+            Meant::All(parts) => {
+                let known: Vec<bool> = parts.iter().filter_map(|part| part.holds(folder)).collect();
+                (!known.is_empty()).then(|| !known.contains(&false))
+            }
+            Meant::Either(parts) => {
+                let known: Vec<Option<bool>> = parts.iter().map(|part| part.holds(folder)).collect();
+                match known.contains(&Some(true)) {
+                    true => Some(true),
+                    false if known.contains(&None) => None,
+                    false => Some(false),
+                }
+            }
+            Meant::Not(part) => part.holds(folder).map(|holds| !holds),
+        }
+    }
+}
+
 impl Mailbox {
-    /// Returns the folders in which a message must have a file to match: those of the query's `maildir:`
-    /// terms that every match fulfils. `None` if there is no such term.
+    /// Keeps those files that a query means: if its `maildir:` terms say in which folders a file must be for
+    /// its message to match, only files in these. `maildir:/a or maildir:/b` means files in both,
+    /// `maildir:/a or from:ana` says nothing of files.
     ///
     /// # Errors
     /// A pattern that cannot be searched.
-    pub fn folders_of_query(&self, query: &Query) -> Result<Option<HashSet<PathBuf>>> {
-        let terms = match query {
-            Query::And(terms) => terms.as_slice(),
-            other => std::slice::from_ref(other),
-        };
-        let is_term = |leaf: &&Leaf| leaf.target == Target::Fields(FieldSet::of(Field::Maildir));
-        let leaves = terms.iter().filter_map(|term| match term {
-            Query::Leaf(leaf) => Some(leaf),
-            _ => None,
-        });
-        let mut folders: Option<HashSet<PathBuf>> = None;
-        for leaf in leaves.filter(is_term) {
-            let wanted = pattern::wanted(leaf, Spelling::Folded, |name| is_folder(self, name))?;
-            let rows = self.folders().iter();
-            let rows = rows.filter(|row| folder_names(row).iter().any(|name| is_wanted(&wanted, name)));
-            let found: HashSet<PathBuf> = rows.map(|row| folder_path(self.roots(), row)).collect();
-            folders = Some(match folders {
-                Some(before) => before.intersection(&found).cloned().collect(),
-                None => found,
-            });
-        }
-        Ok(folders)
+    pub fn retain_meant(&self, query: &Query, files: &mut Vec<FoundFile>) -> Result<()> {
+        let meant = self.meant(query)?;
+        files.retain(|file| meant.holds(&file.folder) != Some(false));
+        Ok(())
+    }
+
+    fn meant(&self, query: &Query) -> Result<Meant> {
+        let all = |queries: &[Query]| queries.iter().map(|query| self.meant(query)).collect::<Result<_>>();
+        Ok(match query {
+            Query::All | Query::Xor(_) => Meant::Any,
+            Query::And(queries) => Meant::All(all(queries)?),
+            Query::Or(queries) => Meant::Either(all(queries)?),
+            Query::Not(query) => Meant::Not(Box::new(self.meant(query)?)),
+            Query::Leaf(leaf) if leaf.target == Target::Fields(FieldSet::of(Field::Maildir)) => {
+                let wanted = pattern::wanted(leaf, Spelling::Folded, |name| is_folder(self, name))?;
+                let rows = self.folders().iter();
+                let rows = rows.filter(|row| folder_names(row).iter().any(|name| is_wanted(&wanted, name)));
+                Meant::In(rows.map(|row| folder_path(self.roots(), row)).collect())
+            }
+            Query::Leaf(_) => Meant::Any,
+        })
     }
 }
 
