@@ -8,7 +8,7 @@ use crate::action::log::{self, Kind, Log, State, Step};
 use crate::error::Result;
 use mail::Flags;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -264,7 +264,7 @@ fn undo_step(
                 hands.remove(&now)?;
                 return Ok(vec![now]);
             }
-            if finder.has_unique_part(old_folder, name_of(&to))? { another_name(&to, unique) } else { to }
+            if finder.take_unique_part(old_folder, name_of(&to))? { to } else { another_name(&to, unique) }
         }
     };
     if to == now {
@@ -277,7 +277,14 @@ fn undo_step(
 /// Finds files that were renamed. Reads each folder once, when it is first needed.
 #[derive(Default)]
 struct Finder {
-    folders: HashMap<PathBuf, HashMap<u64, Vec<PathBuf>>>,
+    folders: HashMap<PathBuf, Listed>,
+}
+
+/// The files of a folder.
+struct Listed {
+    by_inode: HashMap<u64, Vec<PathBuf>>,
+    /// The unique parts of their names.
+    unique: HashSet<Vec<u8>>,
 }
 
 impl Finder {
@@ -300,7 +307,7 @@ impl Finder {
         }
         let unique = mail::parse_name(name_of(place)).unique;
         let has_unique = |path: &&PathBuf| mail::parse_name(name_of(path)).unique == unique;
-        let names = self.read(folder)?.get(&inode).map_or(&[][..], Vec::as_slice);
+        let names = self.read(folder)?.by_inode.get(&inode).map_or(&[][..], Vec::as_slice);
         let found = match names {
             [path] => Some(path),
             paths => paths.iter().find(has_unique),
@@ -308,17 +315,20 @@ impl Finder {
         Ok(found.filter(|path| is_it(path)).cloned())
     }
 
-    /// Returns whether a file in a folder has the unique part of a name.
-    fn has_unique_part(&mut self, folder: &Path, name: &[u8]) -> mail::Result<bool> {
-        let unique = mail::parse_name(name).unique;
-        let mut names = self.read(folder)?.values().flatten().map(|path| name_of(path));
-        Ok(names.any(|name| mail::parse_name(name).unique == unique))
+    /// Takes the unique part of a name in a folder. Returns whether no file there has it.
+    fn take_unique_part(&mut self, folder: &Path, name: &[u8]) -> mail::Result<bool> {
+        Ok(self.read(folder)?.unique.insert(mail::parse_name(name).unique.to_vec()))
     }
 
-    fn read(&mut self, folder: &Path) -> mail::Result<&HashMap<u64, Vec<PathBuf>>> {
+    fn read(&mut self, folder: &Path) -> mail::Result<&mut Listed> {
         match self.folders.entry(folder.to_owned()) {
             Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => Ok(place.insert(mail::files_by_inode(folder)?)),
+            Entry::Vacant(place) => {
+                let by_inode = mail::files_by_inode(folder)?;
+                let names = by_inode.values().flatten();
+                let unique = names.map(|path| mail::parse_name(name_of(path)).unique.to_vec()).collect();
+                Ok(place.insert(Listed { by_inode, unique }))
+            }
         }
     }
 }
