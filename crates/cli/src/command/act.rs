@@ -11,6 +11,7 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::Args;
 use pneu::{Action, ActionKind, LeftAlone, Silent};
+use std::path::Path;
 
 /// Options of commands that act.
 #[derive(Clone, Copy, Debug, Args)]
@@ -44,12 +45,7 @@ pub(super) fn act(
         }
         let mut output = session.output();
         for step in &plan.steps {
-            let (from, to) = (step.file.path(), &step.to);
-            output.line(&format!(
-                "{}\t{}",
-                one_line(&from.to_string_lossy()),
-                one_line(&to.to_string_lossy())
-            ))?;
+            output.line(&places(&step.file.path(), &step.to))?;
         }
         output.finish()?;
         return Ok(Outcome::Done);
@@ -66,6 +62,11 @@ pub(super) fn act(
         output.finish()?;
     }
     Ok(if acted.left.is_empty() { Outcome::Done } else { Outcome::Partly })
+}
+
+/// Returns two places of a file as a line.
+pub(super) fn places(one: &Path, other: &Path) -> String {
+    format!("{}\t{}", one_line(&one.to_string_lossy()), one_line(&other.to_string_lossy()))
 }
 
 /// Reports files that were left alone.

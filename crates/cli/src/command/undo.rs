@@ -1,11 +1,10 @@
 //! `pneu undo`: undoes the last action on mail, or lists what it would undo.
 
 use crate::amount::count;
-use crate::command::act::{complain, done};
+use crate::command::act::{complain, done, places};
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::fields::minute;
-use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
@@ -65,11 +64,7 @@ fn list(actions: &[Undoable], session: &Session) -> Result<Outcome> {
         output.line(&format!("{} {}", count(action.files.len() as u64, "file"), title(action)))?;
     }
     for (old, now) in &last.files {
-        output.line(&format!(
-            "{}\t{}",
-            one_line(&now.to_string_lossy()),
-            one_line(&old.to_string_lossy())
-        ))?;
+        output.line(&places(now, old))?;
     }
     output.finish()?;
     Ok(Outcome::Done)

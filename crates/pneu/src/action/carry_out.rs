@@ -79,13 +79,14 @@ pub(super) fn carry_out(log: &Log<'_>, hands: &dyn Hands, entry: &mut log::Entry
         }
     }
     sync_all(hands, &directories, &mut left);
-    entry.state = State::Done;
-    if entry.steps.iter().any(|step| step.is_done) {
-        log.write(entry)?;
-    } else {
-        log.forget(entry.number)?;
-    }
+    conclude(log, entry)?;
     Ok(left)
+}
+
+/// Notes that it is known which steps are done. An action without any is forgotten.
+fn conclude(log: &Log<'_>, entry: &mut log::Entry) -> Result<()> {
+    entry.state = State::Done;
+    if entry.steps.iter().any(|step| step.is_done) { log.write(entry) } else { log.forget(entry.number) }
 }
 
 /// What was found out and finished after a crash.
@@ -113,8 +114,7 @@ pub(super) fn recover(
                 let mut finder = Finder::default();
                 let kind = entry.kind;
                 entry.steps.iter_mut().for_each(|step| resolve((hands, &mut finder), kind, step));
-                entry.state = State::Done;
-                log.write(&entry)?;
+                conclude(log, &mut entry)?;
                 return Ok(Some(Recovered { entry, undone: None }));
             }
             State::Undoing => {
@@ -136,8 +136,7 @@ fn resolve((hands, finder): (&dyn Hands, &mut Finder), kind: Kind, step: &mut St
         let folder = folder_of(to).unwrap_or(to);
         if let Ok(Some(there)) = finder.find(to, folder, step.inode, step) {
             // Where a rename is a second name and the removal of the first, the first may still be there.
-            let is_linked = old.is_some() && there == *to && from != to;
-            step.is_done = !is_linked || hands.remove(from).is_ok();
+            step.is_done = old.is_none() || from == to || (there == *to && hands.remove(from).is_ok());
             step.new_inode = Some(step.inode);
             return;
         }
@@ -224,8 +223,8 @@ fn undo_step(
     };
     let inode = step.new_inode.unwrap_or(step.inode);
     let Some(now) = finder.find(&step.to.0, folder, inode, step)? else {
-        // A crash may have ended the undo after this step.
-        if kind != Kind::Copy && finder.find(&step.from.0, old_folder, inode, step)?.is_some() {
+        // A crash may have ended the undo after this step, and the old name may have been taken.
+        if kind != Kind::Copy && finder.has_inode(old_folder, inode)? {
             return Ok(Vec::new());
         }
         if !folder.join("cur").is_dir() {
@@ -238,7 +237,7 @@ fn undo_step(
             let original = finder.find(&step.from.0, old_folder, step.inode, step)?;
             return match original {
                 // Only what exists twice is removed, whatever has this inode now.
-                Some(original) if mail::have_same_bytes(&original, &now)? => {
+                Some(original) if inode != step.inode && mail::have_same_bytes(&original, &now)? => {
                     hands.remove(&now)?;
                     Ok(vec![now])
                 }
@@ -289,7 +288,7 @@ struct Listed {
 
 impl Finder {
     /// Returns where the file of a step is: at its place, or in that folder under another name. A file with
-    /// other content is another one. Of several names of one file it is that with the unique part.
+    /// other content is another one, and so is one with another unique part: the inode may be a hard link's.
     fn find(
         &mut self,
         place: &Path,
@@ -307,12 +306,13 @@ impl Finder {
         }
         let unique = mail::parse_name(name_of(place)).unique;
         let has_unique = |path: &&PathBuf| mail::parse_name(name_of(path)).unique == unique;
-        let names = self.read(folder)?.by_inode.get(&inode).map_or(&[][..], Vec::as_slice);
-        let found = match names {
-            [path] => Some(path),
-            paths => paths.iter().find(has_unique),
-        };
-        Ok(found.filter(|path| is_it(path)).cloned())
+        let mut names = self.read(folder)?.by_inode.get(&inode).into_iter().flatten();
+        Ok(names.find(has_unique).filter(|path| is_it(path)).cloned())
+    }
+
+    /// Returns whether a folder has a file with an inode.
+    fn has_inode(&mut self, folder: &Path, inode: u64) -> mail::Result<bool> {
+        Ok(self.read(folder)?.by_inode.contains_key(&inode))
     }
 
     /// Takes the unique part of a name in a folder. Returns whether no file there has it.
