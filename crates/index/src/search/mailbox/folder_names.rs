@@ -32,9 +32,9 @@ pub(in crate::search) fn folder_path(roots: &[Root], folder: &FolderRow) -> Path
 /// A folder of the index: its names, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderPlace {
-    /// Its name as it is shown: `/lists/rust`; `/` for the folder that is a root.
+    /// Its name as it is shown: `/lists/rust`, `/Entwürfe`; `/` for the folder that is a root.
     pub name: String,
-    /// Its name on disk, with a leading slash: `/.lists.rust`.
+    /// Its name on disk, with a leading slash: `/lists/rust`, `/Entw&APw-rfe`.
     pub disk_name: String,
     /// Its path.
     pub path: PathBuf,
