@@ -18,9 +18,10 @@ pub(super) struct Chosen {
 }
 
 /// Returns the folder with this name: as it is shown (`/Entwürfe`), as it is on disk (`/Entw&APw-rfe`), each
-/// with or without slashes around it, or its path; `lists/rust` is also `.lists.rust` of a Maildir++. `inbox` is the folder that is a root, if no other is
-/// called so. With `creates`, a folder that does not exist is placed in the only root, or where its path
-/// says. Without roots, which is without an index, a path may be anywhere.
+/// with or without slashes around it, or its path; `lists/rust` is also `.lists.rust` of a Maildir++. `inbox`
+/// is the folder that is a root, if no other is called so. With `creates`, a folder that does not exist is
+/// placed in the only root, or where its path says. Without roots, which is without an index, a path may be
+/// anywhere.
 ///
 /// # Errors
 /// [`Error::NoFolder`], [`Error::SeveralFolders`], [`Error::FolderName`].
