@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # A small Ceph cluster on the loopback address: a monitor, three storage daemons (OSDs), two gateways that
-# speak S3. ceph.sh run DIRECTORY FIRST_PORT starts it, prints "ready", and ends it when its own standard
-# input ends: also when who started it died ceph.sh kill DIRECTORY NAME kills one daemon at once: osd0, osd1,
-# osd2, gateway0, gateway1 ceph.sh start DIRECTORY NAME starts that daemon again The gateways listen on
-# FIRST_PORT and FIRST_PORT + 1; the monitor and the OSDs above. Key: testaccess, testsecret1. Debian's
-# packages ceph-mon, ceph-osd, radosgw, ceph-common. Takes about 30 s and 0.8 GB. No data survives.
+# speak S3.
+#
+#   ceph.sh run DIRECTORY FIRST_PORT  starts it, prints "ready", and ends it when its own standard input ends:
+#                                     also when the one who started it died
+#   ceph.sh kill DIRECTORY NAME       kills one daemon at once: osd0, osd1, osd2, gateway0, gateway1
+#   ceph.sh start DIRECTORY NAME      starts that daemon again
+#
+# The gateways listen on FIRST_PORT and FIRST_PORT + 1; the monitor and the OSDs above. Key: testaccess,
+# testsecret1. Debian's packages ceph-mon, ceph-osd, radosgw, ceph-common. Takes about 30 s and 0.8 GB. No
+# data survives.
 set -euo pipefail
 command=$1
 directory=$(realpath -m "$2")
@@ -33,12 +38,13 @@ osd_pool_default_pgp_num = 4
 osd_pool_default_pg_autoscale_mode = off
 osd_crush_chooseleaf_type = 0
 mon_max_pg_per_osd = 1000
-# The disk is somebody else's: how full it is says nothing here.
+# The disk is somebody else's: how full it is says nothing here. A monitor ends without a word when as many
+# percent of it are available as mon_data_avail_crit says, or fewer.
 mon_osd_full_ratio = 0.99
 mon_osd_nearfull_ratio = 0.98
 mon_osd_backfillfull_ratio = 0.985
-mon_data_avail_crit = 1
-mon_data_avail_warn = 2
+mon_data_avail_crit = -1
+mon_data_avail_warn = -1
 # A dead OSD is noticed within seconds, not within a minute.
 osd_heartbeat_interval = 1
 osd_heartbeat_grace = 4
@@ -92,7 +98,9 @@ wait_for() {
     until "$@" > /dev/null 2>&1; do
         if ! is_alive "$name" || [ $SECONDS -gt $end ]; then
             echo "$name does not come up:" >&2
-            tail -n 5 "$directory/log/$name.out" >&2
+            # What a daemon says is in the first, why it ends of itself is often in one of the others.
+            tail -n 5 "$directory/log/$name.out" "$directory"/log/*.log >&2
+            df -h "$directory" >&2
             return 1
         fi
         sleep 0.2
