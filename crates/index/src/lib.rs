@@ -30,7 +30,7 @@ pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
 pub use error::{Error, Result, TableError, moment};
 pub use names::{folder_directories, folder_names, tag_names};
 pub use open::roots;
-pub use pass::{Adopted, Cleanup, Loss, Mode, Problem, Summary, UpdateOptions};
+pub use pass::{Adopted, Cleanup, Loss, Mode, Places, Problem, Summary, UpdateOptions};
 pub use rebuild::{is_older, remembered_roots};
 pub use record::{Contact, Rest};
 pub use remedy::Remedy;
@@ -45,7 +45,7 @@ pub use set::NumberSet;
 pub use state::Root;
 pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
-pub use threaded::{adopt, check, rebuild, rebuild_with, sweep, update, update_folders};
+pub use threaded::{adopt, check, rebuild, rebuild_with, sweep, update, update_places};
 pub use user::{
     QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagEdit, TagImport, TagSummary, change_queries,
     change_tags, check_query_name, check_tag, edit_tags, export_queries, export_tags, has_no_tags,

@@ -7,11 +7,10 @@ use crate::archive::{Archive, ReadableArchive};
 use crate::check::{self, Damage, Depth};
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::pass::{self, Adopted, Summary, UpdateOptions};
+use crate::pass::{self, Adopted, Places, Summary, UpdateOptions};
 use crate::rebuild::{self};
 use crate::state::Root;
 use crate::sweep::{self, Swept};
-use std::path::PathBuf;
 use work::{Progress, on_threads};
 
 /// Updates the index from the disk. Creates the index if there is none.
@@ -28,24 +27,21 @@ pub fn update(
     on(environment, || pass::update(environment, roots, options, observer))
 }
 
-/// Updates some folders of the index, and leaves all others as they are. `folders` are the paths of
-/// directories that have `cur` and `new`, or had them: they may be new or gone. Folders below them are not
-/// included.
+/// Updates some places of the index, and leaves everything else as it is.
 ///
-/// Decides as [`update`] does. A file that moved between two of these folders is moved in the index, not read
-/// again. A file that came from another folder is read, and its old row stays until a pass looks at that
-/// folder.
+/// Decides as [`update`] does. A file that moved between two of these places is moved in the index, not read
+/// again. A file that came from elsewhere is read, and its old row stays until a pass looks there.
 ///
 /// # Errors
 /// [`Error::NoIndex`](crate::Error::NoIndex) if there is no index; as [`update`]. A folder that is in no root
 /// of the index is a problem, not an error.
-pub fn update_folders(
+pub fn update_places(
     environment: &Environment,
-    folders: &[PathBuf],
+    places: &Places,
     options: &UpdateOptions,
     observer: &dyn Progress,
 ) -> Result<Summary> {
-    on(environment, || pass::update_folders(environment, folders, options, observer))
+    on(environment, || pass::update_places(environment, places, options, observer))
 }
 
 /// Adds the messages of an archive that the index does not know. They have no file.

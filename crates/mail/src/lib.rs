@@ -33,7 +33,7 @@ pub use maildir::deliver::{
 pub use maildir::file_name::{
     Name, SizeHints, is_draft, name_seconds, name_uid, parse_name, size_hints, with_flags, without_field,
 };
-pub use maildir::find::{find_folders, find_folders_within, folders_left_out};
+pub use maildir::find::{find_folders, find_folders_within, folders_left_out, look_at_folder};
 pub use maildir::flags::Flags;
 pub use maildir::folder::{Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders};
 pub use maildir::folder_name::{encoded_folder, readable_folder};

@@ -13,13 +13,13 @@ use crate::settings::Settings;
 use crate::view::View;
 use backup::MessageArchive;
 use index::{
-    Absent, Environment, Hit, Mailbox, NoArchive, NumberSet, Root, Summary, Swept, TagChange, TagEdit,
-    TagSummary, UpdateOptions,
+    Absent, Environment, Hit, Mailbox, NoArchive, NumberSet, Places, Root, Summary, Swept, TagChange,
+    TagEdit, TagSummary, UpdateOptions,
 };
 use query::Query;
 use restic::Repository;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use work::{Progress, Relay, Stage, Workers, on_threads};
@@ -265,24 +265,23 @@ impl Host {
         })
     }
 
-    /// Brings some folders of the index in step with the disk, leaves all others as they are, and takes over
-    /// the result. `folders` are the paths of directories that have `cur` and `new`, or had them: they may be
-    /// new or gone. Folders below them are not included.
+    /// Brings some places of the index in step with the disk, leaves everything else as it is, and takes over
+    /// the result.
     ///
-    /// A file that came from another folder is read, and stays known there until that folder is updated.
+    /// A file that came from elsewhere is read, and stays known there until that place is updated.
     ///
     /// # Errors
     /// There is no index; as [`Host::update`]. A folder that is in no root of the index is a problem, not an
     /// error.
-    pub fn update_folders(
+    pub fn update_places(
         &self,
-        folders: &[PathBuf],
+        places: &Places,
         options: &UpdateOptions,
         progress: &dyn Progress,
     ) -> Result<Summary> {
         let options = self.configured(options);
         self.write_index(progress, |environment, progress| {
-            index::update_folders(environment, folders, &options, progress)
+            index::update_places(environment, places, &options, progress)
         })
     }
 

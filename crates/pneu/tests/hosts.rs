@@ -320,14 +320,16 @@ fn folders_are_updated_and_taken_over() {
         fs::create_dir_all(root.join(".other").join(place)).unwrap();
     }
     fs::write(root.join(".other/cur/3.x:2,"), "Subject: third\n\nother words\n").unwrap();
-    let update =
-        |folders: &[_]| fixture.host.update_folders(folders, &Default::default(), &pneu::Silent).unwrap();
-    assert_eq!(update(&[root.join(".other")]).added, 1);
+    let update = |folder: &std::path::Path| {
+        let places = [folder].into_iter().collect();
+        fixture.host.update_places(&places, &Default::default(), &pneu::Silent).unwrap()
+    };
+    assert_eq!(update(&root.join(".other")).added, 1);
     assert_eq!(subjects(&fixture.view(), "words"), ["first", "third"]);
-    assert_eq!(update(std::slice::from_ref(&root)).added, 1);
+    assert_eq!(update(&root).added, 1);
     assert_eq!(subjects(&fixture.view(), "words"), ["first", "second", "third"]);
     assert_eq!(subjects(&before, "words"), ["first"]);
-    assert_eq!(update(&["/nowhere".into()]).problems.len(), 1);
+    assert_eq!(update("/nowhere".as_ref()).problems.len(), 1);
 }
 
 #[test]

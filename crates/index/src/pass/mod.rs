@@ -10,6 +10,7 @@ mod commit;
 mod merge;
 mod options;
 mod orphans;
+mod places;
 mod plan;
 mod scan;
 mod session;
@@ -27,11 +28,11 @@ use commit::{RootChange, SetAside};
 pub(crate) use merge::merge_due;
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};
 pub(crate) use orphans::{TEXT_LOCK, TEXT_MERGER_LOCK};
+pub use places::Places;
 use scan::Input;
 pub(crate) use scan::{expect_mail, is_unmounted};
 use session::{Attempt, Ended};
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 pub(crate) use summary::STAYS;
 pub use summary::{Problem, Summary};
 use work::{Progress, Stage};
@@ -81,38 +82,35 @@ pub(crate) fn update(
     })
 }
 
-/// Updates some folders of the index, and leaves all others as they are. `folders` are the paths of
-/// directories that have `cur` and `new`, or had them: they may be new or gone. Folders below them are not
-/// included.
+/// Updates some places of the index, and leaves everything else as it is.
 ///
-/// Decides as [`update`] does. A file that moved between two of these folders is moved in the index, not
-/// read again. A file that came from another folder is read, and its old row stays until a pass looks at
-/// that folder.
+/// Decides as [`update`] does. A file that moved between two of these places is moved in the index, not read
+/// again. A file that came from elsewhere is read, and its old row stays until a pass looks there.
 ///
-/// Lists all directories of the roots that hold the folders, but reads no other `cur` or `new`.
+/// Lists only the directories of whole folders. If a folder is new or gone, walks through the roots that hold
+/// it, and reads no `cur` or `new` of others.
 ///
 /// # Errors
 /// [`Error::NoIndex`] if there is no index; as [`update`]. A folder that is in no root of the index is a
 /// problem, not an error.
-pub(crate) fn update_folders(
+pub(crate) fn update_places(
     environment: &Environment,
-    folders: &[PathBuf],
+    places: &Places,
     options: &UpdateOptions,
     observer: &dyn Progress,
 ) -> Result<Summary> {
     until_done(environment, observer, |set_aside| {
         let snapshot = open::snapshot(environment)?;
         let remembered = open::state(&snapshot, &environment.index_directory())?.roots;
-        let only: HashSet<&Path> = folders.iter().map(PathBuf::as_path).collect();
         let is_in = |folder: &Path, root: &Root| folder.starts_with(&root.path);
-        let holds_any = |root: &&Root| only.iter().any(|folder| is_in(folder, root));
+        let holds_any = |root: &&Root| places.folders().any(|folder| is_in(folder, root));
         let roots: Vec<Root> = remembered.iter().filter(holds_any).cloned().collect();
         let input = Input {
             environment,
             snapshot: &snapshot,
             roots: &roots,
             named_count: roots.len(),
-            only: Some(&only),
+            only: Some(places),
             folders: rows::folders(&snapshot)?,
             mode: options.mode,
             loss: options.loss,
@@ -121,9 +119,9 @@ pub(crate) fn update_folders(
         let wanted = remembered.clone();
         let roots_after = |_: &[usize]| RootChange { remembered, wanted };
         let mut attempt = session::run(&input, (options, set_aside), observer, roots_after)?;
-        for folder in folders.iter().filter(|folder| !roots.iter().any(|root| is_in(folder, root))) {
+        for folder in places.folders().filter(|folder| !roots.iter().any(|root| is_in(folder, root))) {
             let what = "is in no root of the index".to_owned();
-            attempt.summary.problems.push(Problem::new(folder.clone(), what));
+            attempt.summary.problems.push(Problem::new(folder.to_owned(), what));
         }
         Ok(attempt)
     })

@@ -166,6 +166,22 @@ impl Directory {
         Ok(false)
     }
 
+    /// Calls `visit` with the entry of this name, if there is one, without reading the directory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the disk cannot tell whether there is one.
+    pub fn visit_named(&self, name: &[u8], visit: impl FnOnce(Entry<'_>)) -> Result<()> {
+        match rustix::fs::statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => {
+                let kind = EntryKind::from(FileType::from_raw_mode(stat.st_mode));
+                visit(Entry { name, inode: stat.st_ino, kind, directory: self });
+                Ok(())
+            }
+            Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(Error::io("stat", &join(&self.path, name), error)),
+        }
+    }
+
     /// Returns the stat of one of its files, following symbolic links. Cheaper than
     /// [`stat_file`](crate::stat_file), because the path of the directory is not resolved again.
     ///

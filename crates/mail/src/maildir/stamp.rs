@@ -76,6 +76,11 @@ impl FileStat {
         FileType::from_raw_mode(self.mode).is_file()
     }
 
+    /// Returns whether it is a symbolic link: only the stat of the link itself tells.
+    pub fn is_link(&self) -> bool {
+        FileType::from_raw_mode(self.mode).is_symlink()
+    }
+
     /// Returns whether it is a directory.
     pub fn is_directory(&self) -> bool {
         FileType::from_raw_mode(self.mode).is_dir()

@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// A file of this name excludes its folder and everything below it.
-const NO_INDEX: &[u8] = b".noindex";
+pub(crate) const NO_INDEX: &[u8] = b".noindex";
 /// A file with this name keeps the index from updating its folder and everything below.
-const NO_UPDATE: &[u8] = b".noupdate";
+pub(crate) const NO_UPDATE: &[u8] = b".noupdate";
 /// Directories of programs other than mail programs: thousands of directories, or copies of all mail. They
 /// are not entered unless they are folders themselves, because Maildir++ has folders of such names too.
 const OTHER_PROGRAMS: [&[u8]; 8] =

@@ -3,13 +3,15 @@
 //! Input: a query and an action. Output: what was done, and what was left alone. A file is touched only if it
 //! is still the one that the index knows; else the index is brought in step first.
 
-use crate::action::carry_out::{LeftAlone, RealHands, Recovered, carry_out, folder_of, recover, undo};
+use crate::action::carry_out::{
+    LeftAlone, RealHands, Recovered, Undoing, carry_out, folder_of, recover, undo,
+};
 use crate::action::deliver::create;
 use crate::action::log::{Entry, Kind, Log, Place, State, Step};
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
 use crate::error::{Error, Result};
 use crate::host::Host;
-use index::{FoundFile, Loss, Mode, Root, UpdateOptions};
+use index::{FoundFile, Loss, Mode, Places, Root, UpdateOptions};
 use mail::UniqueParts;
 use query::Query;
 use std::collections::BTreeSet;
@@ -92,7 +94,8 @@ impl Host {
             .map(|step| step.file.folder.clone())
             .collect();
         if !stale.is_empty() {
-            acted.left.extend(self.bring_folders_in_step(&stale, BEFORE, progress)?);
+            let places = stale.iter().map(PathBuf::as_path).collect();
+            acted.left.extend(self.bring_places_in_step(&places, BEFORE, progress)?);
             plan = self.plan_action(query, action)?;
         }
         let (steps, changed): (Vec<PlannedStep>, Vec<PlannedStep>) =
@@ -110,7 +113,7 @@ impl Host {
         let done = || steps.iter().zip(&entry.steps).filter(|(_, step)| step.is_done);
         acted.file_count = done().count() as u64;
         acted.message_count = done().map(|(step, _)| step.file.sha256).collect::<BTreeSet<_>>().len() as u64;
-        acted.left.extend(self.bring_folders_in_step(&folders_of(&entry), AFTER, progress)?);
+        acted.left.extend(self.bring_places_in_step(&places_of(&entry), AFTER, progress)?);
         Ok(acted)
     }
 
@@ -137,9 +140,15 @@ impl Host {
                 continue;
             }
             let action = undoable(&entry, true);
-            let mut left = undo(&log, &RealHands, &mut entry, &|| self.unique_name())?;
+            let view = self.newest_view()?;
+            let has_unique_part = view.mailbox().has_unique_part();
+            let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
+            let Undoing { mut left, changed } = undo(&log, &RealHands, &mut entry, &is_taken)?;
             let restored_count = action.files.len().saturating_sub(left.len()) as u64;
-            left.extend(self.bring_folders_in_step(&folders_of(&entry), AFTER, progress)?);
+            let mut places = Places::default();
+            let steps = entry.steps.iter().flat_map(|step| [&step.from.0, &step.to.0]);
+            steps.chain(&changed).for_each(|path| places.add_file(path));
+            left.extend(self.bring_places_in_step(&places, AFTER, progress)?);
             return Ok(Some(Undone { action, restored_count, left }));
         }
         Ok(None)
@@ -164,9 +173,12 @@ impl Host {
 
     /// Finishes what a crash left, and brings its folders in step.
     fn recover(&self, log: &Log<'_>, progress: &dyn Progress) -> Result<Option<Recovered>> {
-        let mut recovered = recover(log, &RealHands, &|| self.unique_name())?;
+        let view = self.newest_view()?;
+        let has_unique_part = view.mailbox().has_unique_part();
+        let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
+        let mut recovered = recover(log, &RealHands, &is_taken)?;
         if let Some(Recovered { entry, undone }) = &mut recovered {
-            let left = self.bring_folders_in_step(&folders_of(entry), AFTER, progress)?;
+            let left = self.bring_places_in_step(&folders_of(entry), AFTER, progress)?;
             undone.iter_mut().for_each(|undone| undone.extend(left.iter().cloned()));
         }
         Ok(recovered)
@@ -183,16 +195,15 @@ impl Host {
         })
     }
 
-    /// Brings folders in step. Returns what could not be read, or was left as it was.
-    fn bring_folders_in_step(
+    /// Brings places in step. Returns what could not be read, or was left as it was.
+    fn bring_places_in_step(
         &self,
-        folders: &BTreeSet<PathBuf>,
+        places: &Places,
         (mode, loss): (Mode, Loss),
         progress: &dyn Progress,
     ) -> Result<Vec<LeftAlone>> {
-        let folders: Vec<PathBuf> = folders.iter().cloned().collect();
         let options = UpdateOptions { mode, loss, ..UpdateOptions::default() };
-        let problems = self.update_folders(&folders, &options, progress)?.problems;
+        let problems = self.update_places(places, &options, progress)?.problems;
         Ok(problems.into_iter().map(|problem| LeftAlone { path: problem.path, why: problem.what }).collect())
     }
 }
@@ -243,7 +254,21 @@ fn undoable(entry: &Entry, is_known: bool) -> Undoable {
 }
 
 /// Returns the folders that an action touches.
-fn folders_of(entry: &Entry) -> BTreeSet<PathBuf> {
+fn folders_of(entry: &Entry) -> Places {
     let places = entry.steps.iter().flat_map(|step| [&step.from.0, &step.to.0]);
-    places.filter_map(|place| folder_of(place)).map(Path::to_owned).collect()
+    places.filter_map(|place| folder_of(place)).collect()
+}
+
+/// Returns the places of the files of an action. If a file is at neither of them, another program has renamed
+/// it since, and its folders are meant.
+fn places_of(entry: &Entry) -> Places {
+    let mut places = Places::default();
+    for step in &entry.steps {
+        let both = [step.from.0.as_path(), step.to.0.as_path()];
+        both.into_iter().for_each(|path| places.add_file(path));
+        if both.into_iter().all(|path| mail::stat_entry(path).is_err()) {
+            both.into_iter().filter_map(folder_of).for_each(|folder| places.add_folder(folder));
+        }
+    }
+    places
 }

@@ -6,9 +6,9 @@
 
 use crate::action::log::{self, Kind, Log, State, Step};
 use crate::error::Result;
-use mail::Flags;
+use mail::{Flags, UniqueParts};
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -102,11 +102,7 @@ pub(super) struct Recovered {
 ///
 /// # Errors
 /// The log is damaged or cannot be written.
-pub(super) fn recover(
-    log: &Log<'_>,
-    hands: &dyn Hands,
-    unique: &dyn Fn() -> Vec<u8>,
-) -> Result<Option<Recovered>> {
+pub(super) fn recover(log: &Log<'_>, hands: &dyn Hands, is_taken: &IsTaken<'_>) -> Result<Option<Recovered>> {
     for number in log.numbers()? {
         let mut entry = log.read(number)?;
         match entry.state {
@@ -118,7 +114,7 @@ pub(super) fn recover(
                 return Ok(Some(Recovered { entry, undone: None }));
             }
             State::Undoing => {
-                let left = undo(log, hands, &mut entry, unique)?;
+                let Undoing { left, .. } = undo(log, hands, &mut entry, is_taken)?;
                 return Ok(Some(Recovered { entry, undone: Some(left) }));
             }
             State::Undone => {}
@@ -171,6 +167,15 @@ impl From<mail::Error> for Obstacle {
     }
 }
 
+/// What an undo did.
+#[derive(Debug, Default)]
+pub(super) struct Undoing {
+    /// What was left alone.
+    pub left: Vec<LeftAlone>,
+    /// The places that changed.
+    pub changed: Vec<PathBuf>,
+}
+
 /// Undoes all steps of an entry that were done, the last one first, and notes it. What may be possible later
 /// stays to be undone.
 ///
@@ -180,20 +185,20 @@ pub(super) fn undo(
     log: &Log<'_>,
     hands: &dyn Hands,
     entry: &mut log::Entry,
-    unique: &dyn Fn() -> Vec<u8>,
-) -> Result<Vec<LeftAlone>> {
+    is_taken: &IsTaken<'_>,
+) -> Result<Undoing> {
     if entry.state != State::Undoing {
         entry.state = State::Undoing;
         log.write(entry)?;
     }
-    let mut left = Vec::new();
-    let mut directories = BTreeSet::new();
+    let mut undoing = Undoing::default();
     let mut finder = Finder::default();
-    let kind = entry.kind;
-    for step in entry.steps.iter_mut().rev().filter(|step| step.is_done) {
-        let why = match undo_step((hands, &mut finder), kind, step, unique) {
+    let (kind, number, time) = (entry.kind, entry.number, entry.time);
+    for (index, step) in entry.steps.iter_mut().enumerate().rev().filter(|(_, step)| step.is_done) {
+        let other = || unique_part_after(number, time, index);
+        let why = match undo_step((hands, &mut finder), kind, step, (is_taken, &other)) {
             Ok(changed) => {
-                directories.extend(changed.iter().filter_map(|path| path.parent()).map(Path::to_owned));
+                undoing.changed.extend(changed);
                 step.is_done = false;
                 continue;
             }
@@ -203,20 +208,38 @@ pub(super) fn undo(
                 why
             }
         };
-        left.push(LeftAlone { path: step.to.0.clone(), why });
+        undoing.left.push(LeftAlone { path: step.to.0.clone(), why });
     }
-    sync_all(hands, &directories, &mut left);
+    let directories = undoing.changed.iter().filter_map(|path| path.parent()).map(Path::to_owned).collect();
+    sync_all(hands, &directories, &mut undoing.left);
     entry.state = if entry.steps.iter().any(|step| step.is_done) { State::Done } else { State::Undone };
     log.write(entry)?;
-    Ok(left)
+    Ok(undoing)
 }
 
-/// Undoes one step. Returns the places that changed.
+/// Returns the unique part of the name of a file that comes back, if another file has taken its own. Whoever
+/// finishes an undo after a crash must find the same.
+fn unique_part_after(number: u64, time: i64, index: usize) -> Vec<u8> {
+    mail::unique_name(&UniqueParts {
+        now_ns: time.saturating_mul(1_000_000_000),
+        // No process that delivers mail has this number.
+        process: 0,
+        count: index as u64,
+        random: number,
+        host: &mail::host_name(),
+    })
+}
+
+/// Tells whether another file in a folder has a name with this unique part.
+pub(super) type IsTaken<'a> = dyn Fn(&Path, &[u8]) -> bool + 'a;
+
+/// Undoes one step. A file that comes back keeps the unique part of its name, unless it is taken. Returns the
+/// places that changed.
 fn undo_step(
     (hands, finder): (&dyn Hands, &mut Finder),
     kind: Kind,
     step: &Step,
-    unique: &dyn Fn() -> Vec<u8>,
+    (is_taken, other): (&IsTaken<'_>, &dyn Fn() -> Vec<u8>),
 ) -> std::result::Result<Vec<PathBuf>, Obstacle> {
     let (Some(folder), Some(old_folder)) = (folder_of(&step.to.0), folder_of(&step.from.0)) else {
         return Err(Obstacle::ForEver("it is in no folder".to_owned()));
@@ -256,14 +279,16 @@ fn undo_step(
             if !old_folder.join("cur").is_dir() {
                 return Err(Obstacle::Now(format!("its folder {} is not there", old_folder.display())));
             }
-            let to = mail::join(&directory_in(&now, old_folder), &mail::name_elsewhere(name_of(&now)));
+            let own = mail::parse_name(name_of(&now)).unique;
+            let unique = if is_taken(old_folder, own) { other() } else { own.to_vec() };
+            let to = mail::join(&directory_in(&now, old_folder), &name_with(&unique, &now));
             if is_copy(&now, &to) {
                 // A crash ended the move back to another file system before the file here was removed.
                 to.parent().map_or(Ok(()), |directory| hands.sync(directory))?;
                 hands.remove(&now)?;
                 return Ok(vec![now]);
             }
-            if finder.take_unique_part(old_folder, name_of(&to))? { to } else { another_name(&to, unique) }
+            to
         }
     };
     if to == now {
@@ -276,14 +301,7 @@ fn undo_step(
 /// Finds files that were renamed. Reads each folder once, when it is first needed.
 #[derive(Default)]
 struct Finder {
-    folders: HashMap<PathBuf, Listed>,
-}
-
-/// The files of a folder.
-struct Listed {
-    by_inode: HashMap<u64, Vec<PathBuf>>,
-    /// The unique parts of their names.
-    unique: HashSet<Vec<u8>>,
+    by_inode: HashMap<PathBuf, HashMap<u64, Vec<PathBuf>>>,
 }
 
 impl Finder {
@@ -306,29 +324,19 @@ impl Finder {
         }
         let unique = mail::parse_name(name_of(place)).unique;
         let has_unique = |path: &&PathBuf| mail::parse_name(name_of(path)).unique == unique;
-        let mut names = self.read(folder)?.by_inode.get(&inode).into_iter().flatten();
+        let mut names = self.read(folder)?.get(&inode).into_iter().flatten();
         Ok(names.find(has_unique).filter(|path| is_it(path)).cloned())
     }
 
     /// Returns whether a folder has a file with an inode.
     fn has_inode(&mut self, folder: &Path, inode: u64) -> mail::Result<bool> {
-        Ok(self.read(folder)?.by_inode.contains_key(&inode))
+        Ok(self.read(folder)?.contains_key(&inode))
     }
 
-    /// Takes the unique part of a name in a folder. Returns whether no file there has it.
-    fn take_unique_part(&mut self, folder: &Path, name: &[u8]) -> mail::Result<bool> {
-        Ok(self.read(folder)?.unique.insert(mail::parse_name(name).unique.to_vec()))
-    }
-
-    fn read(&mut self, folder: &Path) -> mail::Result<&mut Listed> {
-        match self.folders.entry(folder.to_owned()) {
+    fn read(&mut self, folder: &Path) -> mail::Result<&HashMap<u64, Vec<PathBuf>>> {
+        match self.by_inode.entry(folder.to_owned()) {
             Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => {
-                let by_inode = mail::files_by_inode(folder)?;
-                let names = by_inode.values().flatten();
-                let unique = names.map(|path| mail::parse_name(name_of(path)).unique.to_vec()).collect();
-                Ok(place.insert(Listed { by_inode, unique }))
-            }
+            Entry::Vacant(place) => Ok(place.insert(mail::files_by_inode(folder)?)),
         }
     }
 }
@@ -353,11 +361,11 @@ fn directory_in(now: &Path, folder: &Path) -> PathBuf {
     folder.join(if is_new { "new" } else { "cur" })
 }
 
-/// Returns the same place with a name that no other file has.
-fn another_name(place: &Path, unique: &dyn Fn() -> Vec<u8>) -> PathBuf {
-    let name = name_of(place);
-    let rest = name.get(mail::parse_name(name).unique.len()..).unwrap_or_default();
-    mail::join(place.parent().unwrap_or(place), &[unique().as_slice(), rest].concat())
+/// Returns the name of a file in another folder, with this unique part.
+fn name_with(unique: &[u8], file: &Path) -> Vec<u8> {
+    let name = mail::name_elsewhere(name_of(file));
+    let rest = name.get(mail::parse_name(&name).unique.len()..).unwrap_or_default();
+    [unique, rest].concat()
 }
 
 /// Returns whether a file on another file system is a whole copy of this one.

@@ -7,7 +7,7 @@ use crate::action::folder::{Chosen, choose};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
-use index::{FolderPlace, Hit, Root, TagChange, TagEdit, UpdateOptions};
+use index::{FolderPlace, Hit, Places, Root, TagChange, TagEdit, UpdateOptions};
 use mail::Flags;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -60,7 +60,7 @@ impl Host {
         }
         let path =
             mail::deliver(&folder, &self.unique_name(), options.flags, message).map_err(Error::Delivery)?;
-        let found = match self.index_delivered(&folder, &path, progress) {
+        let found = match self.index_delivered(&path, progress) {
             Ok(found) => found,
             Err(error) => return Ok(Delivered { path, not_indexed: Some(error), not_tagged: None }),
         };
@@ -86,7 +86,8 @@ impl Host {
         } else if self.newest_view()?.mailbox().folder_places().iter().any(|known| known.path == path) {
             return Err(Error::FolderExists { path });
         }
-        self.update_folders(std::slice::from_ref(&path), &UpdateOptions::default(), progress)?;
+        let places = [path.as_path()].into_iter().collect();
+        self.update_places(&places, &UpdateOptions::default(), progress)?;
         Ok(path)
     }
 
@@ -101,14 +102,11 @@ impl Host {
         choose(name, &folders, &roots, creates).map_err(|error| failure.unwrap_or(error))
     }
 
-    /// Brings the folder in step. Returns the message in the newest view.
-    fn index_delivered(
-        &self,
-        folder: &Path,
-        path: &Path,
-        progress: &dyn Progress,
-    ) -> Result<(View, Vec<Hit>)> {
-        let summary = self.update_folders(&[folder.to_owned()], &UpdateOptions::default(), progress)?;
+    /// Indexes the file. Returns its message in the newest view.
+    fn index_delivered(&self, path: &Path, progress: &dyn Progress) -> Result<(View, Vec<Hit>)> {
+        let mut places = Places::default();
+        places.add_file(path);
+        let summary = self.update_places(&places, &UpdateOptions::default(), progress)?;
         let view = self.newest_view()?;
         let hits = view.mailbox().by_path(path)?;
         if !hits.is_empty() {

@@ -259,7 +259,6 @@ fn ends(work: &dyn Fn()) -> bool {
 
 /// Crashes at each operation of an action and of its undo, and looks at what is there.
 fn crash(kind: Kind, target: &Path) {
-    let unique = || b"unique".to_vec();
     for operation in 0.. {
         let place = tempfile::tempdir().unwrap();
         let environment: Environment = Settings::new(place.path().join("data")).environment;
@@ -268,10 +267,10 @@ fn crash(kind: Kind, target: &Path) {
         let steps = steps_between(&folders);
         let act = |hands: &dyn Hands| {
             let log = Log::take(&environment).unwrap();
-            recover(&log, hands, &unique).unwrap();
+            recover(&log, hands, &|_, _| false).unwrap();
             let mut entry = log.begin(kind, steps.clone()).unwrap();
             carry_out(&log, hands, &mut entry).unwrap();
-            undo(&log, hands, &mut entry, &unique).unwrap();
+            undo(&log, hands, &mut entry, &|_, _| false).unwrap();
         };
         let is_through = ends(&|| act(&Crashing { left: Cell::new(operation) }));
         let everywhere = |found: &BTreeMap<String, [usize; 2]>| {
@@ -282,12 +281,12 @@ fn crash(kind: Kind, target: &Path) {
         for again in 0..4 {
             ends(&|| {
                 let log = Log::take(&environment).unwrap();
-                recover(&log, &Crashing { left: Cell::new(again) }, &unique).unwrap();
+                recover(&log, &Crashing { left: Cell::new(again) }, &|_, _| false).unwrap();
             });
             everywhere(&contents(&folders));
         }
         let log = Log::take(&environment).unwrap();
-        recover(&log, &RealHands, &unique).unwrap();
+        recover(&log, &RealHands, &|_, _| false).unwrap();
         let entry = log.numbers().unwrap().first().map(|number| log.read(*number).unwrap());
         let found = contents(&folders);
         everywhere(&found);
@@ -300,7 +299,11 @@ fn crash(kind: Kind, target: &Path) {
         // An action of which nothing was done is forgotten.
         if let Some(mut entry) = entry.filter(|entry| entry.state != State::Undone) {
             assert_eq!(entry.state, State::Done, "{kind:?} {operation}");
-            assert_eq!(undo(&log, &RealHands, &mut entry, &unique).unwrap(), [], "{kind:?} {operation}");
+            assert_eq!(
+                undo(&log, &RealHands, &mut entry, &|_, _| false).unwrap().left,
+                [],
+                "{kind:?} {operation}"
+            );
         }
         let found = contents(&folders);
         assert!(found.values().all(|counts| *counts == [1, 0]), "{kind:?} {operation}: {found:?}");
@@ -353,7 +356,7 @@ fn what_a_crash_left_is_removed_only_if_its_copy_is_whole() {
     steps[0].mtime_ns = mail::stat_entry(&steps[0].from.0).unwrap().mtime_ns;
     let log = Log::take(&environment).unwrap();
     log.begin(Kind::Move, steps).unwrap();
-    recover(&log, &RealHands, &|| b"unique".to_vec()).unwrap();
+    recover(&log, &RealHands, &|_, _| false).unwrap();
     assert_eq!(contents(&folders).len(), 3, "both are there");
     assert_eq!(log.numbers().unwrap(), [0; 0], "nothing was done, so there is nothing to undo");
 }
@@ -445,6 +448,7 @@ fn two_files_of_one_unique_part_do_not_come_into_one_folder() {
     assert_eq!(files.iter().filter(|name| name.contains("/3.a")).count(), 1, "{files:?}");
     // By a link it is the same folder: nothing is to be done.
     std::os::unix::fs::symlink(fixture.mail().join("archive"), fixture.mail().join("link")).unwrap();
-    fixture.host.update_folders(&[fixture.mail().join("link")], &UpdateOptions::default(), &Silent).unwrap();
+    let places = [fixture.mail().join("link").as_path()].into_iter().collect();
+    fixture.host.update_places(&places, &UpdateOptions::default(), &Silent).unwrap();
     assert_eq!(fixture.act("maildir:/archive and subject:four", &move_to("link")), "0 0");
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # A Garage cluster of three nodes on the loopback address, three copies of everything.
 #
-#   garage.sh run DIRECTORY FIRST_PORT  starts it, prints "ready", and ends it when its own standard input ends:
-#                                       also when the one who started it died
+#   garage.sh run DIRECTORY FIRST_PORT  starts it, prints "ready", and ends it when its own standard input
+#                                       ends: also when the one who started it died
 #   garage.sh kill DIRECTORY NAME       kills one node at once: node0, node1, node2
 #   garage.sh start DIRECTORY NAME      starts that node again
 #
 # The nodes speak S3 on FIRST_PORT and the two ports above. Key: GK746573746163636573730000, its secret 64
-# times 7; region garage. cargo install garage --version 2.5.0 --locked. Takes a few seconds. No data survives.
+# times 7; region garage. cargo install garage --version 2.5.0 --locked. Takes a few seconds. No data
+# survives.
 set -euo pipefail
 command=$1
 directory=$(realpath -m "$2")

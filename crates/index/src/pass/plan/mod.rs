@@ -7,7 +7,7 @@ mod folder;
 mod order;
 
 use crate::pass::options::Loss;
-use crate::pass::scan::{Found, LookedUp, Outcome, Scan, is_drafts_folder};
+use crate::pass::scan::{Extent, Found, LookedUp, Outcome, Scan, is_drafts_folder};
 use crate::pass::summary::{Problem, Summary};
 use crate::remedy::Remedy;
 use crate::rows::FileRow;
@@ -109,7 +109,15 @@ pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
             };
             plan.summary.file_count += directory.file_count;
             planned.device_now[place] = directory.state.stamp.device;
-            planned.read[place] = Some(directory.state.stamp);
+            match directory.extent {
+                Extent::Whole => planned.read[place] = Some(directory.state.stamp),
+                Extent::Named if directory.is_unchanged() => {}
+                // The times stand for the rows of before. Without times, the next pass reads the directory.
+                Extent::Named => {
+                    let stamp = directory.state.stamp.without_times();
+                    planned.stamps[place] = (planned.row.directories[place].stamp != stamp).then_some(stamp);
+                }
+            }
             not_seen.extend(directory.gone);
             added.extend(directory.added);
             plan.restated.extend(directory.restated);

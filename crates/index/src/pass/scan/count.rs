@@ -6,7 +6,7 @@
 use crate::error::Result;
 use crate::pass::options::Cleanup;
 use crate::pass::scan::file_rows::FileRows;
-use crate::pass::scan::scanned::{Input, Outcome, Scan, ScannedFolder};
+use crate::pass::scan::scanned::{Directory, Extent, Input, Outcome, Scan, ScannedFolder};
 use crate::rows::Subdirectory;
 
 /// Counts rows where the counts are needed: in roots where something is gone, and in directories that were
@@ -16,8 +16,11 @@ use crate::rows::Subdirectory;
 /// Damage in the store.
 pub(in crate::pass) fn count_rows(input: &Input<'_>, known: &FileRows, scan: &mut Scan) -> Result<()> {
     let outcomes = || scan.folders.iter().flat_map(|folder| &folder.directories);
+    // A file that was named, and is not there, is gone: only a listing may be of a directory that is empty
+    // because nothing is mounted there.
+    let loses = |read: &Directory| read.extent == Extent::Whole && !read.gone.is_empty();
     let is_lossy = input.cleanup == Cleanup::Legacy
-        || outcomes().any(|outcome| matches!(outcome, Outcome::Read(read) if !read.gone.is_empty()));
+        || outcomes().any(|outcome| matches!(outcome, Outcome::Read(read) if loses(read)));
     let has_unread = outcomes().any(|outcome| matches!(outcome, Outcome::Unchanged(_)));
     if !is_lossy && !has_unread {
         return Ok(());

@@ -5,9 +5,9 @@
 //! each file, and no listings, fingerprints or stamps.
 
 use crate::error::Result;
+use crate::pass::scan::closer_look::root_of;
 use crate::pass::scan::compare::StoredRows;
 use crate::pass::scan::file_rows::FileRows;
-use crate::pass::scan::reader::root_of;
 use crate::pass::scan::scanned::{Outcome, Scan, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
 use crate::rows::{FileRow, Subdirectory};

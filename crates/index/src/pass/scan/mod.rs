@@ -1,14 +1,16 @@
 //! Lists every folder of every root, and compares it with its rows. Writes nothing.
 //!
 //! In order: `roots` finds folders, `reader` lists their directories and has `compare` find differences, and
-//! `count` counts rows. Input: roots, and the folders of the last commit. Output: a [`Scan`], with one
-//! outcome per directory.
+//! `count` counts rows. `named` looks at single files. Input: roots, and the folders of the last commit.
+//! Output: a [`Scan`], with one outcome per directory.
 
+mod closer_look;
 mod compare;
 mod count;
 mod file_rows;
 mod lazy;
 mod lookup;
+mod named;
 mod reader;
 mod roots;
 mod scanned;
@@ -21,4 +23,4 @@ pub(in crate::pass) use lookup::{LookedUp, look_up};
 pub(in crate::pass) use reader::read_directories;
 pub(in crate::pass) use roots::find_folders;
 pub(crate) use roots::{expect_mail, is_unmounted};
-pub(in crate::pass) use scanned::{Input, Outcome, Scan, ScannedFolder};
+pub(in crate::pass) use scanned::{Extent, Input, Outcome, Scan, ScannedFolder};

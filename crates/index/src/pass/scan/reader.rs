@@ -5,9 +5,12 @@
 
 use crate::error::Result;
 use crate::pass::options::Mode;
-use crate::pass::scan::compare::{Closer, Difference, Found, Listing, compare};
+use crate::pass::places::Wanted;
+use crate::pass::scan::closer_look::{changed_in_place, look_closer, root_of};
+use crate::pass::scan::compare::{Closer, Found, Listing, compare};
 use crate::pass::scan::file_rows::{FileRows, NoRows, Telling};
 use crate::pass::scan::lazy::{Drafts, is_drafts_folder, is_unchanged};
+use crate::pass::scan::named::look_at_named;
 use crate::pass::scan::scanned::{Directory, Input, Outcome, Scan, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
 use crate::rows::{DirectoryState, FileRow, Subdirectory, file_key};
@@ -21,18 +24,20 @@ use work::Progress;
 const ELSEWHERE: &str = "is a link to a file outside the mail; it is not followed";
 
 /// One directory to look at.
-struct Task {
+struct Task<'a> {
     folder: usize,
     subdirectory: Subdirectory,
-    work: Work,
+    work: Work<'a>,
 }
 
 /// How to look at it.
-enum Work {
+enum Work<'a> {
     /// Read it. `row_count_max` is an upper bound of its rows.
     Read { row_count_max: u64 },
     /// Check only these files in it.
     Drafts(Vec<(FileRow, Found)>),
+    /// Look at the files with these names, and at no others.
+    Named(Vec<&'a [u8]>),
 }
 
 /// Reads directories one after another, reusing its memory.
@@ -69,6 +74,7 @@ pub(in crate::pass) fn read_directories(
                     let changed = changed_in_place(&folder.path, rows.iter().cloned()).collect();
                     Ok((Outcome::Unchanged(changed), Vec::new()))
                 }
+                Work::Named(names) => look_at_named((folder, task.folder), task.subdirectory, names, known),
             };
             if let Ok((Outcome::Read(directory), _)) = &outcome {
                 observer.add(directory.file_count, 0);
@@ -93,15 +99,19 @@ pub(in crate::pass) fn read_directories(
     Ok(())
 }
 
-fn tasks(input: &Input<'_>, known: &FileRows, scan: &Scan) -> Result<Vec<Task>> {
+fn tasks<'a>(input: &Input<'a>, known: &FileRows, scan: &Scan) -> Result<Vec<Task<'a>>> {
     let mut drafts = match input.mode {
         Mode::Lazy => Drafts::find(known, &scan.folders)?,
         Mode::Default | Mode::Thorough => Drafts::default(),
     };
     let mut tasks = Vec::new();
     for (index, folder) in scan.folders.iter().enumerate().filter(|(_, folder)| !folder.no_update) {
+        let wanted = input.only.and_then(|only| only.wanted(&folder.path));
         for subdirectory in Subdirectory::ALL {
-            let work = if input.mode == Mode::Lazy && is_unchanged(folder, subdirectory) {
+            let work = if let Some(Wanted::Files(files)) = wanted.filter(|_| !folder.is_new) {
+                let here = files.iter().filter(|(place, _)| *place == subdirectory);
+                Work::Named(here.map(|(_, name)| name.as_slice()).collect())
+            } else if input.mode == Mode::Lazy && is_unchanged(folder, subdirectory) {
                 Work::Drafts(drafts.take(index, subdirectory))
             } else if folder.is_new {
                 Work::Read { row_count_max: 0 }
@@ -116,11 +126,11 @@ fn tasks(input: &Input<'_>, known: &FileRows, scan: &Scan) -> Result<Vec<Task>> 
     Ok(tasks)
 }
 
-impl Task {
+impl Task<'_> {
     fn row_count_max(&self) -> u64 {
         match &self.work {
             Work::Read { row_count_max } => *row_count_max,
-            Work::Drafts(_) => 0,
+            Work::Drafts(_) | Work::Named(_) => 0,
         }
     }
 }
@@ -338,39 +348,4 @@ impl<'a> Reader<'a> {
 fn has_other_times(now: &Stamp, stored: &Stamp) -> bool {
     let times = |stamp: &Stamp| (stamp.mtime_ns, stamp.ctime_ns);
     stored.has_times() && times(now) != times(stored)
-}
-
-/// Checks the files whose rows may be outdated.
-fn look_closer(folder: &Path, difference: Difference, directory: &mut Directory) {
-    directory.added = difference.added;
-    directory.gone = difference.gone;
-    for (row, found) in difference.other_inode {
-        match stat(folder, &found) {
-            Some(stat) if stat.size_bytes == row.size_bytes && stat.mtime_ns == row.mtime_ns => {
-                directory.restated.push((row, found, stat));
-            }
-            Some(_) => directory.suspect.push((row, found)),
-            None => {}
-        }
-    }
-    directory.suspect.extend(changed_in_place(folder, difference.to_stat));
-}
-
-/// Returns the rows whose file now has another size or other times.
-fn changed_in_place(
-    folder: &Path,
-    rows: impl IntoIterator<Item = (FileRow, Found)>,
-) -> impl Iterator<Item = (FileRow, Found)> {
-    rows.into_iter().filter(move |(row, found)| stat(folder, found).is_some_and(|stat| !row.has_stat(&stat)))
-}
-
-/// Returns the root of a folder.
-pub(super) fn root_of(folder: &ScannedFolder) -> &Path {
-    let names = folder.row.path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
-    folder.path.ancestors().nth(names).unwrap_or(&folder.path)
-}
-
-/// Returns the stat of a file. A file that disappeared meanwhile is left to the next pass.
-fn stat(folder: &Path, found: &Found) -> Option<FileStat> {
-    mail::stat_file(&mail::join(&folder.join(found.subdirectory.name()), &found.name)).ok()
 }

@@ -53,6 +53,9 @@ type KnownFolders<'a> = BTreeMap<&'a [u8], &'a FolderRow>;
 
 fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownFolders<'_>) {
     let root = &input.roots[index];
+    if let Some(folders) = known_alone(input, root, &known) {
+        return take_known(scan, input, index, (known, folders));
+    }
     let listed = match mail::find_folders(&root.path) {
         Ok(listed)
             if listed.folders.is_empty() && listed.problems.is_empty() && listed.excluded.is_empty() =>
@@ -85,24 +88,62 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
             scan.left_alone.extend(row.as_ref().and_then(is_counted));
             continue;
         }
-        let keyword_names = keyword_names(scan, &folder, &path, row.as_ref());
-        scan.folders.push(ScannedFolder {
-            root: index,
-            path,
-            is_new: row.is_none(),
-            is_there: true,
-            no_update: folder.no_update,
-            has: [folder.has_cur, folder.has_new],
-            keyword_names,
-            row: row.unwrap_or_else(|| FolderRow {
-                root: root.name.clone(),
-                path: folder.path,
-                ..FolderRow::default()
-            }),
-            directories: Default::default(),
-        });
+        take_folder(scan, (index, root), folder, row);
     }
     missing_folders(scan, input, index, (known, &hidden));
+}
+
+/// Looks at the wanted folders of a root one by one, if all of them are known and still there. Returns `None`
+/// if the whole root must be listed.
+fn known_alone(input: &Input<'_>, root: &Root, known: &KnownFolders<'_>) -> Option<Vec<Folder>> {
+    let wanted = input.only?.folders().filter_map(|path| path.strip_prefix(&root.path).ok());
+    wanted
+        .map(|path| {
+            let path = path.as_os_str().as_bytes();
+            known.contains_key(path).then(|| mail::look_at_folder(&root.path, path))?
+        })
+        .collect()
+}
+
+/// Takes folders that were looked at one by one. All others of the root are left alone.
+fn take_known(
+    scan: &mut Scan,
+    input: &Input<'_>,
+    index: usize,
+    (mut known, folders): (KnownFolders<'_>, Vec<Folder>),
+) {
+    let root = &input.roots[index];
+    let listed = Folders { folders, ..Folders::default() };
+    if is_on_other_device(&listed, &known) {
+        scan.other_device_roots.push(index);
+    }
+    for folder in listed.folders {
+        let row = known.remove(folder.path.as_slice()).cloned();
+        take_folder(scan, (index, root), folder, row);
+    }
+    let left = known.into_values().filter(|row| !row.no_update);
+    scan.left_alone.extend(left.map(|row| (index, row.number)));
+}
+
+/// Adds a folder that is there.
+fn take_folder(scan: &mut Scan, (index, root): (usize, &Root), folder: Folder, row: Option<FolderRow>) {
+    let path = mail::join(&root.path, &folder.path);
+    let keyword_names = keyword_names(scan, &folder, &path, row.as_ref());
+    scan.folders.push(ScannedFolder {
+        root: index,
+        path,
+        is_new: row.is_none(),
+        is_there: true,
+        no_update: folder.no_update,
+        has: [folder.has_cur, folder.has_new],
+        keyword_names,
+        row: row.unwrap_or_else(|| FolderRow {
+            root: root.name.clone(),
+            path: folder.path,
+            ..FolderRow::default()
+        }),
+        directories: Default::default(),
+    });
 }
 
 /// Returns the names of a folder's keywords. If they cannot be read now, or the folder is to be left alone,

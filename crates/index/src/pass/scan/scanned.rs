@@ -2,12 +2,12 @@
 
 use crate::environment::Environment;
 use crate::pass::options::{Cleanup, Loss, Mode};
+use crate::pass::places::Places;
 use crate::pass::scan::compare::Found;
 use crate::pass::summary::Problem;
 use crate::rows::{DirectoryState, FileRow, FolderRow};
 use crate::state::Root;
 use mail::FileStat;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use store::Snapshot;
 
@@ -21,8 +21,8 @@ pub(in crate::pass) struct Input<'a> {
     pub roots: &'a [Root],
     /// How many of the roots are to be listed.
     pub named_count: usize,
-    /// The paths of the folders to look at; `None` means all. Other folders are left as they are.
-    pub only: Option<&'a HashSet<&'a Path>>,
+    /// What to look at; `None` means all folders. Other folders are left as they are.
+    pub only: Option<&'a Places>,
     /// All folders of the last commit.
     pub folders: Vec<FolderRow>,
     /// How much to trust.
@@ -57,15 +57,22 @@ pub(in crate::pass) struct Scan {
     pub left_alone: Vec<(usize, u32)>,
 }
 
+impl Directory {
+    /// Returns whether its rows stay as they are.
+    pub(in crate::pass) fn is_unchanged(&self) -> bool {
+        self.added.is_empty() && self.gone.is_empty() && self.restated.is_empty() && self.suspect.is_empty()
+    }
+}
+
 impl Input<'_> {
     /// Returns whether a folder is to be looked at.
     pub(in crate::pass) fn has(&self, folder: &Path) -> bool {
-        self.only.is_none_or(|only| only.contains(folder))
+        self.only.is_none_or(|only| only.wanted(folder).is_some())
     }
 
     /// Returns whether a folder to look at is here or below.
     pub(in crate::pass) fn has_below(&self, directory: &Path) -> bool {
-        self.only.is_none_or(|only| only.iter().any(|folder| folder.starts_with(directory)))
+        self.only.is_none_or(|only| only.folders().any(|folder| folder.starts_with(directory)))
     }
 }
 
@@ -105,9 +112,21 @@ pub(in crate::pass) enum Outcome {
     Read(Box<Directory>),
 }
 
+/// How much of a directory was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::pass) enum Extent {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Files that were named. Nothing is known of others.
+    Named,
+}
+
 /// A directory that was read.
 #[derive(Debug, Default)]
 pub(in crate::pass) struct Directory {
+    /// How much of it.
+    pub extent: Extent,
     /// The state of the directory before it was read.
     pub state: DirectoryState,
     /// Files in it.

@@ -5,8 +5,8 @@
 mod devices;
 mod keywords;
 mod modes;
+mod places;
 mod random;
-mod some_folders;
 
 use crate::rows::{self, FileRow, FolderRow};
 use crate::tables::{files, folders};

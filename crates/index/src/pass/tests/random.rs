@@ -3,7 +3,7 @@
 use super::Ground;
 use crate::rows::{self, Subdirectory};
 use crate::tables::{files, messages};
-use crate::{Cleanup, Environment, Loss, Mode, Summary, UpdateOptions, open, update, update_folders};
+use crate::{Cleanup, Environment, Loss, Mode, Places, Summary, UpdateOptions, open, update, update_places};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -233,10 +233,10 @@ impl PassedIndex {
         summaries
     }
 
-    /// Runs one pass over these folders only.
-    fn update_folders(&self, folders: &[PathBuf]) -> Summary {
+    /// Runs one pass over these places only.
+    fn update_places(&self, places: &Places) -> Summary {
         let options = UpdateOptions { loss: Loss::Accept, ..self.passes[0].clone() };
-        let summary = update_folders(&self.environment, folders, &options, &Silent).unwrap();
+        let summary = update_places(&self.environment, places, &options, &Silent).unwrap();
         let damage = crate::check(&self.environment, crate::Depth::Deep).unwrap();
         assert!(damage.is_empty(), "{}: {damage:#?}", self.name);
         summary
@@ -322,6 +322,30 @@ fn changed(before: &BTreeMap<PathBuf, FolderFacts>, after: &BTreeMap<PathBuf, Fo
     all.into_iter().filter(|path| before.get(*path) != after.get(*path)).cloned().collect()
 }
 
+/// Returns the files that were added, removed or changed, and the folders whose directories did.
+fn changed_places(
+    root: &Path,
+    before: &(BTreeMap<PathBuf, Facts>, BTreeMap<PathBuf, FolderFacts>),
+    after: &(BTreeMap<PathBuf, Facts>, BTreeMap<PathBuf, FolderFacts>),
+) -> Places {
+    let mut places = Places::default();
+    for file in before.0.keys().chain(after.0.keys()) {
+        if before.0.get(file) != after.0.get(file) {
+            places.add_file(&root.join(file));
+        }
+    }
+    let inodes = |folders: &BTreeMap<PathBuf, FolderFacts>, path: &PathBuf| -> Option<Vec<Option<u64>>> {
+        let (directories, _) = folders.get(path)?;
+        Some(directories.iter().map(|facts| facts.map(|(inode, _, _)| inode)).collect())
+    };
+    for folder in before.1.keys().chain(after.1.keys()) {
+        if inodes(&before.1, folder) != inodes(&after.1, folder) {
+            places.add_folder(folder);
+        }
+    }
+    places
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
@@ -377,7 +401,7 @@ proptest! {
                 let counts = |summary: &Summary| (summary.added, summary.new_messages, summary.moved,
                     summary.changed, summary.gone);
                 let of_all = all.update(&world.ground, Loss::Accept).remove(0);
-                let of_named = named.update_folders(&folders);
+                let of_named = named.update_places(&folders.iter().map(PathBuf::as_path).collect());
                 prop_assert_eq!(counts(&of_named), counts(&of_all));
                 prop_assert_eq!(named.rows(), all.rows());
                 // A full pass finds only what it would find after another full pass: nothing, or changed
@@ -388,6 +412,31 @@ proptest! {
                 };
                 prop_assert_eq!(second(&named), second(&all), "{:?}", folders);
             }
+        }
+    }
+
+    #[test]
+    fn a_pass_over_all_files_that_changed_does_what_a_pass_over_all_does(
+        rounds in prop::collection::vec(prop::collection::vec(change(), 0..10), 1..4),
+    ) {
+        let mut world = World::new();
+        world.ground.age();
+        let disk = SimDisk::new(12);
+        let options = || vec![UpdateOptions::default()];
+        PassedIndex::new("first", &disk, &world.ground, options()).update(&world.ground, Loss::Refuse);
+        let named = PassedIndex::new("named", &disk.fork(), &world.ground, options());
+        for changes in &rounds {
+            let before = (walk(world.ground.root()), folders_of(world.ground.root()));
+            changes.iter().for_each(|change| world.apply(change));
+            world.end_round();
+            world.ground.age();
+            let after = (walk(world.ground.root()), folders_of(world.ground.root()));
+            let places = changed_places(world.ground.root(), &before, &after);
+            named.update_places(&places);
+            if world.ground.has_folder() {
+                prop_assert_eq!(&named.rows(), &after.0, "{:?}", places);
+            }
+            named.update(&world.ground, Loss::Accept);
         }
     }
 

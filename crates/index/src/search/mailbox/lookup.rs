@@ -7,10 +7,12 @@ use crate::error::{Error, Result};
 use crate::rows::{self, FolderRow, Subdirectory, file_key};
 use crate::search::mailbox::folder_names::folder_path;
 use crate::search::mailbox::{Hit, Mailbox};
-use crate::tables::messages;
+use crate::tables::{files, messages};
+use std::collections::HashMap;
+use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use store::{PRIMARY, RowId, Value};
+use std::path::{Path, PathBuf};
+use store::{PRIMARY, RowId, Table, Value};
 
 impl Mailbox {
     /// Returns the hit of a message number.
@@ -73,6 +75,22 @@ impl Mailbox {
         Ok(found)
     }
 
+    /// Returns a function that tells whether a folder has a file whose name has a unique part. It takes the
+    /// folder's path. It may say so of a folder with very many names that only begin alike.
+    pub fn has_unique_part(&self) -> impl Fn(&Path, &[u8]) -> Result<bool> {
+        let numbers: HashMap<PathBuf, u32> =
+            self.folders().iter().map(|row| (folder_path(self.roots(), row), row.number)).collect();
+        move |folder, unique| {
+            let Some(number) = numbers.get(folder) else { return Ok(false) };
+            for subdirectory in Subdirectory::ALL {
+                if has_in_directory(self.file_table(), (*number, subdirectory), unique)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+    }
+
     fn is_at(&self, folder: &FolderRow, directory: &Path) -> bool {
         let relative = directory.strip_prefix(".").unwrap_or(directory);
         folder_path(self.roots(), folder) == directory || relative.as_os_str().as_bytes() == folder.path
@@ -83,4 +101,27 @@ impl Mailbox {
         let place = self.folders().binary_search_by_key(&number, |folder| folder.number).ok()?;
         self.folders().get(place)
     }
+}
+
+/// The most names with the same beginning that are compared.
+const NAMES_ALIKE_MAX: usize = 1000;
+
+fn has_in_directory(
+    table: &Table,
+    (folder, subdirectory): (u32, Subdirectory),
+    unique: &[u8],
+) -> Result<bool> {
+    let from = file_key(folder, subdirectory, unique);
+    let rows = table.range(PRIMARY, Bound::Included(&from), Bound::Included(&from[..2]))?;
+    for (count, id) in rows.enumerate() {
+        let id = id?;
+        let name = rows::part_of(table, id).bytes(files::NAME, id.row)?;
+        if !name.starts_with(unique) {
+            return Ok(false);
+        }
+        if mail::parse_name(name).unique == unique || count >= NAMES_ALIKE_MAX {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
