@@ -12,6 +12,7 @@ mod complete;
 mod deliver;
 mod environment;
 mod error_meaning;
+mod follow;
 mod format;
 mod options;
 mod progress;

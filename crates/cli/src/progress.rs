@@ -63,6 +63,11 @@ impl Progress {
         self.line.finish();
     }
 
+    /// Lets a signal end the process: it waits, and nothing is half done. Ends when work begins again.
+    pub(crate) fn waits(&self) {
+        self.signals.waits();
+    }
+
     /// Returns the time since the start.
     pub(crate) fn elapsed(&self) -> Duration {
         self.line.elapsed()

@@ -50,6 +50,7 @@ pub use maildir::renamed::{find_renamed, names_by_unique_part};
 pub use maildir::scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};
 pub use maildir::stamp::{FileStat, RACY_NS, Stamp, stat_directory, stat_file};
 pub use maildir::unique_name::{UniqueParts, unique_name};
+pub use maildir::walk::is_folder_setting;
 pub use message::content_flags::ContentFlags;
 pub use message::model::{Context, Message};
 pub use message::parse::parse;

@@ -65,6 +65,7 @@ mod settings;
 pub mod setup;
 mod tag_lines;
 mod view;
+mod watching;
 
 pub use action::{
     Acted, Action, DeliverOptions, Delivered, Kind as ActionKind, LeftAlone, Plan, PlannedStep, Undoable,
@@ -96,4 +97,5 @@ pub use restic::{Error as RepositoryError, Id, Remedy as RepositoryRemedy, Repos
 pub use saved_queries::QueryRemoval;
 pub use settings::Settings;
 pub use view::{ProblemCounts, Selection, View};
+pub use watching::{FollowNote, FollowObserver};
 pub use work::{Cancel, Context, Progress, Silent, Stage};

@@ -8,6 +8,7 @@ use crate::archive::import::{self, ArchiveImport};
 use crate::archive::repository::NO_REPOSITORY;
 use crate::confirm::confirm_unless_no;
 use crate::exit::Outcome;
+use crate::follow::follow;
 use crate::output;
 use crate::progress::Progress;
 use crate::remedy;
@@ -48,6 +49,7 @@ Examples:
   pneu index --maildir ~/Maildir                     first index of mail in this directory
   pneu index --maildir work=/srv/mail --maildir home=$HOME/Maildir
   pneu index --lazy                                  every minute, from cron
+  pneu index --watch                                 in the background, to follow all changes at once
   pneu index --thorough                              after a restore from a backup
 
 Optional configuration: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
@@ -81,6 +83,10 @@ pub(crate) struct Arguments {
     #[cfg(feature = "codecs")]
     #[arg(long, hide = true, value_enum, default_value_t, value_name = "CODEC")]
     header_codec: Codec,
+    /// After that, keep the index in step: watch all folders, and update the index as soon as something
+    /// changes. Prints a line for each update, until Ctrl-C. Other commands work as always meanwhile
+    #[arg(long, conflicts_with_all = ["no_cleanup", "accept_loss"])]
+    watch: bool,
     /// Remove messages from the index even if a Maildir lost most of them
     #[arg(long)]
     accept_loss: bool,
@@ -136,11 +142,14 @@ impl Run<Session> for Arguments {
         let outcome = work(session, interrupted, &import, |progress| {
             host.bring_in_step((&state, &roots), import.source(), &options, progress)
         })?;
-        if is_rebuilt {
-            return Ok(outcome);
+        if !is_rebuilt {
+            let occasion = if is_first { Occasion::First } else { Occasion::Later };
+            restored::queries_and_tags(session, &roots, occasion);
         }
-        let occasion = if is_first { Occasion::First } else { Occasion::Later };
-        restored::queries_and_tags(session, &roots, occasion);
+        if self.watch && outcome != Outcome::Interrupted {
+            follow(session, &roots)?;
+            return Ok(Outcome::Interrupted);
+        }
         Ok(outcome)
     }
 }

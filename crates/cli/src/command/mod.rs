@@ -25,6 +25,7 @@ pub(crate) mod tag;
 mod undelete;
 mod undo;
 mod view;
+mod wait;
 
 use crate::session::Session;
 use terminal::command_line::Command;
@@ -36,6 +37,7 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<find::Arguments>("find"),
     Command::new::<count::Arguments>("count"),
     Command::new::<view::Arguments>("view"),
+    Command::new::<wait::Arguments>("wait"),
     Command::new::<tag::Arguments>("tag").adjusted(tag::without_letters),
     Command::new::<flag::Arguments>("flag").adjusted(tag::without_letters),
     Command::new::<relocate::Move>("move"),

@@ -28,6 +28,9 @@ pub struct Folders {
     pub problems: Vec<FolderProblem>,
     /// Directories excluded by a file `.noindex`, relative to the root, sorted.
     pub excluded: Vec<Vec<u8>>,
+    /// All directories that were looked at, relative to the root, in no order: folders, those on the way to
+    /// folders, and excluded ones. Without `cur`, `new` and `tmp` of folders.
+    pub directories: Vec<Vec<u8>>,
     /// The root's own stamp.
     pub stamp: Stamp,
 }

@@ -38,6 +38,11 @@ pub(crate) enum NoIndex {
     MeansNothing,
 }
 
+/// Returns whether a file of this name tells the index to leave out its directory, or to leave it as it is.
+pub fn is_folder_setting(name: &[u8]) -> bool {
+    name == NO_INDEX || name == NO_UPDATE
+}
+
 /// Finds all folders at and below `root`.
 pub(crate) fn walk(root: &Path, limits: FolderLimits, no_index: NoIndex) -> Result<Folders> {
     let mut walk = Walk {
@@ -162,6 +167,7 @@ impl Walk<'_> {
     /// Adds a directory if it is a folder, and queues its subdirectories.
     fn take(&mut self, candidate: Candidate, stamp: Stamp, mut listing: Listing) {
         let Candidate { path, no_update } = candidate;
+        self.found.directories.push(path.clone());
         if listing.no_index && self.no_index == NoIndex::LeavesOut {
             self.found.excluded.push(path);
             return;

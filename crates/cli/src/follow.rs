@@ -1,0 +1,95 @@
+//! Follows the mail for `pneu index --watch`: says what is watched, and prints a line for each change.
+//!
+//! Takes what the library tells. Does not know how changes are found.
+
+use crate::amount::count;
+use crate::output::{complain, complain_of};
+use crate::progress::Progress;
+use crate::remedy;
+use crate::sanitise::one_line;
+use crate::session::Session;
+use crate::words::quoted_path;
+use anyhow::{Result, anyhow};
+use pneu::{Error, FollowNote, FollowObserver, Loss, Mode, Problem, Root, Summary, UpdateOptions};
+use std::cell::RefCell;
+
+/// Follows the mail until a signal comes.
+///
+/// # Errors
+/// The index is damaged or cannot be written.
+pub(crate) fn follow(session: &Session, roots: &[Root]) -> Result<()> {
+    let progress = Progress::start(false, true).map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
+    let options = UpdateOptions { mode: Mode::Lazy, loss: Loss::Refuse, ..UpdateOptions::default() };
+    let observer = Teller { session, progress: &progress, problems: RefCell::default() };
+    match session.host()?.follow_mail(roots, &options, &progress, &observer) {
+        Err(Error::Cancelled) => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// The end of a sentence that says how to have more programs that watch.
+const RAISE_INSTANCES: &str = ". To raise the limit: sudo sysctl fs.inotify.max_user_instances=1024";
+
+/// Tells the user what happens.
+struct Teller<'a> {
+    session: &'a Session,
+    progress: &'a Progress,
+    /// The problems of the last pass, so that each is told once.
+    problems: RefCell<Vec<Problem>>,
+}
+
+impl FollowObserver for Teller<'_> {
+    fn waits(&self) {
+        self.progress.waits();
+    }
+
+    fn updated(&self, summary: &Summary) {
+        let before = self.problems.replace(summary.problems.clone());
+        for problem in summary.problems.iter().filter(|problem| !before.contains(problem)) {
+            complain_of(problem.path.display(), &remedy::sentence(&problem.what, problem.remedy));
+        }
+        let Summary { added, moved, changed, gone, .. } = summary;
+        if !self.session.is_quiet && added + moved + changed + gone > 0 {
+            // Nobody may read what is printed. The index is what counts.
+            let mut output = self.session.output();
+            let line = format!("{added} added, {moved} moved, {changed} changed, {gone} gone");
+            let _ = output.line(&line).and_then(|()| output.finish());
+        }
+    }
+
+    fn notes(&self, note: FollowNote) {
+        match note {
+            FollowNote::Watching { folder_count, directory_count } if !self.session.is_quiet => {
+                let folders = count(folder_count as u64, "folder");
+                complain(format!("watching {folders} ({})", count(directory_count as u64, "directory")));
+            }
+            FollowNote::Watching { .. } => {}
+            FollowNote::WatchLimit { left_out_count, limit, wanted } => {
+                let limit = limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
+                complain(format!(
+                    "{} cannot be watched, because the limit{limit} is reached; they are looked at every \
+                     30 seconds. To raise the limit: sudo sysctl fs.inotify.max_user_watches={wanted}",
+                    count(left_out_count as u64, "directory")
+                ));
+            }
+            FollowNote::NoWatches(error) => {
+                let (why, remedy) = match error {
+                    Some(error) => (format!("the system refuses ({error})"), ""),
+                    None => ("too many programs of yours watch directories".to_owned(), RAISE_INSTANCES),
+                };
+                complain(format!(
+                    "nothing can be watched, because {why}; all folders are looked at every 30 \
+                     seconds{remedy}"
+                ));
+            }
+            FollowNote::Remote { path, file_system } => complain(one_line(&format!(
+                "{} is on {file_system}, which does not tell of all changes; it is looked at every 30 \
+                 seconds",
+                quoted_path(&path)
+            ))),
+            FollowNote::Failed(error) => {
+                complain(format!("{}; trying again in 30 seconds", remedy::explained(&error.into())));
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The loop that keeps an index in step with the disk, until it is cancelled.
+//!
+//! Input: roots. Output: passes over what changed, as soon as it changed. Directories are watched before they
+//! are listed, so that nothing is missed in between. Where the kernel does not tell of all changes, a lazy
+//! pass looks for them now and then.
+
+use crate::error::{Error, Result};
+use crate::host::Host;
+use crate::watching::cover::{Directories, cover, find};
+use crate::watching::todo::Todo;
+use index::{Mode, Root, Summary, UpdateOptions};
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use watch::{Covered, Refused, Watcher};
+use work::Progress;
+
+/// How often a lazy pass looks where the kernel does not tell, and how long after a pass failed.
+const LOOK: Duration = Duration::from_secs(30);
+/// How long changes are collected when nothing happened before: programs do one thing in several steps.
+const COLLECT: Duration = Duration::from_millis(5);
+/// How long they are collected while many come.
+const COLLECT_MANY: Duration = Duration::from_millis(40);
+/// Whether many come: if the last pass ended less than this ago.
+const SOON: Duration = Duration::from_millis(200);
+
+/// How often directories are found and watched until nothing changes in between.
+const COVERED_COUNT_MAX: usize = 20;
+
+/// Hears what following does.
+pub trait FollowObserver {
+    /// It waits for changes. A signal may end the process now: nothing is half done.
+    fn waits(&self) {}
+
+    /// The index was brought in step with what changed.
+    fn updated(&self, _summary: &Summary) {}
+
+    /// There is something that the user should know.
+    fn notes(&self, _note: FollowNote) {}
+}
+
+/// What the user should know.
+#[derive(Debug)]
+pub enum FollowNote {
+    /// These many directories are watched.
+    Watching {
+        /// Folders of messages.
+        folder_count: usize,
+        /// Directories.
+        directory_count: usize,
+    },
+    /// Not all directories can be watched. A lazy pass looks for changes every 30 seconds.
+    WatchLimit {
+        /// Directories that are not watched.
+        left_out_count: usize,
+        /// How many watches there may be, if the kernel says so.
+        limit: Option<u64>,
+        /// A limit that would do.
+        wanted: u64,
+    },
+    /// No directory can be watched, because the user has too many instances of inotify, or because of this
+    /// error. A lazy pass looks for changes every 30 seconds.
+    NoWatches(Option<std::io::Error>),
+    /// The directory is on a file system that does not tell of all changes. A lazy pass looks for them every
+    /// 30 seconds.
+    Remote {
+        /// The directory.
+        path: PathBuf,
+        /// The kind of file system.
+        file_system: &'static str,
+    },
+    /// A pass failed, and is tried again in 30 seconds.
+    Failed(Error),
+}
+
+/// What is watched.
+struct Followed {
+    watcher: Option<Watcher>,
+    directories: HashSet<PathBuf>,
+    /// Whether the kernel does not tell of all changes.
+    is_partial: bool,
+    /// What was noted last, so that it is noted once.
+    noted: Option<(Directories, Covered)>,
+}
+
+impl Host {
+    /// Keeps the index in step with the mail in `roots` until `progress` asks to stop. Begins with a pass of
+    /// these options; later ones are lazy. A pass that fails is tried again.
+    ///
+    /// # Errors
+    /// The first pass fails; [`Error::Cancelled`].
+    pub fn follow_mail(
+        &self,
+        roots: &[Root],
+        options: &UpdateOptions,
+        progress: &dyn Progress,
+        observer: &dyn FollowObserver,
+    ) -> Result<()> {
+        let mut followed = Followed::new(observer);
+        followed.cover(roots, observer);
+        observer.updated(&self.update(roots, options, progress)?);
+        let lazy = UpdateOptions { mode: Mode::Lazy, ..options.clone() };
+        let (mut looked, mut ended) = (Instant::now(), Instant::now());
+        let mut fails = false;
+        loop {
+            let is_due = followed.is_partial || fails;
+            let todo =
+                followed.collect(is_due.then(|| LOOK.saturating_sub(looked.elapsed())), ended, observer);
+            if progress.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            let is_everything = todo.is_everything || (is_due && looked.elapsed() >= LOOK);
+            if todo.is_empty() && !is_everything {
+                continue;
+            }
+            let done = if is_everything || fails {
+                followed.cover(roots, observer);
+                looked = Instant::now();
+                self.update(roots, &lazy, progress)
+            } else {
+                self.update_places(&todo.places, &lazy, progress)
+            };
+            ended = Instant::now();
+            fails = done.is_err();
+            match done {
+                Ok(summary) => observer.updated(&summary),
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(error) => observer.notes(FollowNote::Failed(error)),
+            }
+        }
+    }
+}
+
+impl Followed {
+    fn new(observer: &dyn FollowObserver) -> Followed {
+        let watcher = match Watcher::new() {
+            Ok(watcher) => Some(watcher),
+            Err(refused) => {
+                let error = match refused {
+                    Refused::Instances => None,
+                    Refused::Other(error) => Some(error),
+                };
+                observer.notes(FollowNote::NoWatches(error));
+                None
+            }
+        };
+        Followed { watcher, directories: HashSet::new(), is_partial: true, noted: None }
+    }
+
+    /// Watches the directories of the roots as they are now.
+    fn cover(&mut self, roots: &[Root], observer: &dyn FollowObserver) {
+        let mut found = find(roots);
+        let mut covered = self.cover_found(&found, observer);
+        for _ in 1..COVERED_COUNT_MAX {
+            // A directory may come after its parent was listed and before that was watched.
+            let now = find(roots);
+            if now == found {
+                break;
+            }
+            covered = self.cover_found(&now, observer);
+            found = now;
+        }
+        self.is_partial = self.watcher.is_none() || covered.left_out_count > 0 || !found.remote.is_empty();
+        self.directories = found.watched.iter().map(|(path, _)| path.clone()).collect();
+        let now = Some((found, covered));
+        if self.noted != now {
+            let before = std::mem::replace(&mut self.noted, now);
+            self.note(before.as_ref(), observer);
+        }
+    }
+
+    fn cover_found(&mut self, found: &Directories, observer: &dyn FollowObserver) -> Covered {
+        match self.watcher.as_mut().map(|watcher| cover(watcher, found)) {
+            None => Covered::default(),
+            Some(Ok(covered)) => covered,
+            Some(Err(error)) => {
+                observer.notes(FollowNote::NoWatches(Some(error)));
+                self.watcher = None;
+                Covered::default()
+            }
+        }
+    }
+
+    /// Tells what differs from what was told before.
+    fn note(&self, before: Option<&(Directories, Covered)>, observer: &dyn FollowObserver) {
+        let Some((found, covered)) = &self.noted else { return };
+        if self.watcher.is_some() && before.is_none() {
+            let (folder_count, directory_count) = (found.folder_count, covered.watched_count);
+            observer.notes(FollowNote::Watching { folder_count, directory_count });
+        }
+        let left_out_count = covered.left_out_count;
+        if left_out_count > 0 && before.is_none_or(|(_, covered)| covered.left_out_count == 0) {
+            let limit = watch::watches_max();
+            // Other programs need some, too.
+            let wanted = (limit.unwrap_or(0) + left_out_count as u64).next_power_of_two() * 2;
+            observer.notes(FollowNote::WatchLimit { left_out_count, limit, wanted });
+        }
+        for (path, file_system) in &found.remote {
+            if before.is_none_or(|(found, _)| !found.remote.contains(&(path.clone(), file_system))) {
+                observer.notes(FollowNote::Remote { path: path.clone(), file_system });
+            }
+        }
+    }
+
+    /// Waits for changes, for at most `timeout`, and collects those that come soon after the first one.
+    /// Returns nothing after the time, or after a signal.
+    fn collect(
+        &mut self,
+        timeout: Option<Duration>,
+        last_pass: Instant,
+        observer: &dyn FollowObserver,
+    ) -> Todo {
+        let mut todo = Todo::default();
+        observer.waits();
+        self.add_next(&mut todo, timeout);
+        if todo.is_empty() {
+            return todo;
+        }
+        let collected = if last_pass.elapsed() < SOON { COLLECT_MANY } else { COLLECT };
+        let first = Instant::now();
+        while let Some(left) = collected.checked_sub(first.elapsed()).filter(|left| !left.is_zero()) {
+            self.add_next(&mut todo, Some(left));
+        }
+        todo
+    }
+
+    fn add_next(&mut self, todo: &mut Todo, timeout: Option<Duration>) {
+        let Some(watcher) = &mut self.watcher else {
+            return std::thread::sleep(timeout.unwrap_or(LOOK));
+        };
+        match watcher.wait(timeout) {
+            Ok(report) => todo.add(&report, &self.directories),
+            // Without it, lazy passes go on.
+            Err(_) => (self.watcher, self.is_partial) = (None, true),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Turns what happened in watched directories into work for a pass.
+//!
+//! Input: reports of the kernel. Output: the files and folders to look at, or everything. Asks the disk only
+//! whether a name is a symbolic link.
+
+use index::Places;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use watch::{Interest, Report};
+
+/// What a pass has to look at.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Todo {
+    /// Files and folders.
+    pub places: Places,
+    /// Whether everything may have changed: folders came or went, or events were lost.
+    pub is_everything: bool,
+}
+
+impl Todo {
+    /// Returns whether there is nothing to do.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.is_everything && self.places.is_empty()
+    }
+
+    /// Adds what happened. `directories` are those that are watched.
+    pub(super) fn add(&mut self, report: &Report, directories: &HashSet<PathBuf>) {
+        self.is_everything |= report.is_uncertain || !report.gone.is_empty();
+        for entry in &report.entries {
+            let path = mail::join(&entry.directory, &entry.name);
+            match entry.interest {
+                // In `cur` and `new`, names that begin with a dot are no messages.
+                Interest::NamesAndContents if entry.is_directory || entry.name.starts_with(b".") => {}
+                Interest::NamesAndContents => self.places.add_file(&path),
+                Interest::Names if entry.name == mail::KEYWORDS_FILE => {
+                    self.places.add_folder(&entry.directory);
+                }
+                Interest::Names => {
+                    let is_link = || mail::stat_entry(&path).is_ok_and(|stat| stat.is_link());
+                    self.is_everything |= entry.is_directory
+                        || mail::is_folder_setting(&entry.name)
+                        // Other files come and go all the time, such as Dovecot's locks.
+                        || directories.contains(&path)
+                        || is_link();
+                }
+            }
+        }
+    }
+}
