@@ -29,6 +29,7 @@ mod deliver;
 mod delivery;
 mod endings;
 mod endless;
+mod extract;
 mod failing;
 mod formats;
 mod generated;

@@ -223,7 +223,7 @@ impl<'a> Record<'a> {
             problems: message.problems.iter().map(ToString::to_string).collect(),
             files,
             text: Some(&message.text),
-            links: links::of_mail(message),
+            links: links::of_text(&message.text, &message.links),
             links_left_out: NonZeroUsize::new(message.links.left_out_count),
             also: message.other_forms.iter().map(other_form).collect(),
             ..Record::new(sha256, message.date_seconds(), size)
