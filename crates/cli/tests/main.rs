@@ -37,6 +37,7 @@ mod hostile;
 mod independent;
 mod init;
 mod interrupted;
+mod invitations;
 mod large;
 mod links;
 mod pass;

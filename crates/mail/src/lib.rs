@@ -5,6 +5,7 @@
 
 mod body;
 mod bytes;
+mod calendar;
 mod decode;
 mod error;
 mod extract;
@@ -23,6 +24,7 @@ pub use body::alternatives::PreferredAlternative;
 pub use body::attachments::{Attachment, PartRole};
 pub use body::html_part::html_part;
 pub use body::read::OtherForm;
+pub use calendar::event::{CalendarEvent, Guest, Moment, MomentZone, calendar_events};
 pub use error::{Error, Result};
 pub use extract::info::PartInfo;
 pub use extract::parts::{MessageParts, PartRead, PartText};

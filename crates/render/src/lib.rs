@@ -5,6 +5,7 @@
 //! colours and columns belong to the front end.
 
 mod content;
+mod event;
 mod flags;
 pub mod html;
 mod html_cost;
@@ -16,6 +17,7 @@ pub mod mbox;
 pub mod message;
 mod position;
 mod record;
+mod recurrence;
 mod sexp;
 mod stream;
 #[cfg(any(test, feature = "testing"))]
@@ -23,6 +25,7 @@ pub mod testing;
 mod thread;
 
 pub use content::Content;
+pub use event::Event;
 pub use flags::{letters as flag_letters, names as flag_names};
 pub use json::{Json, any_line as json_line_of, line as json_line};
 pub use link_list::{LinkLine, link_targets};

@@ -112,6 +112,9 @@ pub fn header(
         let name = if attachment.name.is_empty() { "(no name)" } else { attachment.name };
         field("Attachment", &format!("{name} ({})", details.join(", ")));
     }
+    for (name, value) in record.events.iter().flat_map(|event| event.lines(zone)) {
+        field(name, &value);
+    }
     if head.is_some() {
         return out;
     }

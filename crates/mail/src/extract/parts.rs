@@ -19,8 +19,11 @@ use crate::error::Result;
 use crate::extract::info::PartInfo;
 use crate::header::block::{Field, skip_envelope, split};
 use crate::large::{LargeContents, LargeMessage};
-use crate::limits::{AGAIN_COUNT_MAX, LIST_BYTES_MAX, SHOWN_PART_BYTES_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX};
-use crate::mime::parts::{Body, Nesting, Part, Walk, take_apart};
+use crate::limits::{
+    AGAIN_COUNT_MAX, CALENDAR_COUNT_MAX, LIST_BYTES_MAX, SHOWN_PART_BYTES_MAX, TEXT_BYTES_MAX,
+    VALUE_BYTES_MAX,
+};
+use crate::mime::parts::{Body, Nesting, Part, Walk, is_inside, take_apart};
 use crate::problem::{Problem, Problems};
 use crate::text::links::{LinkList, Links};
 
@@ -177,7 +180,9 @@ impl<'a> MessageParts<'a> {
     /// Those of [`MessageParts::each_block`].
     pub fn text(&mut self, number: usize, links: Links) -> Result<Option<PartText>> {
         let index = number.checked_sub(1).and_then(|position| self.numbered().get(position).copied());
-        let is_text = |part: &Part<'_>| part.content.is_text() && matches!(part.body, Body::Leaf(_));
+        let is_text = |part: &Part<'_>| {
+            matches!(part.body, Body::Leaf(_)) && (part.content.is_text() || is_calendar(part))
+        };
         let Some(index) = index.filter(|index| self.parts.get(*index).is_some_and(is_text)) else {
             return Ok(None);
         };
@@ -193,6 +198,27 @@ impl<'a> MessageParts<'a> {
         let (text, links) = linked_part_text(&part.content, bytes, wanted, &mut problems);
         let is_cut = bytes.len() < decoded.len() || problems.into_list().contains(&Problem::TextCut);
         Ok(Some(PartText { text: text.into_owned(), links, is_cut }))
+    }
+
+    /// Returns the texts of the message's own calendar parts, [`CALENDAR_COUNT_MAX`] at most; not those of
+    /// attached messages.
+    ///
+    /// # Errors
+    /// Those of [`MessageParts::each_block`].
+    pub fn calendars(&mut self) -> Result<Vec<String>> {
+        let is_own = |index: &usize| {
+            let part = self.parts.get(*index);
+            let is_message = |body: &Body<'_>| matches!(body, Body::Message { .. });
+            part.is_some_and(|part| is_calendar(part) && !is_inside(part, &self.parts, is_message))
+        };
+        let numbered = self.numbered();
+        let numbers = (1_usize..).zip(&numbered).filter(|(_, index)| is_own(index));
+        let numbers: Vec<usize> = numbers.map(|(number, _)| number).take(CALENDAR_COUNT_MAX).collect();
+        let mut texts = Vec::new();
+        for number in numbers {
+            texts.extend(self.text(number, Links::Ignored)?.map(|part| part.text));
+        }
+        Ok(texts)
     }
 
     /// Returns the indexes of the parts that have a number.
@@ -246,19 +272,25 @@ impl<'a> MessageParts<'a> {
         if let (Some(range), Source::Large(message, contents)) = (&part.unloaded, &mut self.source) {
             return message.each_block_of(contents, (range.clone(), transfer(part)), consume).map(Some);
         }
-        let is_in_memory = matches!(self.source, Source::Memory(_));
+        let is_any_lost =
+            matches!(self.source, Source::Large(..)) && self.problems.contains(&Problem::PartsCut);
         let bytes: &[u8] = match &part.body {
             Body::Message { whole: Some(whole), .. } => whole,
-            // Of a large message, empty may mean that it was not kept.
-            Body::Smime { bytes, .. } | Body::Leaf(bytes) if !bytes.is_empty() || is_in_memory => bytes,
+            // Of a large message, an empty content may be one that was not kept.
+            Body::Smime { bytes, .. } | Body::Leaf(bytes) if !bytes.is_empty() || !is_any_lost => bytes,
             _ => return Ok(None),
         };
         Ok(Some(decode_by_blocks(bytes, transfer(part), &mut Vec::new(), consume)))
     }
 }
 
+/// Returns whether a part is calendar data.
+fn is_calendar(part: &Part<'_>) -> bool {
+    matches!(part.content.mime.as_str(), "text/calendar" | "application/ics")
+}
+
 /// Returns the transfer encoding of a part's content as it is read here: a message is decoded already.
-fn transfer(part: &Part<'_>) -> Transfer {
+pub(crate) fn transfer(part: &Part<'_>) -> Transfer {
     match part.body {
         Body::Message { .. } | Body::Multipart => Transfer::Identity,
         Body::Smime { .. } | Body::Leaf(_) => part.content.transfer,
@@ -266,7 +298,7 @@ fn transfer(part: &Part<'_>) -> Transfer {
 }
 
 /// Splits a message again, and returns the content of the part with this index.
-fn content_again(bytes: &[u8], index: usize) -> Option<Vec<u8>> {
+pub(crate) fn content_again(bytes: &[u8], index: usize) -> Option<Vec<u8>> {
     let bytes = with_line_feeds(bytes);
     let mut problems = Problems::default();
     let mut walk = Walk::new(&mut problems).with_wanted(Some(index));

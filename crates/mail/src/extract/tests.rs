@@ -46,7 +46,7 @@ fn every_part_is_numbered_and_read() {
         })
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
-    1 0 text/plain "" 6 "gr��e"
+    1 0 text/plain "" 5 "gr��e"
     2 0 image/png "café.png" 6 "ABCDEF"
     3 0 message/rfc822 "inüer" 168 "Subject: =?utf-8?q?in=C3=BCer?"
     4 1 text/plain "" 5 "inner"
@@ -98,6 +98,26 @@ fn parts_are_the_same_in_pieces() {
             let mut content = Vec::new();
             parts.each_block(number, &mut |block| content.extend_from_slice(block)).unwrap();
             assert_eq!(String::from_utf8_lossy(&content), expected[number - 1].5);
+        }
+    }
+}
+
+#[test]
+fn what_is_in_the_message_is_read_in_any_order_and_any_number() {
+    // Longer than what is read at once, so that going back reads again.
+    let long = "x".repeat(20_000);
+    let part = |number: usize| format!("--b\n\nSubject: {number}\n\n{long}\ntext {number}\n");
+    let digest: String = (0..100).map(part).collect();
+    let digest = format!("Content-Type: multipart/digest; boundary=b\n\n{digest}--b--\n");
+    let mut large = LargeMessage::of_bytes(digest.as_bytes(), Path::new("a test")).unwrap();
+    large.identify().unwrap();
+    for mut parts in [MessageParts::of_bytes(digest.as_bytes()), MessageParts::of_large(&large).unwrap()] {
+        for number in (1..=200).rev() {
+            let mut content = Vec::new();
+            let read = parts.each_block(number, &mut |block| content.extend_from_slice(block)).unwrap();
+            assert_eq!(read, PartRead::Clean, "{number}");
+            let expected = format!("text {}", (number - 1) / 2);
+            assert!(String::from_utf8(content).unwrap().ends_with(&expected), "{number}");
         }
     }
 }

@@ -12,10 +12,10 @@ use crate::search::locate::Located;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use jiff::tz::TimeZone;
-use mail::PreferredAlternative;
+use mail::{CalendarEvent, PreferredAlternative};
 use printable::Look;
 use render::message::{self, ThreadHead};
-use render::{Content, Header, Position, Record, html};
+use render::{Content, Event, Header, Position, Record, html};
 use std::io::Read;
 use terminal::screen::Terminal;
 use terminal::signals::is_interrupted;
@@ -75,6 +75,7 @@ impl Writer {
             Some(Headers::All) => Some(located.with_parts(|parts| parts.header_fields())?),
             Some(Headers::Main) | None => None,
         };
+        let calendars = calendars(located, &message)?;
         let content = Content {
             message: &message,
             sha256: &located.sha256,
@@ -85,6 +86,15 @@ impl Writer {
         record.position = place.map(|(position, _)| *position);
         if self.how.no_links {
             record.leave_out_links();
+        }
+        for (text, events) in &calendars {
+            let new: Vec<Event<'_>> = events.iter().map(Event::new).collect();
+            if matches!(self.how.format, Format::Plain | Format::Html) && !new.is_empty() {
+                record.leave_out_calendar(text);
+            }
+            // Some programs send an invitation twice: as a form of the text, and attached.
+            let known = record.events.clone();
+            record.events.extend(new.into_iter().filter(|event| !known.contains(event)));
         }
         if let Some(fields) = &fields {
             record.headers = fields.iter().map(|(name, value)| Header { name, value }).collect();
@@ -147,6 +157,23 @@ impl Writer {
         let before = if self.count == 1 { html::page_start(&article) } else { html::BETWEEN.to_owned() };
         before + &article.html()
     }
+}
+
+/// Reads the calendar parts of a message: their texts, and the events in them.
+fn calendars(located: &Located, message: &mail::Message) -> Result<Vec<(String, Vec<CalendarEvent>)>> {
+    let is_calendar = |mime: &String| matches!(mime.as_str(), "text/calendar" | "application/ics");
+    if !message.mime_types.iter().any(is_calendar) {
+        return Ok(Vec::new());
+    }
+    let with_events = |text: String| {
+        let events = mail::calendar_events(&text);
+        (text, events)
+    };
+    let read = located.with_parts(|parts| {
+        let texts = parts.calendars()?;
+        Ok::<_, mail::Error>(texts.into_iter().map(with_events).collect())
+    })?;
+    Ok(read?)
 }
 
 /// Returns the form of a text that an option asks for.
