@@ -1,9 +1,14 @@
 //! Any bytes can be read as a message. Parsing never fails, gives the same result each time, and keeps its
-//! guarantees for strings.
+//! guarantees for strings. So do the parts of a message: their list is that of the message read in pieces,
+//! and each has the size that the list says. Calendar data has its limits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mail::{Address, Context, Links, parse};
+use mail::{
+    Address, Compression, Context, LargeMessage, Links, MessageParts, PartRead, calendar_events, limits,
+    parse,
+};
+use std::path::Path;
 
 fuzz_target!(|bytes: &[u8]| {
     let headers = ["X-Mailer", "Received", "subject"].map(str::to_owned);
@@ -32,4 +37,31 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(link.text.end <= link.part_end && linked.text.is_char_boundary(link.part_end));
     }
     assert_eq!(mail::Message { links: mail::LinkList::default(), ..linked }, message);
+    parts(bytes);
+    for event in calendar_events(&String::from_utf8_lossy(bytes)) {
+        assert!(event.guests.len() <= limits::GUEST_COUNT_MAX);
+        assert!(event.summary.len() <= limits::NAME_BYTES_MAX);
+    }
 });
+
+fn parts(bytes: &[u8]) {
+    let mut parts = MessageParts::of_bytes(bytes);
+    let list = parts.list().expect("the message is in memory");
+    // A compressed input is another message when it is read in pieces.
+    if let Ok(mut large) = LargeMessage::of_bytes(bytes, Path::new("input"))
+        && large.compression() == Compression::Plain
+    {
+        large.identify().expect("it is in memory");
+        let mut in_pieces = MessageParts::of_large(&large).expect("it is in memory");
+        assert_eq!(in_pieces.list().expect("it is in memory"), list);
+    }
+    for part in list.iter().take(50) {
+        let mut size = 0;
+        let read = parts.each_block(part.number, &mut |block| size += block.len() as u64);
+        let read = read.expect("the message is in memory");
+        assert!(read == PartRead::TooMany || part.size_bytes == Some(size), "{part:?}");
+        let _ = parts.text(part.number, Links::Listed);
+    }
+    let _ = parts.calendars();
+    assert!(parts.header_fields().len() <= limits::FIELD_COUNT_MAX);
+}

@@ -76,6 +76,27 @@ fn the_raw_bytes_of_a_large_message_are_written_without_a_word() {
 }
 
 #[test]
+fn the_parts_of_a_large_message_are_saved() {
+    let home = Home::new();
+    for (number, path) in [deliver(&home), deliver_compressed(&home)].iter().enumerate() {
+        let name = path.to_str().unwrap();
+        let list = home.pneu_after(MEMORY, &["extract", name]);
+        assert_eq!((list.code, list.err.as_str()), (Some(0), ""), "{name}");
+        let expected = format!("  2 {HOLE_BYTES:>10} application/x                    vast.bin");
+        assert_eq!(list.out.lines().nth(1), Some(&*expected));
+        let to = home.path().join(format!("to{number}"));
+        fs::create_dir(&to).unwrap();
+        let saved = home.pneu_after(MEMORY, &["extract", "--all", "--to", to.to_str().unwrap(), name]);
+        assert_eq!((saved.code, saved.err.as_str()), (Some(0), ""), "{name}");
+        assert_eq!(fs::metadata(to.join("vast.bin")).unwrap().len(), HOLE_BYTES);
+        assert_eq!(fs::read(to.join("last.txt")).unwrap(), b"From here on words after");
+        fs::remove_file(to.join("vast.bin")).unwrap();
+        let shown = home.pneu_after(MEMORY, &["view", "--part", "3", name]);
+        assert_eq!((shown.out.as_str(), shown.err.as_str()), ("From here on words after\n", ""));
+    }
+}
+
+#[test]
 fn a_large_message_is_indexed_to_its_end_and_one_compressed_copy_is_the_same() {
     let home = Home::new();
     deliver(&home);

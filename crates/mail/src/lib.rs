@@ -5,8 +5,10 @@
 
 mod body;
 mod bytes;
+mod calendar;
 mod decode;
 mod error;
+mod extract;
 mod hash;
 mod header;
 mod large;
@@ -19,10 +21,13 @@ mod text;
 pub mod limits;
 
 pub use body::alternatives::PreferredAlternative;
-pub use body::attachments::Attachment;
+pub use body::attachments::{Attachment, PartRole};
 pub use body::html_part::html_part;
 pub use body::read::OtherForm;
+pub use calendar::event::{CalendarEvent, Guest, Moment, MomentZone, calendar_events};
 pub use error::{Error, Result};
+pub use extract::info::PartInfo;
+pub use extract::parts::{MessageParts, PartRead, PartText};
 pub use header::dates::DateSource;
 pub use header::mailbox::Address;
 pub use large::{Extent, Identity, LargeMessage};

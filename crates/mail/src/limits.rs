@@ -101,3 +101,22 @@ pub const LARGE_TEXTS_BYTES_MAX: usize = 16 << 20;
 
 /// Bytes of an encoded message or of S/MIME content within a large message. These are read in memory.
 pub const LARGE_NESTED_BYTES_MAX: usize = 8 << 20;
+
+/// Parts whose contents are decoded again to give them out: contents inside a message that is encoded or
+/// signed, which are not kept. Each costs as much as splitting the whole message.
+pub const AGAIN_COUNT_MAX: usize = 64;
+
+/// Bytes read of a calendar part. An invitation to a hundred people has 20 KiB.
+pub const CALENDAR_BYTES_MAX: usize = 1 << 20;
+
+/// Events shown of one calendar part.
+pub const EVENT_COUNT_MAX: usize = 20;
+
+/// People listed of one event.
+pub const GUEST_COUNT_MAX: usize = 200;
+
+/// Calendar parts read of one message.
+pub const CALENDAR_COUNT_MAX: usize = 10;
+
+/// Bytes of one text part that are converted to show the part alone, before transfer decoding.
+pub const SHOWN_PART_BYTES_MAX: usize = 8 << 20;

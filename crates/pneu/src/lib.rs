@@ -58,6 +58,7 @@ mod host;
 mod imports;
 mod in_step;
 mod message_file;
+mod parts;
 mod queue;
 mod remedy;
 mod saved_queries;
@@ -88,9 +89,11 @@ pub use index::{
     ThreadEntry, ThreadOrder, Threads, Unknown, UpdateOptions,
 };
 pub use mail::{
-    ContentFlags, Error as MailError, FileContent, Flags, Message as ParsedMessage, PreferredAlternative,
+    ContentFlags, Error as MailError, FileContent, Flags, Message as ParsedMessage, MessageParts, PartInfo,
+    PartRead, PreferredAlternative,
 };
 pub use message_file::{FileError, MessageContent, Wanted, current_path, handle_of};
+pub use parts::{Besides, Choice, NumberList, PartError, Saved, file_names, save_part};
 pub use query::{Context as QueryContext, Error as ParseError, Query};
 pub use remedy::Remedy;
 pub use restic::{Error as RepositoryError, Id, Remedy as RepositoryRemedy, Repository, Snapshot};

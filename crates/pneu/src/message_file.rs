@@ -6,7 +6,7 @@
 
 use crate::remedy::Remedy;
 use index::Message;
-use mail::{Compression, FileContent, Identity, LargeMessage, Links, PreferredAlternative};
+use mail::{Compression, FileContent, Identity, LargeMessage, Links, MessageParts, PreferredAlternative};
 use printable::hex;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -169,6 +169,21 @@ impl MessageContent {
             }
         })?;
         taken
+    }
+
+    /// Splits the message into its parts, and does some work with them.
+    ///
+    /// # Errors
+    /// The file of a message that is not held cannot be read again, or the request is cancelled.
+    pub fn with_parts<T>(&self, work: impl FnOnce(&mut MessageParts<'_>) -> T) -> mail::Result<T> {
+        let Some(path) = self.path.as_ref().filter(|_| self.large.is_some()) else {
+            return Ok(work(&mut MessageParts::of_bytes(&self.content.bytes)));
+        };
+        let mut large = open(path, &self.cancel)?;
+        if large.identify()?.sha256 != self.sha256 {
+            return Err(mail::Error::Changed { path: path.clone() });
+        }
+        Ok(work(&mut MessageParts::of_large(&large)?))
     }
 
     /// Returns whether this is a later version of a message: another content with its Message-ID, such as a

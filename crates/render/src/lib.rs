@@ -5,16 +5,19 @@
 //! colours and columns belong to the front end.
 
 mod content;
+mod event;
 mod flags;
 pub mod html;
 mod html_cost;
 mod json;
+mod link_list;
 mod links;
 mod listed;
 pub mod mbox;
 pub mod message;
 mod position;
 mod record;
+mod recurrence;
 mod sexp;
 mod stream;
 #[cfg(any(test, feature = "testing"))]
@@ -22,9 +25,11 @@ pub mod testing;
 mod thread;
 
 pub use content::Content;
+pub use event::Event;
 pub use flags::{letters as flag_letters, names as flag_names};
 pub use json::{Json, any_line as json_line_of, line as json_line};
-pub use links::{Link, with_links};
+pub use link_list::{LinkLine, link_targets};
+pub use links::{Link, part_text, with_links};
 pub use listed::{Listed, Need, Printer};
 pub use position::Position;
 pub use record::{Attachment, Contact, File, Header, OtherForm, Record, VERSION, priority};

@@ -25,13 +25,21 @@ pub struct Link<'a> {
     pub part_end: usize,
 }
 
-/// Returns the links of a message.
-pub(crate) fn of_mail<'m>(message: &'m mail::Message) -> Vec<Link<'m>> {
+/// Returns the links of a text.
+pub(crate) fn of_text<'m>(text: &'m str, links: &'m mail::LinkList) -> Vec<Link<'m>> {
     let link = |link: &'m mail::Link| {
-        let text = message.text.get(link.text.clone()).unwrap_or_default();
+        let text = text.get(link.text.clone()).unwrap_or_default();
         Link { text, target: &link.target, end: link.text.end, part_end: link.part_end }
     };
-    message.links.list.iter().map(link).collect()
+    links.list.iter().map(link).collect()
+}
+
+/// Returns the text of one part, with its links.
+pub fn part_text(part: &mail::PartText) -> Cow<'_, str> {
+    let links = of_text(&part.text, &part.links);
+    let links: Vec<Link<'_>> =
+        links.into_iter().map(|link| Link { part_end: part.text.len(), ..link }).collect();
+    with_links(&part.text, &links, part.links.left_out_count)
 }
 
 /// Returns a text with numbers and lists. `left_out_count` is how many more links the message has.
@@ -142,7 +150,7 @@ fn is_own_target(text: &str, target: &str) -> bool {
 }
 
 /// Returns a target as one word: no white space of it can make it look like two, or like a line of the list.
-fn on_one_line(target: &str) -> String {
+pub(crate) fn on_one_line(target: &str) -> String {
     let mut out = String::with_capacity(target.len());
     for character in one_line(target).chars() {
         if character.is_whitespace() {

@@ -63,6 +63,17 @@ pub fn text(
     format!("{}\n{body}", header(record, head, zone, paint, how_to_show))
 }
 
+/// Returns all fields of a message's header as lines. Nothing of this program is among them.
+pub fn all_headers(fields: &[(String, String)], paint: Option<&Paint<'_>>) -> String {
+    let mut out = String::new();
+    for (name, value) in fields {
+        let label = format!("{}:", one_line(name));
+        let label = paint.map_or(Cow::Borrowed(&*label), |paint| paint(Look::Label, &label).into());
+        writeln!(out, "{label} {}", one_line(value)).expect("writing to a string");
+    }
+    out
+}
+
 /// Returns the header lines of a message; the short ones with `head`, after a line that tells its place.
 pub fn header(
     record: &Record<'_>,
@@ -100,6 +111,9 @@ pub fn header(
         let details: Vec<&str> = [attachment.mime, size.as_deref()].into_iter().flatten().collect();
         let name = if attachment.name.is_empty() { "(no name)" } else { attachment.name };
         field("Attachment", &format!("{name} ({})", details.join(", ")));
+    }
+    for (name, value) in record.events.iter().flat_map(|event| event.lines(zone)) {
+        field(name, &value);
     }
     if head.is_some() {
         return out;
@@ -139,7 +153,7 @@ fn place(record: &Record<'_>, head: &ThreadHead<'_>, paint: Option<&Paint<'_>>) 
 }
 
 /// Returns the text of a message, each line with its end.
-fn body(text: &str, paint: Option<&Paint<'_>>) -> String {
+pub fn body(text: &str, paint: Option<&Paint<'_>>) -> String {
     let text = many_lines(text);
     let text = text.trim_end();
     let Some(paint) = paint else {
@@ -307,6 +321,15 @@ mod tests {
         Quote(1)[> g]
         "##);
         assert_eq!(body(text, None), text.trim_end().to_owned() + "\n");
+    }
+
+    #[test]
+    fn all_fields_are_lines_whatever_they_hold() {
+        let fields =
+            [("X\u{1b}".to_owned(), "a\nFile: /etc\u{202e}".to_owned()), ("To".to_owned(), String::new())];
+        let shown = all_headers(&fields, None).replace('\u{fffd}', "?");
+        assert_eq!(shown, "X?: a File: /etc?\nTo: \n");
+        assert!(all_headers(&fields, Some(&marked)).ends_with("Label[To:] \n"));
     }
 
     #[test]

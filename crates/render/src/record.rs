@@ -3,6 +3,7 @@
 //! Input: the library's messages. Output: one value, which borrows from them and serialises as docs/OUTPUT.md
 //! describes it. Does not depend on how it is printed.
 
+use crate::event::Event;
 use crate::flags;
 use crate::links::{self, Link};
 use crate::listed::Listed;
@@ -88,6 +89,9 @@ pub struct Record<'a> {
     /// Other forms of the text, and their additional lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<OtherForm<'a>>,
+    /// The events of its invitations, where they were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event<'a>>,
 }
 
 /// A form of the text that is not shown.
@@ -223,7 +227,7 @@ impl<'a> Record<'a> {
             problems: message.problems.iter().map(ToString::to_string).collect(),
             files,
             text: Some(&message.text),
-            links: links::of_mail(message),
+            links: links::of_text(&message.text, &message.links),
             links_left_out: NonZeroUsize::new(message.links.left_out_count),
             also: message.other_forms.iter().map(other_form).collect(),
             ..Record::new(sha256, message.date_seconds(), size)
@@ -289,6 +293,15 @@ impl<'a> Record<'a> {
             links: Vec::new(),
             links_left_out: None,
             also: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Leaves out calendar data at the end of the text: its events are shown instead.
+    pub fn leave_out_calendar(&mut self, calendar: &str) {
+        let calendar = calendar.trim().replace("\r\n", "\n");
+        if let Some(rest) = self.text.and_then(|text| text.trim_end().strip_suffix(&calendar)) {
+            self.text = Some(rest.trim_end());
         }
     }
 }

@@ -11,6 +11,7 @@ mod contacts;
 mod count;
 mod delete;
 pub(crate) mod deliver;
+mod extract;
 mod find;
 mod flag;
 mod index;
@@ -37,6 +38,7 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<find::Arguments>("find"),
     Command::new::<count::Arguments>("count"),
     Command::new::<view::Arguments>("view"),
+    Command::new::<extract::Arguments>("extract"),
     Command::new::<wait::Arguments>("wait"),
     Command::new::<tag::Arguments>("tag").adjusted(tag::without_letters),
     Command::new::<flag::Arguments>("flag").adjusted(tag::without_letters),

@@ -155,7 +155,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Values for which nothing can be offered: numbers, times, text, and what only an open repository knows.
-    const OPEN: [&str; 15] = [
+    const OPEN: [&str; 16] = [
         "AGE",
         "AMOUNT",
         "COMMAND",
@@ -165,6 +165,7 @@ mod tests {
         "LETTERS",
         "LIST",
         "N",
+        "NUMBERS",
         "PATTERN",
         "PERCENT",
         "TAG",

@@ -19,7 +19,7 @@ pub struct Attachment {
 
 /// The role of a part in its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PartRole {
+pub enum PartRole {
     /// Part of the message itself.
     Content,
     /// A file that belongs to the text, such as a picture. It is listed, but the message does not count as

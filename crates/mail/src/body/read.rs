@@ -131,7 +131,7 @@ impl Reader<'_> {
                 0
             }
             Body::Smime { bytes, .. } => self.leaf_of_data(part, bytes),
-            Body::Message { headers, size_bytes } => {
+            Body::Message { headers, size_bytes, .. } => {
                 let decoding_key = charset::decoding_key(headers, None, self.fallback);
                 let header = self.header(part, "message/rfc822", &decoding_key);
                 self.hashes().add_text(&header, headers);

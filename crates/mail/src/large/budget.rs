@@ -54,7 +54,9 @@ impl MemoryBudget {
         problems.add(Problem::PartsCut);
         match body {
             Body::Multipart => Body::Multipart,
-            Body::Message { size_bytes, .. } => Body::Message { headers: Cow::default(), size_bytes },
+            Body::Message { size_bytes, .. } => {
+                Body::Message { headers: Cow::default(), size_bytes, whole: None }
+            }
             Body::Smime { wrapping, .. } => Body::Smime { bytes: Cow::default(), wrapping },
             Body::Leaf(_) => Body::Leaf(Cow::default()),
         }

@@ -11,7 +11,9 @@
 
 mod budget;
 mod decode;
+mod extract;
 mod header;
+mod keep;
 mod lines;
 mod multiparts;
 mod source;
@@ -238,7 +240,7 @@ impl<'s> LargeMessage<'s> {
 }
 
 /// Reads contents of parts in the order of the message.
-struct LargeContents<'s> {
+pub(crate) struct LargeContents<'s> {
     window: Window<'s>,
     failure: Option<io::Error>,
 }

@@ -3,7 +3,10 @@
 //! Covers the test messages, odd ones made here, and real mail if available.
 
 use super::*;
+use crate::bytes::with_line_feeds;
+use crate::extract::parts::{MessageParts, content_again, transfer};
 use crate::message::parse::parse;
+use crate::mime::parts::{Body, Part};
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
@@ -42,13 +45,74 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 fn check(name: &str, bytes: &[u8], window_limits: &[WindowLimits]) {
     let expected = sorted(parse(bytes, &CONTEXT));
+    let expected_contents = contents(bytes);
+    let mut large = LargeMessage::of_bytes(bytes, Path::new("a test")).unwrap();
+    large.each_block(&mut |_| {}).unwrap();
+    let list = MessageParts::of_large(&large).unwrap().list().unwrap();
+    assert_eq!(list, MessageParts::of_bytes(bytes).list().unwrap(), "{name}");
     for limits in window_limits {
+        assert!(
+            contents_in_pieces(bytes, *limits) == expected_contents,
+            "the contents of {name} by {limits:?}"
+        );
         let found = in_pieces(bytes, *limits);
         assert!(
             found == expected,
             "{name} by {limits:?}\n--- in memory\n{expected:#?}\n--- in pieces\n{found:#?}"
         );
     }
+}
+
+/// A part's parent, its type, and its decoded content.
+type Content = (Option<usize>, String, Vec<u8>);
+
+/// Returns the contents of all parts, as they are given out of a message in memory.
+fn contents(bytes: &[u8]) -> Vec<Content> {
+    let lines = with_line_feeds(bytes);
+    let parts = crate::mime::parts::take_apart(&split(skip_envelope(&lines)), &mut Problems::default());
+    let content = |(index, part): (usize, &Part<'_>)| {
+        let content = match &part.body {
+            Body::Multipart => Vec::new(),
+            Body::Message { whole: Some(whole), .. } => whole.to_vec(),
+            Body::Message { .. } => content_again(bytes, index).unwrap(),
+            Body::Smime { bytes, .. } | Body::Leaf(bytes) => decoded(bytes, part),
+        };
+        (part.parent, part.content.mime.clone(), content)
+    };
+    parts.iter().enumerate().map(content).collect()
+}
+
+/// Returns the contents of all parts, as they are given out of a message in pieces.
+fn contents_in_pieces(bytes: &[u8], limits: WindowLimits) -> Vec<Content> {
+    let mut large = LargeMessage::of_bytes(bytes, Path::new("a test")).unwrap();
+    large.each_block(&mut |_| {}).unwrap();
+    let window = || Window::new(&large.source, limits).unwrap();
+    let small = limits.small_bytes;
+    let (_, parts) = walk::take_apart(&mut window(), small, &mut Problems::default()).unwrap();
+    let content = |(index, part): (usize, &Part<'_>)| {
+        let content = match (&part.unloaded, &part.body) {
+            (_, Body::Multipart) => Vec::new(),
+            (Some(range), _) => {
+                let mut joined = Vec::new();
+                let mut join = |block: &[u8]| joined.extend_from_slice(block);
+                decode::each_block(&mut window(), range, transfer(part), &mut join).unwrap();
+                joined
+            }
+            (None, Body::Smime { bytes, .. } | Body::Leaf(bytes)) if !bytes.is_empty() => {
+                decoded(bytes, part)
+            }
+            _ => {
+                let kept = walk::content_in_memory(&mut window(), small, index).unwrap();
+                decoded(&kept.unwrap_or_default(), part)
+            }
+        };
+        (part.parent, part.content.mime.clone(), content)
+    };
+    parts.iter().enumerate().map(content).collect()
+}
+
+fn decoded(bytes: &[u8], part: &Part<'_>) -> Vec<u8> {
+    crate::decode::transfer::decode(bytes, transfer(part)).0.into_owned()
 }
 
 fn files(directory: &Path, found: &mut Vec<PathBuf>) {

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::budget::MemoryBudget;
 use super::header::{Begin, header_length};
+use super::keep::kept;
 use super::lines::{Found, find, scan};
 use super::multiparts::{End, OpenMultiparts, line_ends};
 use super::window::{Window, wide};
@@ -33,29 +34,23 @@ pub(super) fn take_apart(
     small_bytes: usize,
     problems: &mut Problems,
 ) -> io::Result<HeaderAndParts> {
-    let mut walk = Walk {
-        window,
-        small_bytes,
-        multiparts: OpenMultiparts::default(),
-        parts: Vec::new(),
-        problems,
-        budget: MemoryBudget::new(),
-        is_cut: false,
-    };
-    let nesting = Nesting { parent: None, depth: 0, default_type: "text/plain" };
-    let header = match walk.peek(Begin::Message)? {
-        Peeked::Small(bytes, _) => {
-            let block = split(skip_envelope(&bytes));
-            walk.add_from_memory((&bytes, 0), nesting, |walk, nesting| walk.entity(&block, nesting));
-            before(&bytes, bytes.len().saturating_sub(block.body.len())).to_vec()
-        }
-        Peeked::Large { header, body } => {
-            walk.window.seek(body)?;
-            walk.entity(&split(skip_envelope(&header)), nesting)?;
-            header
-        }
-    };
+    let mut walk = Walk::new(window, small_bytes, problems);
+    let header = walk.message_itself()?;
     Ok((header, walk.parts))
+}
+
+/// Splits the message again, and returns the content of the part with this index if it is inside content that
+/// is decoded in memory. The window must be at the start of the message.
+pub(super) fn content_in_memory(
+    window: &mut Window<'_>,
+    small_bytes: usize,
+    index: usize,
+) -> io::Result<Option<Vec<u8>>> {
+    let mut problems = Problems::default();
+    let mut walk = Walk::new(window, small_bytes, &mut problems);
+    walk.wanted = Some(index);
+    walk.message_itself()?;
+    Ok(walk.kept)
 }
 
 /// The entity at a position.
@@ -75,9 +70,46 @@ struct Walk<'w, 's, 'p> {
     budget: MemoryBudget,
     /// There were too many parts; the rest is left out.
     is_cut: bool,
+    /// The index of a part whose content is wanted.
+    wanted: Option<usize>,
+    /// That content, if it was decoded in memory.
+    kept: Option<Vec<u8>>,
+}
+
+impl<'w, 's, 'p> Walk<'w, 's, 'p> {
+    fn new(window: &'w mut Window<'s>, small_bytes: usize, problems: &'p mut Problems) -> Walk<'w, 's, 'p> {
+        Walk {
+            window,
+            small_bytes,
+            multiparts: OpenMultiparts::default(),
+            parts: Vec::new(),
+            problems,
+            budget: MemoryBudget::new(),
+            is_cut: false,
+            wanted: None,
+            kept: None,
+        }
+    }
 }
 
 impl Walk<'_, '_, '_> {
+    /// Splits the message itself, and returns its header with the bytes before it.
+    fn message_itself(&mut self) -> io::Result<Vec<u8>> {
+        let nesting = Nesting { parent: None, depth: 0, default_type: "text/plain" };
+        match self.peek(Begin::Message)? {
+            Peeked::Small(bytes, _) => {
+                let block = split(skip_envelope(&bytes));
+                self.add_from_memory((&bytes, 0), nesting, |walk, nesting| walk.entity(&block, nesting));
+                Ok(before(&bytes, bytes.len().saturating_sub(block.body.len())).to_vec())
+            }
+            Peeked::Large { header, body } => {
+                self.window.seek(body)?;
+                self.entity(&split(skip_envelope(&header)), nesting)?;
+                Ok(header)
+            }
+        }
+    }
+
     /// Peeks at the entity at the position, without moving.
     fn peek(&mut self, begin: Begin) -> io::Result<Peeked> {
         let start = self.window.position();
@@ -397,7 +429,7 @@ impl Walk<'_, '_, '_> {
         }
         let parent = self.parts.len();
         let headers = Cow::Owned(block.bytes.to_vec());
-        let message = Body::Message { headers, size_bytes: 0 };
+        let message = Body::Message { headers, size_bytes: 0, whole: None };
         self.parts.push(Part { parent: nesting.parent, content, body: message, unloaded: None });
         self.window.seek(body)?;
         let inner = Nesting {
@@ -406,9 +438,13 @@ impl Walk<'_, '_, '_> {
             default_type: "text/plain",
         };
         let (end, _) = self.entity(&block, inner)?;
-        let length = self.multiparts.end_of(start, &end).saturating_sub(start);
-        if let Some(Part { body: Body::Message { size_bytes, .. }, .. }) = self.parts.get_mut(parent) {
+        let range = start..self.multiparts.end_of(start, &end);
+        if let Some(Part { body: Body::Message { size_bytes, .. }, unloaded, .. }) =
+            self.parts.get_mut(parent)
+        {
+            let length = range.end.saturating_sub(range.start);
             *size_bytes = usize::try_from(length).unwrap_or(usize::MAX);
+            *unloaded = Some(range);
         }
         Ok(end)
     }
@@ -438,52 +474,26 @@ impl Walk<'_, '_, '_> {
         nesting: Nesting,
         take_apart: impl FnOnce(&mut MemoryWalk<'b, '_>, Nesting),
     ) {
-        let mut memory = MemoryWalk::new(self.problems).with_room(self.budget.smime_bytes);
+        let count = self.parts.len();
+        let wanted = self.wanted.and_then(|wanted| wanted.checked_sub(count));
+        let memory = MemoryWalk::new(self.problems).with_room(self.budget.smime_bytes);
+        let mut memory = memory.with_wanted(wanted);
         take_apart(&mut memory, Nesting { parent: None, ..nesting });
+        self.kept = self.kept.take().or(memory.take_kept());
         let (parts, smime_bytes) = memory.into_parts();
         self.budget.smime_bytes = smime_bytes;
-        let count = self.parts.len();
         let room = PART_COUNT_MAX.saturating_sub(count);
         if parts.len() > room {
             self.problems.add(Problem::PartsCut);
         }
         for part in parts.into_iter().take(room) {
             let parent = part.parent.map_or(nesting.parent, |parent| Some(parent.saturating_add(count)));
-            let unloaded = match &part.body {
-                Body::Leaf(Cow::Borrowed(content)) if !self.budget.keeps(&part.content, content) => {
-                    range_in(bytes, content, offset)
-                }
-                Body::Smime { bytes: Cow::Borrowed(content), .. } => range_in(bytes, content, offset),
-                _ => None,
-            };
-            let part = match (unloaded, part.body) {
-                (Some(range), Body::Smime { wrapping, .. }) => {
-                    let body = Body::Smime { bytes: Cow::default(), wrapping };
-                    Part { parent, content: part.content, body, unloaded: Some(range) }
-                }
-                (Some(range), _) => Part {
-                    parent,
-                    content: part.content,
-                    body: Body::Leaf(Cow::default()),
-                    unloaded: Some(range),
-                },
-                (None, body) => {
-                    let body = self.budget.bounded(body, self.problems);
-                    Part { parent, content: part.content, body, unloaded: part.unloaded }.into_owned()
-                }
-            };
-            self.parts.push(part);
+            let part = Part { parent, ..part };
+            self.parts.push(kept((bytes, offset), part, &mut self.budget, self.problems));
         }
     }
 }
 
 fn as_text(content: ContentFields) -> ContentFields {
     ContentFields { mime: "text/plain".into(), ..content }
-}
-
-/// Returns the range in the message of a slice of `bytes`, which start at `offset`.
-fn range_in(bytes: &[u8], slice: &[u8], offset: u64) -> Option<Range<u64>> {
-    let start = slice.as_ptr().addr().checked_sub(bytes.as_ptr().addr())?;
-    let end = start.checked_add(slice.len()).filter(|end| *end <= bytes.len())?;
-    Some(offset.saturating_add(wide(start))..offset.saturating_add(wide(end)))
 }

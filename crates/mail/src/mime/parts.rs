@@ -38,8 +38,9 @@ pub(crate) struct Part<'a> {
 pub(crate) enum Body<'a> {
     /// Other parts.
     Multipart,
-    /// A nested message with this header block and size, which contains one other part.
-    Message { headers: Cow<'a, [u8]>, size_bytes: usize },
+    /// A nested message with this header block and size, which contains one other part. `whole` is all of it,
+    /// where that lasts as long as the parts.
+    Message { headers: Cow<'a, [u8]>, size_bytes: usize, whole: Option<&'a [u8]> },
     /// Signed or compressed S/MIME content in its transfer encoding, which contains one other part.
     Smime { bytes: Cow<'a, [u8]>, wrapping: Wrapping },
     /// Content, still in its transfer encoding.
@@ -74,12 +75,28 @@ pub(crate) struct Walk<'a, 'p> {
     parts: Vec<Part<'a>>,
     /// Bytes that may still be extracted from S/MIME.
     room_bytes: usize,
+    /// The index of a part whose content is wanted.
+    wanted: Option<usize>,
+    /// That content.
+    kept: Option<Vec<u8>>,
     problems: &'p mut Problems,
 }
 
 impl<'a, 'p> Walk<'a, 'p> {
     pub(crate) fn new(problems: &'p mut Problems) -> Walk<'a, 'p> {
-        Walk { parts: Vec::with_capacity(4), room_bytes: SMIME_BYTES_MAX, problems }
+        let parts = Vec::with_capacity(4);
+        Walk { parts, room_bytes: SMIME_BYTES_MAX, wanted: None, kept: None, problems }
+    }
+
+    /// Asks for the content of the part with this index. It is kept in its transfer encoding; a nested
+    /// message is kept decoded.
+    pub(crate) fn with_wanted(self, wanted: Option<usize>) -> Walk<'a, 'p> {
+        Walk { wanted, ..self }
+    }
+
+    /// Returns the content that was asked for, if it was met.
+    pub(crate) fn take_kept(&mut self) -> Option<Vec<u8>> {
+        self.kept.take()
     }
 
     /// Sets how many bytes may be extracted from S/MIME.
@@ -117,6 +134,13 @@ impl<'a, 'p> Walk<'a, 'p> {
     }
 
     fn push(&mut self, nesting: Nesting, content: ContentFields, body: Body<'a>) -> usize {
+        if self.wanted == Some(self.parts.len()) {
+            self.kept = match &body {
+                Body::Multipart => None,
+                Body::Message { whole, .. } => whole.map(<[u8]>::to_vec),
+                Body::Smime { bytes, .. } | Body::Leaf(bytes) => Some(bytes.to_vec()),
+            };
+        }
         self.parts.push(Part { parent: nesting.parent, content, body, unloaded: None });
         self.parts.len().saturating_sub(1)
     }
@@ -175,11 +199,9 @@ impl<'a, 'p> Walk<'a, 'p> {
         if block.fields.is_empty() {
             return self.leaf_of_text(content, body, nesting);
         }
-        let parent = self.push(
-            nesting,
-            content,
-            Body::Message { headers: Cow::Borrowed(block.bytes), size_bytes: body.len() },
-        );
+        let headers = Cow::Borrowed(block.bytes);
+        let whole = Body::Message { headers, size_bytes: body.len(), whole: Some(body) };
+        let parent = self.push(nesting, content, whole);
         self.entity(
             &block,
             Nesting {
@@ -245,11 +267,13 @@ impl<'a, 'p> Walk<'a, 'p> {
 
     /// Copies the parts that `read` finds in bytes outside the message.
     fn nested<'b>(&mut self, nesting: Nesting, read: impl FnOnce(&mut Walk<'b, '_>, Nesting)) {
-        let mut walk = Walk { room_bytes: self.room_bytes, ..Walk::new(&mut *self.problems) };
+        let offset = self.parts.len();
+        let wanted = self.wanted.and_then(|wanted| wanted.checked_sub(offset));
+        let mut walk = Walk { room_bytes: self.room_bytes, wanted, ..Walk::new(&mut *self.problems) };
         read(&mut walk, Nesting { parent: None, ..nesting });
         self.room_bytes = walk.room_bytes;
+        self.kept = self.kept.take().or(walk.kept);
         let nested: Vec<Part<'static>> = walk.parts.into_iter().map(Part::into_owned).collect();
-        let offset = self.parts.len();
         let room = PART_COUNT_MAX.saturating_sub(offset);
         if nested.len() > room {
             self.problems.add(Problem::PartsCut);
@@ -265,8 +289,8 @@ impl Part<'_> {
     pub(crate) fn into_owned(self) -> Part<'static> {
         let body = match self.body {
             Body::Multipart => Body::Multipart,
-            Body::Message { headers, size_bytes } => {
-                Body::Message { headers: Cow::Owned(headers.into_owned()), size_bytes }
+            Body::Message { headers, size_bytes, .. } => {
+                Body::Message { headers: Cow::Owned(headers.into_owned()), size_bytes, whole: None }
             }
             Body::Smime { bytes, wrapping } => {
                 Body::Smime { bytes: Cow::Owned(bytes.into_owned()), wrapping }

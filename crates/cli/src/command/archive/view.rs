@@ -101,8 +101,10 @@ impl Run<Session> for Arguments {
         let (found, outcome) = view::located(&self.messages, &locate)?;
         lock.release()?;
         signals::only_prints();
-        view::show(&found, self.how, session)?;
-        Ok(outcome)
+        match view::show(&found, self.how, session)? {
+            Outcome::Done => Ok(outcome),
+            other => Ok(other),
+        }
     }
 }
 

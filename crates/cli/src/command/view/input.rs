@@ -4,16 +4,18 @@
 //! written.
 
 use super::options::{Format, How};
+use crate::archive::repository::LockOptions;
 use crate::exit::Outcome;
 use crate::output;
 use crate::remedy;
-use crate::search::locate::Located;
+use crate::search::locate::{self, Located};
 use crate::session::Session;
 use anyhow::{Context, Result};
 use mail::FileContent;
 use pneu::Message;
 use std::ffi::OsString;
 use std::io::{self, Read};
+use std::path::Path;
 
 /// Most bytes of standard input that are read.
 const INPUT_BYTES_MAX: u64 = 100 << 20;
@@ -44,6 +46,19 @@ pub(crate) fn located(
             remedy::complain_why(&error);
             Ok((found, Outcome::Partly))
         }
+    }
+}
+
+/// Finds and reads the message that a word names: standard input, or what `locate` knows.
+///
+/// # Errors
+/// There is no such message, or it cannot be read.
+pub(crate) fn one(name: &OsString, lock: LockOptions, session: &Session) -> Result<Located> {
+    let handle = name.to_string_lossy();
+    if handle == "-" {
+        from_standard_input()
+    } else {
+        locate::locate(&handle, Path::new(name), lock, session)
     }
 }
 

@@ -1,12 +1,15 @@
 //! `pneu view`: shows messages, or whole conversations.
 
 mod input;
+mod link_lines;
 mod options;
+mod part;
 mod thread;
 mod writer;
 
-pub(crate) use input::located;
+pub(crate) use input::{located, one};
 pub(crate) use options::{Format, How};
+pub(crate) use part::{ending, no_part, write_content};
 
 use crate::archive::repository::LockOptions;
 use crate::exit::Outcome;
@@ -14,11 +17,9 @@ use crate::search::locate::{self, Located};
 use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::Args;
-use input::{from_standard_input, known, tell};
+use input::tell;
 use std::ffi::OsString;
-use std::path::Path;
 use terminal::command_line::Run;
-use writer::Writer;
 
 /// Show messages
 ///
@@ -37,6 +38,9 @@ Examples:
   pneu view --thread id:1234@example.org
   pneu view --format raw id:1234@example.org > message.eml
   pneu view --format html id:1234@example.org > message.html
+  pneu view --headers all id:1234@example.org
+  pneu view --links id:1234@example.org
+  pneu view --part 3 id:1234@example.org
   curl https://lists.example.org/m/1 | pneu view -"
 )]
 pub(crate) struct Arguments {
@@ -46,7 +50,7 @@ pub(crate) struct Arguments {
     messages: Vec<OsString>,
     /// Show all messages of the conversation that a message belongs to, replies after the message they reply
     /// to. A query may then match several messages of one conversation
-    #[arg(long, short = 't')]
+    #[arg(long, short = 't', conflicts_with_all = ["links", "part", "headers"])]
     thread: bool,
     #[command(flatten)]
     how: How,
@@ -68,29 +72,26 @@ impl Run<Session> for Arguments {
         if self.how.format == Format::Raw && names.len() > 1 {
             bail!("--format raw shows one message; several are written by: pneu find --format mbox");
         }
-        let locate = |message: &OsString| {
-            let handle = message.to_string_lossy();
-            if handle == "-" {
-                from_standard_input()
-            } else {
-                locate::locate(&handle, Path::new(message), self.lock, session)
-            }
-        };
-        let (found, outcome) = located(&names, &locate)?;
-        show(&found, self.how, session)?;
-        Ok(outcome)
+        let (found, outcome) = located(&names, &|name: &OsString| one(name, self.lock, session))?;
+        match show(&found, self.how, session)? {
+            Outcome::Done => Ok(outcome),
+            other => Ok(other),
+        }
     }
 }
 
 /// Shows messages.
 ///
 /// # Errors
-/// The output cannot be written; for the format raw, the file cannot be read.
-pub(crate) fn show(found: &[Located], how: How, session: &Session) -> Result<()> {
+/// The output cannot be written; for the format raw, the file cannot be read; there is no such part.
+pub(crate) fn show(found: &[Located], how: How, session: &Session) -> Result<Outcome> {
     found.iter().for_each(|located| tell(located, how, session));
-    let mut writer = Writer::new(how, session);
-    for located in found {
-        writer.message(located, known(located, session).as_ref(), None)?;
+    if how.links {
+        return link_lines::show(found, how, session);
     }
-    writer.finish()
+    if let Some(number) = how.part {
+        return part::show(found, number.get(), how, session);
+    }
+    writer::write_all(found, how, session)?;
+    Ok(Outcome::Done)
 }

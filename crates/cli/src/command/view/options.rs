@@ -2,6 +2,7 @@
 
 use crate::options::Paging;
 use clap::{Args, ValueEnum};
+use std::num::NonZeroUsize;
 
 /// How to show messages; `archive view` takes it, too.
 #[derive(Clone, Copy, Debug, Args)]
@@ -13,10 +14,30 @@ pub(crate) struct How {
     #[arg(long, value_enum, value_name = "FORM")]
     pub prefer: Option<Form>,
     /// Do not show where the links of HTML lead
-    #[arg(long)]
+    #[arg(long, conflicts_with = "links")]
     pub no_links: bool,
+    /// List only where the links of HTML and the addresses in plain text lead, each once, one per line. The
+    /// formats are plain and json
+    #[arg(long)]
+    pub links: bool,
+    /// Show only the part with this number, as listed by "pneu extract": text, or an attached message. With
+    /// --format raw, print the decoded content of any part
+    #[arg(long, value_name = "N", conflicts_with = "links")]
+    pub part: Option<NonZeroUsize>,
+    /// Which header fields to show [default: main]
+    #[arg(long, value_enum, value_name = "WHICH", conflicts_with = "links")]
+    pub headers: Option<Headers>,
     #[command(flatten)]
     pub paging: Paging,
+}
+
+/// Header fields of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Headers {
+    /// The main ones, with flags, attachments, files and problems
+    Main,
+    /// All fields of the message, decoded, in its order
+    All,
 }
 
 /// A form of a text.

@@ -3,7 +3,8 @@
 //! Takes messages that were read, and what the index knows of them. Each is written before the next is read.
 //! Does not know how they were found.
 
-use super::options::{Form, Format, How};
+use super::input::known;
+use super::options::{Form, Format, Headers, How};
 use crate::environment;
 use crate::output::Output;
 use crate::sanitise::many_lines;
@@ -11,14 +12,26 @@ use crate::search::locate::Located;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use jiff::tz::TimeZone;
-use mail::PreferredAlternative;
+use mail::{CalendarEvent, PreferredAlternative};
 use printable::Look;
 use render::message::{self, ThreadHead};
-use render::{Content, Position, Record, html};
+use render::{Content, Event, Header, Position, Record, html};
 use std::io::Read;
 use terminal::screen::Terminal;
 use terminal::signals::is_interrupted;
 use work::Cancel;
+
+/// Writes messages, one after the other.
+///
+/// # Errors
+/// The output cannot be written; for the format raw, the file cannot be read.
+pub(super) fn write_all(found: &[Located], how: How, session: &Session) -> Result<()> {
+    let mut writer = Writer::new(how, session);
+    for located in found {
+        writer.message(located, known(located, session).as_ref(), None)?;
+    }
+    writer.finish()
+}
 
 /// Writes messages.
 pub(super) struct Writer {
@@ -28,6 +41,9 @@ pub(super) struct Writer {
     /// Messages written so far.
     count: usize,
 }
+
+/// Names and values of header fields.
+type Fields<'a> = &'a [(String, String)];
 
 /// Where a message stands in its conversation: as records have it, and as text has it.
 pub(super) type Place<'a> = (Position<&'a str>, ThreadHead<'a>);
@@ -54,11 +70,12 @@ impl Writer {
         if self.how.format == Format::Raw {
             return raw(located, &mut self.output);
         }
-        let message = located.parsed(match self.how.prefer {
-            None => PreferredAlternative::Better,
-            Some(Form::Plain) => PreferredAlternative::Plain,
-            Some(Form::Html) => PreferredAlternative::Html,
-        });
+        let message = located.parsed(preferred(self.how.prefer));
+        let fields = match self.how.headers {
+            Some(Headers::All) => Some(located.with_parts(|parts| parts.header_fields())?),
+            Some(Headers::Main) | None => None,
+        };
+        let calendars = calendars(located, &message)?;
         let content = Content {
             message: &message,
             sha256: &located.sha256,
@@ -70,11 +87,23 @@ impl Writer {
         if self.how.no_links {
             record.leave_out_links();
         }
+        for (text, events) in &calendars {
+            let new: Vec<Event<'_>> = events.iter().map(Event::new).collect();
+            if matches!(self.how.format, Format::Plain | Format::Html) && !new.is_empty() {
+                record.leave_out_calendar(text);
+            }
+            // Some programs send an invitation twice: as a form of the text, and attached.
+            let known = record.events.clone();
+            record.events.extend(new.into_iter().filter(|event| !known.contains(event)));
+        }
+        if let Some(fields) = &fields {
+            record.headers = fields.iter().map(|(name, value)| Header { name, value }).collect();
+        }
         let head = place.map(|(_, head)| head);
         let mut bytes = Vec::new();
         match self.how.format {
-            Format::Plain | Format::Raw => bytes = self.plain(&record, head).into_bytes(),
-            Format::Html => bytes = self.html(&record, head, located).into_bytes(),
+            Format::Plain | Format::Raw => bytes = self.plain(&record, head, fields.as_deref()).into_bytes(),
+            Format::Html => bytes = self.html(&record, (head, fields.as_deref()), located).into_bytes(),
             Format::Json => render::json_line(&record, &mut bytes),
             Format::Sexp => render::sexp_line(&record, &mut bytes),
         }
@@ -94,20 +123,65 @@ impl Writer {
         self.output.finish()
     }
 
-    fn plain(&self, record: &Record<'_>, head: Option<&ThreadHead<'_>>) -> String {
+    fn plain(
+        &self,
+        record: &Record<'_>,
+        head: Option<&ThreadHead<'_>>,
+        fields: Option<Fields<'_>>,
+    ) -> String {
         let terminal = self.output.terminal;
         let paint = |look, text: &str| terminal.paint(look, text).into_owned();
         let paint: Option<&message::Paint<'_>> = terminal.has_color.then_some(&paint);
-        let text = message::text(record, head, &self.zone, paint, option_for);
+        let text = match fields {
+            Some(fields) => {
+                let header = message::all_headers(fields, paint);
+                format!("{header}\n{}", message::body(&record.shown_text(), paint))
+            }
+            None => message::text(record, head, &self.zone, paint, option_for),
+        };
         if self.count == 1 { text } else { separator(terminal) + &text }
     }
 
-    fn html(&self, record: &Record<'_>, head: Option<&ThreadHead<'_>>, located: &Located) -> String {
+    fn html(
+        &self,
+        record: &Record<'_>,
+        (head, fields): (Option<&ThreadHead<'_>>, Option<Fields<'_>>),
+        located: &Located,
+    ) -> String {
         let own = mail::html_part(&located.content.bytes).filter(|_| self.how.prefer != Some(Form::Plain));
-        let header = message::header(record, head, &self.zone, None, option_for);
+        let header = match fields {
+            Some(fields) => message::all_headers(fields, None),
+            None => message::header(record, head, &self.zone, None, option_for),
+        };
         let article = html::article(record, &header, own.as_deref(), &Cancel::when(is_interrupted));
         let before = if self.count == 1 { html::page_start(&article) } else { html::BETWEEN.to_owned() };
         before + &article.html()
+    }
+}
+
+/// Reads the calendar parts of a message: their texts, and the events in them.
+fn calendars(located: &Located, message: &mail::Message) -> Result<Vec<(String, Vec<CalendarEvent>)>> {
+    let is_calendar = |mime: &String| matches!(mime.as_str(), "text/calendar" | "application/ics");
+    if !message.mime_types.iter().any(is_calendar) {
+        return Ok(Vec::new());
+    }
+    let with_events = |text: String| {
+        let events = mail::calendar_events(&text);
+        (text, events)
+    };
+    let read = located.with_parts(|parts| {
+        let texts = parts.calendars()?;
+        Ok::<_, mail::Error>(texts.into_iter().map(with_events).collect())
+    })?;
+    Ok(read?)
+}
+
+/// Returns the form of a text that an option asks for.
+pub(super) fn preferred(form: Option<Form>) -> PreferredAlternative {
+    match form {
+        None => PreferredAlternative::Better,
+        Some(Form::Plain) => PreferredAlternative::Plain,
+        Some(Form::Html) => PreferredAlternative::Html,
     }
 }
 
