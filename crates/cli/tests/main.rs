@@ -21,6 +21,7 @@ mod both_ways;
 mod boundaries;
 mod clocks;
 mod completions;
+mod contacts;
 mod copies;
 mod count;
 mod damage;

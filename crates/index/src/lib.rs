@@ -38,8 +38,8 @@ pub use rows::{RecordReader, Subdirectory};
 pub use search::{
     Analysis, AnalysisStep, Circle, Counts, Direction, Duplicates, FolderPlace, FoundFile, Hint, Hit, Hits,
     Inventory, Line, Listed, Mailbox, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin,
-    OwnAddresses, Person, Scope, SortKey, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder,
-    Threads, Unknown, shown_flags,
+    OwnAddresses, OwnPeople, PeopleQuestion, Person, Scope, SortKey, StoredFile, StoredFolder, Thread,
+    ThreadEntry, ThreadOrder, Threads, Unknown, shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;

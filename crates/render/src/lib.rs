@@ -5,6 +5,7 @@
 //! colours and columns belong to the front end.
 
 mod content;
+pub mod csv;
 mod flags;
 pub mod html;
 mod html_cost;
@@ -13,6 +14,7 @@ mod links;
 mod listed;
 pub mod mbox;
 pub mod message;
+pub mod people;
 mod position;
 mod record;
 mod sexp;

@@ -24,7 +24,7 @@ mod tags;
 mod threads;
 
 pub use answer::{Analysis, AnalysisStep, Hint};
-pub use contacts::{Circle, Person};
+pub use contacts::{Circle, OwnPeople, PeopleQuestion, Person};
 pub use counts::Counts;
 pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};
 pub use mailbox::{

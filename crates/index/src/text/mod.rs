@@ -14,6 +14,7 @@ mod open;
 mod parts;
 mod postings;
 mod reader;
+mod recipients;
 mod spool;
 mod terms;
 mod values;
