@@ -233,7 +233,7 @@ mod tests {
         for (format, lines, tabs) in [
             (PeopleFormat::Json, 1, 0),
             (PeopleFormat::Csv, 1, 0),
-            (PeopleFormat::Vcard, 7, 0),
+            (PeopleFormat::Vcard, 6, 0),
             (PeopleFormat::Mutt, 1, 2),
             (PeopleFormat::Aerc, 1, 1),
         ] {
