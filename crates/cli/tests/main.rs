@@ -47,6 +47,7 @@ mod real;
 mod rights;
 mod roots;
 mod shown;
+mod stats;
 mod support;
 mod tags;
 mod terminal;

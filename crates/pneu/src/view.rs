@@ -7,8 +7,8 @@ use crate::message_file::{self, MessageContent, Wanted};
 use crate::saved_queries::SavedQueries;
 use crate::settings::Settings;
 use index::{
-    Analysis, Counts, Duplicates, Hint, Hit, Hits, Line, Mailbox, Message, NumberSet, Order, PeopleQuestion,
-    Person, RecordReader, Root, ThreadOrder, Threads,
+    Analysis, Counts, Dimension, Duplicates, Hint, Hit, Hits, Line, Mailbox, Message, NumberSet, Order,
+    PeopleQuestion, Person, RecordReader, Root, Stats, ThreadOrder, Threads,
 };
 use query::Query;
 use std::cmp::Reverse;
@@ -284,6 +284,16 @@ impl View {
         let now_seconds = self.settings.environment.now_seconds();
         let question = PeopleQuestion { now_seconds, ..question.clone() };
         self.run(|mailbox| mailbox.people(&question))
+    }
+
+    /// Returns figures of the messages that a query matches, copies counted once, for all of them and for
+    /// each group. Times are those of the settings' time zone.
+    ///
+    /// # Errors
+    /// As [`View::find`].
+    pub fn stats(&self, query: &Query, by: Dimension) -> Result<Stats> {
+        let found = self.select(query, Selection::default())?;
+        self.run(|mailbox| mailbox.stats(&found, by, &self.settings.zone))
     }
 
     /// Returns how many messages have problems, by groups.

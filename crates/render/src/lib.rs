@@ -18,6 +18,7 @@ pub mod people;
 mod position;
 mod record;
 mod sexp;
+pub mod stats;
 mod stream;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

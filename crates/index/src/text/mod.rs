@@ -8,6 +8,7 @@
 mod directory;
 mod document;
 mod fields;
+mod groups;
 mod merge;
 mod numbers;
 mod open;

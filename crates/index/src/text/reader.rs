@@ -11,7 +11,7 @@ use crate::text::fields::{NUMBER, TextField, ValueField};
 use crate::text::numbers::insert;
 use crate::text::open::open_segments;
 use crate::text::words::{Any, WordTest};
-use crate::text::{recipients, terms, values};
+use crate::text::{groups, recipients, terms, values};
 use std::sync::OnceLock;
 use tantivy::postings::SegmentPostings;
 use tantivy::query::{EnableScoring, PhrasePrefixQuery, PhraseQuery, Query};
@@ -236,6 +236,39 @@ impl TextReader {
         self.segments()?
             .iter()
             .try_for_each(|segment| terms::each(segment, field, visit))
+            .map_err(|error| self.files.error(error))
+    }
+
+    /// Visits the messages of each term of a field: `name` gets a term and returns a number, and `add` gets
+    /// that number with each message. If `is_cancelled` returns true, ends early.
+    ///
+    /// # Errors
+    /// An error of tantivy: a damaged file.
+    pub(crate) fn group_by_term(
+        &self,
+        field: TextField,
+        is_cancelled: &dyn Fn() -> bool,
+        (name, add): (groups::Name<'_>, groups::Add<'_>),
+    ) -> Result<()> {
+        self.segments()?
+            .iter()
+            .try_for_each(|segment| groups::by_term(segment, field, is_cancelled, (name, add)))
+            .map_err(|error| self.files.error(error))
+    }
+
+    /// Visits the messages of each value in a column, as [`TextReader::group_by_term`] does.
+    ///
+    /// # Errors
+    /// An error of tantivy: a damaged file.
+    pub(crate) fn group_by_value(
+        &self,
+        field: ValueField,
+        is_cancelled: &dyn Fn() -> bool,
+        (name, add): (groups::Name<'_>, groups::Add<'_>),
+    ) -> Result<()> {
+        self.segments()?
+            .iter()
+            .try_for_each(|segment| groups::by_value(segment, field, is_cancelled, (name, add)))
             .map_err(|error| self.files.error(error))
     }
 
