@@ -193,6 +193,11 @@ impl Session {
         Output::new(self.terminal)
     }
 
+    /// Returns whether the locale shows more than ASCII.
+    pub(crate) fn shows_unicode(&self) -> bool {
+        self.screen.is_utf8
+    }
+
     /// Takes standard output; on a terminal through a pager, unless the user wants none.
     pub(crate) fn paged_output(&self, paging: Paging) -> Output {
         if paging.no_pager || !self.terminal.is_terminal() {

@@ -36,10 +36,11 @@ pub use record::{Contact, Rest};
 pub use remedy::Remedy;
 pub use rows::{RecordReader, Subdirectory};
 pub use search::{
-    Analysis, AnalysisStep, Circle, Counts, Direction, Duplicates, FolderPlace, FoundFile, Hint, Hit, Hits,
-    Inventory, Line, Listed, Mailbox, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin,
-    OwnAddresses, Person, Scope, SortKey, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder,
-    Threads, Unknown, shown_flags,
+    Analysis, AnalysisStep, Circle, Counts, Dimension, Direction, Duplicates, Figures, FolderPlace,
+    FoundFile, Group, Hint, Hit, Hits, Inventory, Line, Listed, Mailbox, Message, MessageFile, Moment,
+    MomentFile, MomentFolder, Order, Origin, OwnAddresses, OwnPeople, PeopleQuestion, Person, Replies, Scope,
+    SortKey, Stats, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder, Threads, Unknown,
+    shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;

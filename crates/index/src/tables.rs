@@ -143,7 +143,9 @@ pub(crate) mod copies {
 pub(crate) mod contacts {
     /// The table's name.
     pub(crate) const TABLE: &str = "contacts";
-    /// The address as written with the name (bytes). Column 0, the primary key, is the address in lower case.
+    /// The address in lower case (bytes, primary key).
+    pub(crate) const KEY: usize = 0;
+    /// The address as written with the name (bytes).
     pub(crate) const ADDRESS: usize = 1;
     /// The most recent display name (bytes).
     pub(crate) const NAME: usize = 2;

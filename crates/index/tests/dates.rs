@@ -4,7 +4,7 @@
 //! order, and what `date:` finds. Does not depend on how dates are read.
 
 use crate::support::{Fixture, message, query};
-use index::{Archive, Order, RecordReader, Scope};
+use index::{Archive, Order, PeopleQuestion, RecordReader, Scope};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -105,7 +105,8 @@ fn people_are_dated_by_the_dates_in_messages() {
     fixture.put("a", "cur", "1400000000.y:2,", UNDATED);
     fixture.update();
     let person = |fixture: &Fixture| {
-        fixture.mailbox().people(&["ana".to_owned()], index::Circle::Everybody).unwrap().remove(0)
+        let words = vec!["ana".to_owned()];
+        fixture.mailbox().people(&PeopleQuestion { words, ..PeopleQuestion::default() }).unwrap().remove(0)
     };
     assert_eq!((person(&fixture).first, person(&fixture).last), (None, None));
     fixture.put("a", "cur", "1.x:2,", &message("1", "dated", "x"));

@@ -33,6 +33,7 @@ mod real;
 mod rebuild;
 mod signs;
 mod sorting;
+mod stats;
 mod support;
 mod sweep;
 mod tags;

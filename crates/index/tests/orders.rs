@@ -2,7 +2,7 @@
 //! any number of threads.
 
 use crate::support::{Fixture, query};
-use index::{Circle, Mailbox, Order, RecordReader, ThreadOrder, UpdateOptions};
+use index::{Mailbox, Order, PeopleQuestion, RecordReader, ThreadOrder, UpdateOptions};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ fn everything(mailbox: &Mailbox, root: &Path) -> String {
         let ids = list.iter().map(|hit| mailbox.message(hit, &mut RecordReader::new()).unwrap().sha256);
         writeln!(out, "{text}: {:02x?}", ids.map(|id| id[..4].to_vec()).collect::<Vec<_>>()).unwrap();
     }
-    writeln!(out, "{:#?}", mailbox.people(&[], Circle::Everybody).unwrap()).unwrap();
+    writeln!(out, "{:#?}", mailbox.people(&PeopleQuestion::default()).unwrap()).unwrap();
     out
 }
 

@@ -82,11 +82,11 @@ pub use handle::{Named, is_exact};
 pub use host::{Host, IndexState};
 pub use imports::TagsRead;
 pub use index::{
-    Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Contact, Counts, Direction, Duplicates,
-    Environment, Error as IndexError, HeaderCodec, Hint, Hit, Hits, Line, Loss, Mailbox, Message,
-    MessageFile, Mode, NumberSet, Order, Origin, Person, Places, Problem, RecordReader,
-    Remedy as IndexRemedy, Rest, Root, SortKey, Summary, Swept, TagChange, TagEdit, TagSummary, Thread,
-    ThreadEntry, ThreadOrder, Threads, Unknown, UpdateOptions,
+    Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Contact, Counts, Dimension, Direction,
+    Duplicates, Environment, Error as IndexError, Figures, Group, HeaderCodec, Hint, Hit, Hits, Line, Loss,
+    Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople, PeopleQuestion, Person,
+    Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats, Summary, Swept,
+    TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, Unknown, UpdateOptions,
 };
 pub use mail::{
     ContentFlags, Error as MailError, FileContent, Flags, Message as ParsedMessage, MessageParts, PartInfo,

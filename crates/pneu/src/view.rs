@@ -7,8 +7,8 @@ use crate::message_file::{self, MessageContent, Wanted};
 use crate::saved_queries::SavedQueries;
 use crate::settings::Settings;
 use index::{
-    Analysis, Circle, Counts, Duplicates, Hint, Hit, Hits, Line, Mailbox, Message, NumberSet, Order, Person,
-    RecordReader, Root, ThreadOrder, Threads,
+    Analysis, Counts, Dimension, Duplicates, Hint, Hit, Hits, Line, Mailbox, Message, NumberSet, Order,
+    PeopleQuestion, Person, RecordReader, Root, Stats, ThreadOrder, Threads,
 };
 use query::Query;
 use std::cmp::Reverse;
@@ -275,12 +275,25 @@ impl View {
         Ok(self.mailbox.counts()?)
     }
 
-    /// Returns the people of a circle whose name or address contains all words, the most frequent first.
+    /// Returns people by name or address, those first that the user is most likely to want. They are ranked
+    /// as of now; the question's own time does not count.
     ///
     /// # Errors
-    /// [`Error::Cancelled`]; damage; the circle needs the user's addresses, and the configuration has none.
-    pub fn people(&self, words: &[String], circle: Circle) -> Result<Vec<Person>> {
-        self.run(|mailbox| mailbox.people(words, circle))
+    /// [`Error::Cancelled`]; damage.
+    pub fn people(&self, question: &PeopleQuestion) -> Result<Vec<Person>> {
+        let now_seconds = self.settings.environment.now_seconds();
+        let question = PeopleQuestion { now_seconds, ..question.clone() };
+        self.run(|mailbox| mailbox.people(&question))
+    }
+
+    /// Returns figures of the messages that a query matches, copies counted once, for all of them and for
+    /// each group. Times are those of the settings' time zone.
+    ///
+    /// # Errors
+    /// As [`View::find`].
+    pub fn stats(&self, query: &Query, by: Dimension) -> Result<Stats> {
+        let found = self.select(query, Selection::default())?;
+        self.run(|mailbox| mailbox.stats(&found, by, &self.settings.zone))
     }
 
     /// Returns how many messages have problems, by groups.

@@ -2,8 +2,8 @@
 
 use crate::support::{Fixture, query, subjects};
 use pneu::{
-    Cancel, Circle, Context, Duplicates, Error, Host, IndexRemedy, Order, Progress, Remedy, Selection,
-    Settings, Stage, TagChange,
+    Cancel, Context, Duplicates, Error, Host, IndexRemedy, Order, PeopleQuestion, Progress, Remedy,
+    Selection, Settings, Stage, TagChange,
 };
 use std::fs;
 use std::sync::Mutex;
@@ -188,7 +188,7 @@ fn every_method_of_a_view_obeys_its_request() {
         stopped.hints(&all).err(),
         stopped.tags().err(),
         stopped.counts().err(),
-        stopped.people(&[], Circle::Everybody).err(),
+        stopped.people(&PeopleQuestion::default()).err(),
         stopped.analyze(&all).err(),
         stopped.pin().err(),
     ];

@@ -5,6 +5,7 @@
 //! colours and columns belong to the front end.
 
 mod content;
+pub mod csv;
 mod event;
 mod flags;
 pub mod html;
@@ -15,10 +16,12 @@ mod links;
 mod listed;
 pub mod mbox;
 pub mod message;
+pub mod people;
 mod position;
 mod record;
 mod recurrence;
 mod sexp;
+pub mod stats;
 mod stream;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub struct Surroundings {
     /// Whether the user wants no colours (`NO_COLOR`), or the terminal has none.
     pub no_color: bool,
+    /// Whether text is UTF-8, by the locale (`LC_ALL`, or else `LC_CTYPE`, or else `LANG`).
+    pub is_utf8: bool,
     /// Columns of the terminal on standard output; `None` if that is not a terminal.
     pub columns: Option<usize>,
     /// Whether standard error is a terminal.
@@ -63,6 +65,7 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
     let text = |name| variable(name).and_then(|value| value.into_string().ok());
     let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
     Surroundings {
+        is_utf8: is_utf8(text),
         own_pager: text("PNEU_PAGER"),
         pager: text("PAGER"),
         has_less_options: variable("LESS").is_some(),
@@ -71,6 +74,14 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
         no_color: is_set("NO_COLOR") || variable("TERM").is_some_and(|term| term == "dumb"),
         ..Surroundings::default()
     }
+}
+
+/// Returns whether the locale's character set is UTF-8: `de_DE.UTF-8`, `C.utf8`.
+fn is_utf8(text: impl Fn(&'static str) -> Option<String>) -> bool {
+    let locales = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(text);
+    let locale = locales.into_iter().find(|locale| !locale.is_empty()).unwrap_or_default();
+    let charset = locale.split('@').next().and_then(|locale| locale.split_once('.'));
+    charset.is_some_and(|(_, charset)| charset.replace('-', "").eq_ignore_ascii_case("utf8"))
 }
 
 /// Returns whether a signal was ignored when the process started, or is now.
@@ -173,6 +184,22 @@ mod tests {
         from_variables(|name| {
             pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
         })
+    }
+
+    #[test]
+    fn the_locale_says_whether_text_is_utf8() {
+        for (variables, expected) in [
+            (&[("LANG", "de_DE.UTF-8")][..], true),
+            (&[("LANG", "C.utf8")], true),
+            (&[("LANG", "de_DE.UTF-8@euro")], true),
+            (&[("LC_CTYPE", "C"), ("LANG", "en_GB.UTF-8")], false),
+            (&[("LC_ALL", ""), ("LC_CTYPE", "C.UTF-8"), ("LANG", "C")], true),
+            (&[("LC_ALL", "POSIX"), ("LC_CTYPE", "C.UTF-8")], false),
+            (&[("LANG", "de_DE.ISO-8859-1")], false),
+            (&[], false),
+        ] {
+            assert_eq!(from(variables).is_utf8, expected, "{variables:?}");
+        }
     }
 
     #[test]

@@ -6,8 +6,8 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use pneu::{Circle, Person};
-use serde::Serialize;
+use pneu::{Circle, OwnPeople, PeopleQuestion, Person};
+use render::people::{self, PeopleFormat};
 use std::num::NonZeroUsize;
 use terminal::command_line::Run;
 use terminal::screen::{cut, width};
@@ -15,15 +15,26 @@ use terminal::screen::{cut, width};
 /// List people by name or address
 ///
 /// Lists everyone who sent or received a message and whose name or address contains all the words, ignoring
-/// case and accents. People with the most messages come first. Your own addresses, as listed in the
-/// configuration, are left out. Useful for address completion.
+/// case and accents. Useful for address completion.
+///
+/// People are ranked by how often and how recently they wrote or received mail, and by whether you wrote to
+/// them. A message counts half as much after 180 days. A message of yours counts 50 times for each of its
+/// recipients. Mailing lists come after all people. Your own addresses, as listed in the configuration, are
+/// left out; without them, all messages count the same.
 #[derive(Debug, Args)]
 #[command(aliases = ["address", "cfind"], after_help = "\
 Examples:
   pneu contacts ana
   pneu contacts -n 20
   pneu contacts --personal
-  pneu contacts --format json example.org | jq -r .address")]
+  pneu contacts --format json example.org | jq -r .address
+  pneu contacts --format vcard > people.vcf
+
+In neomuttrc:
+  set query_command = \"pneu contacts --format mutt %s\"
+
+In aerc.conf, section compose:
+  address-book-cmd = pneu contacts --format aerc %s")]
 pub(crate) struct Arguments {
     /// Words that the name or address must contain. Without any, everyone is listed
     #[arg(value_name = "WORD")]
@@ -32,6 +43,9 @@ pub(crate) struct Arguments {
     /// your addresses in the configuration
     #[arg(long, short = 'p')]
     personal: bool,
+    /// List your own addresses, too
+    #[arg(long)]
+    own: bool,
     /// List at most COUNT people
     #[arg(long, short = 'n', aliases = ["maxnum", "limit"], value_name = "COUNT", value_parser = limit)]
     max: Option<NonZeroUsize>,
@@ -42,26 +56,32 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One person per line: the name, and the address in angle brackets
+    /// One person per line: the name, and the address in angle brackets; "(list)" after a mailing list
     Plain,
     /// JSON Lines
     Json,
+    /// CSV (RFC 4180) with a line of column names. A text that a spreadsheet would compute has a ' in front
+    Csv,
+    /// vCard 4.0
+    Vcard,
+    /// For query_command of mutt and neomutt
+    Mutt,
+    /// For address-book-cmd of aerc
+    Aerc,
 }
 
-/// A line of JSON.
-#[derive(Debug, Serialize)]
-struct Line<'a> {
-    version: u32,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    address: &'a str,
-    name: &'a str,
-    sent: u32,
-    received: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_unix: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_unix: Option<i64>,
+impl Format {
+    /// Returns the library's name, or `None` for plain lines, which depend on the terminal.
+    fn of_library(self) -> Option<PeopleFormat> {
+        Some(match self {
+            Format::Plain => return None,
+            Format::Json => PeopleFormat::Json,
+            Format::Csv => PeopleFormat::Csv,
+            Format::Vcard => PeopleFormat::Vcard,
+            Format::Mutt => PeopleFormat::Mutt,
+            Format::Aerc => PeopleFormat::Aerc,
+        })
+    }
 }
 
 impl Run<Session> for Arguments {
@@ -77,19 +97,30 @@ impl Run<Session> for Arguments {
                  [user] addresses = [\"ana@example.org\"]"
             );
         }
-        let people = session.view()?.people(&self.words, circle)?;
-        if people.is_empty() {
+        let found = session.view()?.people(&PeopleQuestion {
+            words: self.words.clone(),
+            circle,
+            own: if self.own { OwnPeople::Listed } else { OwnPeople::LeftOut },
+            count_max: self.max.map(NonZeroUsize::get),
+            ..PeopleQuestion::default()
+        })?;
+        let format = self.format.of_library();
+        // Mutt shows the first line to the user, and would mix standard error with its screen.
+        if found.is_empty() && format != Some(PeopleFormat::Mutt) {
             return session.nothing("no person matches");
         }
         let mut output = session.output();
-        for person in people.iter().take(self.max.map_or(usize::MAX, NonZeroUsize::get)) {
-            match self.format {
-                Format::Plain => output.line(&plain(person, output.terminal.columns))?,
-                Format::Json => output.bytes(&json(person))?,
+        if let Some(format) = format {
+            output.bytes(&people::head(format, found.len()))?;
+        }
+        for person in &found {
+            match format {
+                Some(format) => output.bytes(&people::person(format, person))?,
+                None => output.line(&plain(person, output.terminal.columns))?,
             }
         }
         output.finish()?;
-        Ok(Outcome::Done)
+        Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Done })
     }
 }
 
@@ -97,31 +128,14 @@ impl Run<Session> for Arguments {
 /// chose it, and a name that looks like an address must not stand for the address.
 fn plain(person: &Person, columns: Option<usize>) -> String {
     let address = one_line(&person.address);
-    let name = one_line(&person.name);
-    // Some programs write the address twice.
-    if name.is_empty() || person.name.eq_ignore_ascii_case(&person.address) {
-        return address.into_owned();
+    // A comment, so that the line is still an address (RFC 5322).
+    let mark = if person.is_list { " (list)" } else { "" };
+    if !people::has_own_name(person) {
+        return format!("{address}{mark}");
     }
-    let behind = format!(" <{address}>");
-    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(width(&behind)));
-    format!("{}{behind}", cut(&name, room))
-}
-
-fn json(person: &Person) -> Vec<u8> {
-    let line = Line {
-        version: 1,
-        kind: "contact",
-        address: &person.address,
-        name: &person.name,
-        sent: person.sent_count,
-        received: person.received_count,
-        first_unix: person.first,
-        last_unix: person.last,
-    };
-    let mut out = Vec::new();
-    printable::json::put(&line, &mut out);
-    out.push(b'\n');
-    out
+    let after = format!(" <{address}>{mark}");
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(width(&after)));
+    format!("{}{after}", cut(&one_line(&person.name), room))
 }
 
 #[cfg(test)]
@@ -137,6 +151,10 @@ mod tests {
             received_count: 0,
             first: None,
             last: Some(0),
+            written_count: 0,
+            last_written: None,
+            is_list: false,
+            is_own: false,
         };
         for (name, expected) in [
             ("Ana", "Ana <ana@example.org>"),
@@ -146,6 +164,8 @@ mod tests {
         ] {
             assert_eq!(plain(&person(name), None), expected);
         }
+        let list = Person { is_list: true, ..person("Tubes") };
+        assert_eq!(plain(&list, Some(28)), "Tu… <ana@example.org> (list)");
         for (columns, expected) in [
             (40, "Ana <evil@x.example.o… <ana@example.org>"),
             (30, "Ana <evil@x… <ana@example.org>"),

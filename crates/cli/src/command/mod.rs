@@ -21,6 +21,7 @@ mod man;
 mod mkdir;
 mod query;
 mod relocate;
+mod stats;
 mod sweep;
 pub(crate) mod tag;
 mod undelete;
@@ -50,6 +51,7 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<mkdir::Arguments>("mkdir"),
     Command::new::<query::Arguments>("query"),
     Command::new::<contacts::Arguments>("contacts"),
+    Command::new::<stats::Arguments>("stats"),
     Command::new::<info::Arguments>("info"),
     Command::new::<check::Arguments>("check"),
     Command::new::<sweep::Arguments>("sweep"),

@@ -3,6 +3,7 @@
 //! Takes messages as the library returns them. Returns text or bytes. Does not know how messages were found.
 
 pub(crate) mod analysis;
+pub(crate) mod bars;
 pub(crate) mod fields;
 pub(crate) mod layout;
 pub(crate) mod paths;

@@ -10,7 +10,7 @@
 //! - `threads`: conversations;
 //! - `answer`: queries and handles.
 //!
-//! `contacts`, `counts` and `inventory` describe a whole mailbox.
+//! `contacts`, `counts` and `inventory` describe a whole mailbox, `stats` a set of messages.
 
 mod answer;
 mod commit;
@@ -20,11 +20,12 @@ mod inventory;
 mod mailbox;
 mod message;
 mod order;
+mod stats;
 mod tags;
 mod threads;
 
 pub use answer::{Analysis, AnalysisStep, Hint};
-pub use contacts::{Circle, Person};
+pub use contacts::{Circle, OwnPeople, PeopleQuestion, Person};
 pub use counts::Counts;
 pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};
 pub use mailbox::{
@@ -34,5 +35,6 @@ pub use mailbox::{
 pub(crate) use mailbox::{disk_name, folder_name};
 pub use message::{Line, Message, MessageFile, shown_flags};
 pub use order::{Direction, Order, SortKey};
+pub use stats::{Dimension, Figures, Group, Replies, Stats};
 pub(crate) use tags::TaggedMessage;
 pub use threads::{Origin, Thread, ThreadEntry, ThreadOrder, Threads};

@@ -8,12 +8,14 @@
 mod directory;
 mod document;
 mod fields;
+mod groups;
 mod merge;
 mod numbers;
 mod open;
 mod parts;
 mod postings;
 mod reader;
+mod recipients;
 mod spool;
 mod terms;
 mod values;

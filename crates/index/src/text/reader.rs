@@ -11,7 +11,7 @@ use crate::text::fields::{NUMBER, TextField, ValueField};
 use crate::text::numbers::insert;
 use crate::text::open::open_segments;
 use crate::text::words::{Any, WordTest};
-use crate::text::{terms, values};
+use crate::text::{groups, recipients, terms, values};
 use std::sync::OnceLock;
 use tantivy::postings::SegmentPostings;
 use tantivy::query::{EnableScoring, PhrasePrefixQuery, PhraseQuery, Query};
@@ -208,6 +208,67 @@ impl TextReader {
         found: &mut NumberSet,
     ) -> Result<()> {
         values::find(self.segments()?, values, test, is_cancelled, found)
+            .map_err(|error| self.files.error(error))
+    }
+
+    /// Visits the recipients of the messages with a sender that the test accepts, each with the numbers of
+    /// messages that name it. A recipient may be visited several times. `words` has for each sender some
+    /// words that all its messages have. If `is_cancelled` returns true, ends early.
+    ///
+    /// # Errors
+    /// An error of tantivy: a damaged file.
+    pub(crate) fn recipients(
+        &self,
+        (words, test): (&[Vec<String>], &impl WordTest),
+        is_cancelled: &(dyn Fn() -> bool + Sync),
+        visit: &mut dyn FnMut(&str, &[u32]),
+    ) -> Result<()> {
+        let senders = recipients::Senders { words, test };
+        recipients::find(self.segments()?, &senders, is_cancelled, visit)
+            .map_err(|error| self.files.error(error))
+    }
+
+    /// Visits every distinct word or value of a field, once for each segment that has it.
+    ///
+    /// # Errors
+    /// An error of tantivy: a damaged file.
+    pub(crate) fn each_term(&self, field: TextField, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.segments()?
+            .iter()
+            .try_for_each(|segment| terms::each(segment, field, visit))
+            .map_err(|error| self.files.error(error))
+    }
+
+    /// Visits the messages of each term of a field: `name` gets a term and returns a number, and `add` gets
+    /// that number with each message. If `is_cancelled` returns true, ends early.
+    ///
+    /// # Errors
+    /// An error of tantivy: a damaged file.
+    pub(crate) fn group_by_term(
+        &self,
+        field: TextField,
+        is_cancelled: &dyn Fn() -> bool,
+        (name, add): (groups::Name<'_>, groups::Add<'_>),
+    ) -> Result<()> {
+        self.segments()?
+            .iter()
+            .try_for_each(|segment| groups::by_term(segment, field, is_cancelled, (name, add)))
+            .map_err(|error| self.files.error(error))
+    }
+
+    /// Visits the messages of each value in a column, as [`TextReader::group_by_term`] does.
+    ///
+    /// # Errors
+    /// An error of tantivy: a damaged file.
+    pub(crate) fn group_by_value(
+        &self,
+        field: ValueField,
+        is_cancelled: &dyn Fn() -> bool,
+        (name, add): (groups::Name<'_>, groups::Add<'_>),
+    ) -> Result<()> {
+        self.segments()?
+            .iter()
+            .try_for_each(|segment| groups::by_value(segment, field, is_cancelled, (name, add)))
             .map_err(|error| self.files.error(error))
     }
 

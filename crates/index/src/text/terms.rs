@@ -155,6 +155,23 @@ pub(super) fn behind(begin: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
+/// Visits every term of a field.
+///
+/// # Errors
+/// An error of tantivy: a damaged file.
+pub(super) fn each(
+    segment: &SegmentReader,
+    field: TextField,
+    visit: &mut dyn FnMut(&[u8]),
+) -> tantivy::Result<()> {
+    let inverted = segment.inverted_index(field.field())?;
+    let mut stream = inverted.terms().stream()?;
+    while stream.advance() {
+        visit(stream.key());
+    }
+    Ok(())
+}
+
 fn search(
     piece: &Piece<'_>,
     field: TextField,

@@ -31,6 +31,7 @@ pub use hit::{Hit, Hits};
 pub use moment::{Moment, MomentFile, MomentFolder, Unknown};
 pub use personal::OwnAddresses;
 use personal::Personal;
+pub(in crate::search) use personal::address_of;
 pub use scope::Scope;
 use std::fmt;
 use std::path::{Path, PathBuf};

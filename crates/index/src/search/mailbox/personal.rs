@@ -33,11 +33,36 @@ impl OwnAddresses {
 
     /// Returns whether an address is one of them, ignoring case.
     pub fn holds(&self, address: &str) -> bool {
-        let address = address.to_lowercase();
+        self.holds_key(address.to_lowercase().as_bytes())
+    }
+
+    /// Returns whether an address in lower case is one of them.
+    pub(crate) fn holds_key(&self, address: &[u8]) -> bool {
         self.addresses
             .iter()
-            .any(|own| if own.starts_with('@') { address.ends_with(own.as_str()) } else { address == *own })
+            .map(String::as_bytes)
+            .any(|own| if own.starts_with(b"@") { address.ends_with(own) } else { address == own })
     }
+
+    /// Returns words of each address that the text index has for every message from it. Without any, the
+    /// words of that address are too unusual to look for.
+    pub(crate) fn words(&self) -> Vec<Vec<String>> {
+        let is_plain =
+            |word: &str| word.len() <= WORD_BYTES_MAX && word.bytes().all(|b| b.is_ascii_alphanumeric());
+        let of_address = |address: &String| {
+            query::words::words(address).map(|word| word.text).filter(|word| is_plain(word)).collect()
+        };
+        self.addresses.iter().map(of_address).collect()
+    }
+}
+
+/// Longest word of an address that is looked for.
+const WORD_BYTES_MAX: usize = 32;
+
+/// Returns the address of a person as the text index stores it: alone, or in angle brackets after a name.
+pub(in crate::search) fn address_of(value: &str) -> &str {
+    let bracketed = value.strip_suffix('>').and_then(|value| value.rsplit_once(" <"));
+    bracketed.map_or(value, |(_, address)| address)
 }
 
 /// Tests addresses as the text index stores them: alone, or in angle brackets after a name and a space. An
@@ -45,8 +70,7 @@ impl OwnAddresses {
 impl WordTest for OwnAddresses {
     fn likes(&self, value: &[u8]) -> bool {
         let Ok(value) = std::str::from_utf8(value) else { return false };
-        let bracketed = value.strip_suffix('>').and_then(|value| value.rsplit_once(" <"));
-        self.holds(bracketed.map_or(value, |(_, address)| address))
+        self.holds(address_of(value))
     }
 }
 
