@@ -84,8 +84,8 @@ pub use imports::TagsRead;
 pub use index::{
     Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Contact, Counts, Dimension, Direction,
     Duplicates, Environment, Error as IndexError, Figures, Group, HeaderCodec, Hint, Hit, Hits, Line, Loss,
-    Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople, PeopleQuestion, Person,
-    Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats, Summary, Swept,
+    Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople, PeopleQuestion, Person, Places,
+    Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats, Summary, Swept,
     TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, Unknown, UpdateOptions,
 };
 pub use mail::{
