@@ -52,11 +52,13 @@
 mod action;
 pub mod archive;
 mod check;
+mod doctor;
 mod error;
 mod handle;
 mod host;
 mod imports;
 mod in_step;
+mod mail_import;
 mod message_file;
 mod queue;
 mod remedy;
@@ -75,6 +77,7 @@ pub use backup::{
     UnindexedMessages,
 };
 pub use check::UserRepair;
+pub use doctor::Finding;
 pub use error::{Error, Result};
 pub use handle::{Named, is_exact};
 pub use host::{Host, IndexState};
@@ -87,8 +90,10 @@ pub use index::{
     Unknown, UpdateOptions,
 };
 pub use mail::{
-    ContentFlags, Error as MailError, FileContent, Flags, Message as ParsedMessage, PreferredAlternative,
+    ContentFlags, Dialect, Error as MailError, FileContent, Flags, Message as ParsedMessage,
+    PreferredAlternative,
 };
+pub use mail_import::{ImportCounts, ImportedFolder, MailImportOptions, MailImported, MailInput};
 pub use message_file::{FileError, MessageContent, Wanted, current_path, handle_of};
 pub use query::{Context as QueryContext, Error as ParseError, Query};
 pub use remedy::Remedy;
