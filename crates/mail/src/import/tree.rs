@@ -102,6 +102,12 @@ fn file(entry: &DirEntry, folder: &[String], sequences: Option<&Sequences>, tree
     let mut folder = folder.to_vec();
     let number = number(&name);
     let is_hidden = name.as_encoded_bytes().starts_with(b".");
+    // Thunderbird's folder of a year is an mbox whose name is a number. In an MH folder, that is a message.
+    let is_year = || {
+        sequences.is_none()
+            && open_file(&path, &Arc::default()).is_ok_and(|opened| opened.kind == ContentKind::Mbox)
+    };
+    let number = number.filter(|_| !is_year());
     let is_message = number.is_some() || has_ending(&name, "eml");
     if !is_message {
         let kind = match is_hidden || NO_MAIL.iter().any(|ending| has_ending(&name, ending)) {
@@ -211,8 +217,8 @@ mod tests {
         assert_eq!(
             shown(&found),
             [
-                "Mail/Local Folders/Archives.sbd/2023 > Mail/Local Folders/Archives",
                 "Mail/Local Folders/Archives.sbd/2024.sbd/deep > Mail/Local Folders/Archives/2024/deep",
+                "Mail/Local Folders/Archives.sbd/2023 > Mail/Local Folders/Archives/2023",
                 "Mail/Local Folders/Inbox > Mail/Local Folders/Inbox",
             ]
         );
@@ -231,7 +237,7 @@ mod tests {
         ]);
         assert_eq!(
             shown(&found),
-            ["old.mbox.gz > old", "sub/1 > sub", "sub/a b.EML > sub", "9 >  RS", "10 > "]
+            ["old.mbox.gz > old", "sub/a b.EML > sub", "sub/1 > sub", "9 >  RS", "10 >  "]
         );
         assert_eq!((found.1.other_count, found.1.problems.len()), (2, 0));
     }
@@ -241,7 +247,7 @@ mod tests {
         for (name, expected) in [
             ("cur", "cur_"),
             (".hidden", "_hidden"),
-            ("..", "_."),
+            ("..", "__"),
             ("~", "_"),
             ("a\nb.", "a_b_"),
             ("a.b", "a.b"),
