@@ -15,9 +15,6 @@ use std::process::Command;
 use std::time::Duration;
 use work::{Cancel, Context};
 
-/// Variables that hold passwords and keys.
-pub(crate) const SECRETS: [&str; 3] = ["RESTIC_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
-
 /// The surroundings of the process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surroundings {
@@ -71,7 +68,7 @@ pub(crate) fn repository_password() -> Option<Password> {
 
 /// Removes passwords and keys from the environment of a program that does not need them.
 pub(crate) fn without_secrets(command: &mut Command) -> &mut Command {
-    SECRETS.iter().fold(command, |command, name| command.env_remove(name))
+    pneu::SECRET_VARIABLES.iter().fold(command, |command, name| command.env_remove(name))
 }
 
 fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> RepositoryVariables {

@@ -125,6 +125,7 @@ fn look(stage: Stage) -> (&'static str, &'static str) {
         Stage::List => ("{spinner} {msg}: {human_pos} files", "listing folders"),
         Stage::Read => (WORKING, "reading"),
         Stage::Merge => (WORKING, "merging"),
+        Stage::Import => (WORKING, "importing"),
     }
 }
 
@@ -142,7 +143,7 @@ mod tests {
 
     #[test]
     fn every_stage_has_a_valid_look() {
-        for stage in [Stage::List, Stage::Read, Stage::Merge] {
+        for stage in [Stage::List, Stage::Read, Stage::Merge, Stage::Import] {
             let (template, message) = look(stage);
             Line::new(false).begin(template, message, None);
         }

@@ -213,7 +213,7 @@ impl Session {
             has_less_charset: screen.has_less_charset,
             has_lv_options: screen.has_lv_options,
         };
-        match pager::start(options, &environment::SECRETS) {
+        match pager::start(options, &pneu::SECRET_VARIABLES) {
             Some(started) => Output::paged(self.terminal, started),
             None => self.output(),
         }

@@ -11,6 +11,7 @@ mod error;
 mod extract;
 mod hash;
 mod header;
+mod import;
 mod large;
 mod maildir;
 mod message;
@@ -30,6 +31,15 @@ pub use extract::info::PartInfo;
 pub use extract::parts::{MessageParts, PartRead, PartText};
 pub use header::dates::DateSource;
 pub use header::mailbox::Address;
+pub use import::batch::{BATCH_BYTES_MAX, BATCH_COUNT_MAX, Batch, Place};
+pub use import::draft::{DRAFT_BYTES_MAX, Draft};
+pub use import::marks::{LABELS_MAX, Marks, marks};
+pub use import::mbox::{CONTENT_LENGTH_MAX, Dialect, Envelope, Mbox};
+pub use import::open::{ContentKind, Opened, open_file, open_stream};
+pub use import::tree::{
+    DEPTH_MAX as IMPORT_DEPTH_MAX, FILE_COUNT_MAX as IMPORT_FILE_COUNT_MAX, MailSource, MailTree,
+    find_mail_files,
+};
 pub use large::{Extent, Identity, LargeMessage};
 pub use maildir::compression::{Compression, Unpacked, unpack};
 pub use maildir::deliver::{

@@ -52,11 +52,13 @@
 mod action;
 pub mod archive;
 mod check;
+mod doctor;
 mod error;
 mod handle;
 mod host;
 mod imports;
 mod in_step;
+mod mail_import;
 mod message_file;
 mod parts;
 mod queue;
@@ -77,6 +79,7 @@ pub use backup::{
     UnindexedMessages,
 };
 pub use check::UserRepair;
+pub use doctor::Finding;
 pub use error::{Error, Result};
 pub use handle::{Named, is_exact};
 pub use host::{Host, IndexState};
@@ -89,16 +92,17 @@ pub use index::{
     TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, Unknown, UpdateOptions,
 };
 pub use mail::{
-    ContentFlags, Error as MailError, FileContent, Flags, Message as ParsedMessage, MessageParts, PartInfo,
-    PartRead, PreferredAlternative,
+    ContentFlags, Dialect, Error as MailError, FileContent, Flags, Message as ParsedMessage, MessageParts,
+    PartInfo, PartRead, PreferredAlternative,
 };
+pub use mail_import::{ImportCounts, ImportedFolder, MailImportOptions, MailImported, MailInput};
 pub use message_file::{FileError, MessageContent, Wanted, current_path, handle_of};
 pub use parts::{Besides, Choice, NumberList, PartError, Saved, file_names, save_part};
 pub use query::{Context as QueryContext, Error as ParseError, Query};
 pub use remedy::Remedy;
 pub use restic::{Error as RepositoryError, Id, Remedy as RepositoryRemedy, Repository, Snapshot};
 pub use saved_queries::QueryRemoval;
-pub use settings::Settings;
+pub use settings::{SECRET_VARIABLES, Settings};
 pub use view::{ProblemCounts, Selection, View};
 pub use watching::{FollowNote, FollowObserver};
 pub use work::{Cancel, Context, Progress, Silent, Stage};

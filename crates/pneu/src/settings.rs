@@ -12,6 +12,9 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use work::Context;
 
+/// Variables of the environment that hold secrets. No program that this one runs gets them.
+pub const SECRET_VARIABLES: [&str; 3] = ["RESTIC_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
+
 /// The settings of a [`Host`](crate::Host).
 #[derive(Clone, Debug)]
 pub struct Settings {

@@ -103,8 +103,8 @@ fn parse_line(number: usize, line: &str) -> Result<TagLine, &'static str> {
     Ok(TagLine { number, add, remove, wanted: wanted(query) })
 }
 
-/// Returns the tag that stands for one of notmuch.
-fn allowed(tag: &str) -> String {
+/// Returns the tag that stands for one of another program.
+pub(crate) fn allowed(tag: &str) -> String {
     let is_bad = |(place, c): (usize, char)| {
         c.is_whitespace() || c.is_control() || (place == 0 && (c == '+' || c == '-'))
     };

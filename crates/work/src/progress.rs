@@ -56,6 +56,8 @@ pub enum Stage {
     Read,
     /// Merging segments.
     Merge,
+    /// Importing messages from files of other programs.
+    Import,
 }
 
 /// Passes everything on to another observer. The owner also hears of each stage, and may stop the work.

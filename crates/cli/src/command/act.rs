@@ -10,7 +10,7 @@ use crate::search::question::TypedQuery;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::Args;
-use pneu::{Action, ActionKind, LeftAlone, Silent};
+use pneu::{Acted, Action, ActionKind, LeftAlone, Plan, Silent};
 use std::path::Path;
 
 /// Options of commands that act.
@@ -18,7 +18,7 @@ use std::path::Path;
 pub(super) struct ActOptions {
     /// Print what would be done, and change nothing: each file's old and new place, separated by a tab
     #[arg(long)]
-    dry_run: bool,
+    pub dry_run: bool,
 }
 
 /// Does an action to the messages that a query matches, or prints what it would do.
@@ -43,22 +43,38 @@ pub(super) fn act(
         if plan.steps.is_empty() {
             return nothing(&question, action, session);
         }
-        let mut output = session.output();
-        for step in &plan.steps {
-            output.line(&places(&step.file.path(), &step.to))?;
-        }
-        output.finish()?;
-        return Ok(Outcome::Done);
+        return show(&plan, session);
     }
     let acted = host.act(&question.query, action, &Silent).map_err(|error| question.explain(error))?;
-    complain(&acted.left);
     if acted.file_count == 0 && acted.left.is_empty() {
         return nothing(&question, action, session);
     }
+    tell(&acted, action.kind(), session)
+}
+
+/// Prints what would be done.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(super) fn show(plan: &Plan, session: &Session) -> Result<Outcome> {
+    let mut output = session.output();
+    for step in &plan.steps {
+        output.line(&places(&step.file.path(), &step.to))?;
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
+}
+
+/// Prints what was done, and reports what was left alone.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(super) fn tell(acted: &Acted, kind: ActionKind, session: &Session) -> Result<Outcome> {
+    complain(&acted.left);
     if !session.is_quiet {
         let (messages, files) = (count(acted.message_count, "message"), count(acted.file_count, "file"));
         let mut output = session.output();
-        output.line(&format!("{messages}: {files} {}", done(action.kind())))?;
+        output.line(&format!("{messages}: {files} {}", done(kind)))?;
         output.finish()?;
     }
     Ok(if acted.left.is_empty() { Outcome::Done } else { Outcome::Partly })

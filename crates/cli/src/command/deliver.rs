@@ -164,7 +164,11 @@ pub(crate) fn not_delivered(error: &anyhow::Error) -> anyhow::Error {
     anyhow!(NotDelivered).context(remedy::explained(error))
 }
 
-fn flags(letters: &str) -> std::result::Result<Flags, String> {
+/// Reads letters of flags.
+///
+/// # Errors
+/// A letter is none of a flag.
+pub(super) fn flags(letters: &str) -> std::result::Result<Flags, String> {
     let mut flags = Flags::NONE;
     for letter in letters.bytes() {
         let flag = Flags::from_letter(letter);

@@ -9,11 +9,14 @@ mod check;
 mod completions;
 mod contacts;
 mod count;
+mod dedupe;
 mod delete;
 pub(crate) mod deliver;
+mod doctor;
 mod extract;
 mod find;
 mod flag;
+mod import;
 mod index;
 mod info;
 mod init;
@@ -46,14 +49,17 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<relocate::Move>("move"),
     Command::new::<relocate::Copy>("copy"),
     Command::new::<delete::Arguments>("delete"),
+    Command::new::<dedupe::Arguments>("dedupe"),
     Command::new::<undo::Arguments>("undo"),
     Command::new::<deliver::Arguments>("deliver"),
+    Command::new::<import::Arguments>("import"),
     Command::new::<mkdir::Arguments>("mkdir"),
     Command::new::<query::Arguments>("query"),
     Command::new::<contacts::Arguments>("contacts"),
     Command::new::<stats::Arguments>("stats"),
     Command::new::<info::Arguments>("info"),
     Command::new::<check::Arguments>("check"),
+    Command::new::<doctor::Arguments>("doctor"),
     Command::new::<sweep::Arguments>("sweep"),
     Command::group::<archive::Arguments>("archive", archive::COMMANDS),
     Command::new::<undelete::Arguments>("undelete"),

@@ -11,6 +11,7 @@ use crate::action::log::{Entry, Kind, Log, Place, State, Step};
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
 use crate::error::{Error, Result};
 use crate::host::Host;
+use crate::view::View;
 use index::{FoundFile, Loss, Mode, Places, Root, UpdateOptions};
 use mail::UniqueParts;
 use query::Query;
@@ -64,6 +65,14 @@ impl Host {
         let found = view.matching(query)?;
         let mut files = view.mailbox().found_files(&found)?;
         view.mailbox().retain_meant(query, &mut files)?;
+        self.plan_files(&view, files, action)
+    }
+
+    /// Returns what an action would do to files.
+    ///
+    /// # Errors
+    /// There is no such folder, or no trash.
+    pub(super) fn plan_files(&self, view: &View, files: Vec<FoundFile>, action: &Action) -> Result<Plan> {
         let trash = |root: &Root| self.settings().configuration.trash.get(&root.name).cloned();
         let around = Surroundings {
             folders: &view.mailbox().folder_places(),
@@ -82,11 +91,24 @@ impl Host {
     /// As [`Host::plan_action`]: nothing was done then. The log of actions cannot be written. As
     /// [`Host::update`]: the action is done, and the next pass makes up for the index.
     pub fn act(&self, query: &Query, action: &Action, progress: &dyn Progress) -> Result<Acted> {
+        self.act_as_planned(action.kind(), &|| self.plan_action(query, action), progress)
+    }
+
+    /// Does what `make_plan` says, and asks it again if the index has to be brought in step first.
+    ///
+    /// # Errors
+    /// As [`Host::act`].
+    pub(super) fn act_as_planned(
+        &self,
+        kind: Kind,
+        make_plan: &dyn Fn() -> Result<Plan>,
+        progress: &dyn Progress,
+    ) -> Result<Acted> {
         let log = Log::take(&self.settings().environment)?;
         let recovered = self.recover(&log, progress)?;
         let mut acted =
             Acted { left: recovered.and_then(|done| done.undone).unwrap_or_default(), ..Acted::default() };
-        let mut plan = self.plan_action(query, action)?;
+        let mut plan = make_plan()?;
         let stale: BTreeSet<PathBuf> = plan
             .steps
             .iter()
@@ -96,7 +118,7 @@ impl Host {
         if !stale.is_empty() {
             let places = stale.iter().map(PathBuf::as_path).collect();
             acted.left.extend(self.bring_places_in_step(&places, BEFORE, progress)?);
-            plan = self.plan_action(query, action)?;
+            plan = make_plan()?;
         }
         let (steps, changed): (Vec<PlannedStep>, Vec<PlannedStep>) =
             plan.steps.into_iter().partition(|step| is_there(&step.file));
@@ -108,7 +130,7 @@ impl Host {
         for directory in steps.iter().filter_map(|step| step.to.parent()).collect::<BTreeSet<&Path>>() {
             mail::create_directory(directory).map_err(Error::Delivery)?;
         }
-        let mut entry = log.begin(action.kind(), steps.iter().map(step).collect())?;
+        let mut entry = log.begin(kind, steps.iter().map(step).collect())?;
         acted.left.extend(carry_out(&log, &RealHands, &mut entry)?);
         let done = || steps.iter().zip(&entry.steps).filter(|(_, step)| step.is_done);
         acted.file_count = done().count() as u64;

@@ -92,7 +92,7 @@ impl Host {
     }
 
     /// Returns the folder of a name. One that is named by its path needs no index.
-    fn choose_folder(&self, name: &str, creates: bool) -> Result<Chosen> {
+    pub(crate) fn choose_folder(&self, name: &str, creates: bool) -> Result<Chosen> {
         let (folders, roots, failure): (Vec<FolderPlace>, Vec<Root>, _) = match self.newest_view() {
             Ok(view) => (view.mailbox().folder_places(), view.roots().to_vec(), None),
             Err(error) => (Vec::new(), Vec::new(), Some(error)),
@@ -122,7 +122,7 @@ impl Host {
 }
 
 /// Creates a folder, and the directories on the way to it, all durable.
-pub(super) fn create(folder: &Path) -> Result<()> {
+pub(crate) fn create(folder: &Path) -> Result<()> {
     let missing: Vec<&Path> = folder.ancestors().skip(1).take_while(|part| !part.exists()).collect();
     for part in missing.into_iter().rev() {
         mail::create_directory(part).map_err(Error::Delivery)?;

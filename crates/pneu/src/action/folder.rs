@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// A folder to write into.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Chosen {
+pub(crate) struct Chosen {
     /// Its path.
     pub path: PathBuf,
     /// Whether it is to be created.

@@ -6,8 +6,9 @@
 
 mod act;
 mod carry_out;
+mod dedupe;
 mod deliver;
-mod folder;
+pub(crate) mod folder;
 mod log;
 mod plan;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tests;
 
 pub use act::{Acted, Undoable, Undone};
 pub use carry_out::LeftAlone;
+pub(crate) use deliver::create;
 pub use deliver::{DeliverOptions, Delivered};
 pub use log::Kind;
 pub use plan::{Action, Plan, PlannedStep};

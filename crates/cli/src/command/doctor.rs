@@ -1,0 +1,192 @@
+//! `pneu doctor`: looks at what may go wrong unnoticed, and says what to do.
+
+use crate::amount::{count, people};
+use crate::archive::repository::{RepositoryOptions, local_snapshots};
+use crate::exit::Outcome;
+use crate::sanitise::one_line;
+use crate::session::Session;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use pneu::Finding;
+use render::json_line_of;
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::SystemTime;
+use terminal::command_line::Run;
+use terminal::complaint::said_of;
+
+/// Look for what needs attention
+///
+/// Checks that the index opens and is not far behind the mail, that all roots are there, that disks have
+/// space, that mail can be read, that no folder has duplicate files, that the system lets pneu watch all
+/// folders, that no systemd timer of pneu failed, and that the last backup is recent. Prints a line for each,
+/// with what to do. Changes nothing.
+///
+/// The age of backups is known for a repository in a directory.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu doctor
+  pneu doctor --quiet || notify-send 'pneu doctor found something to do'
+  pneu doctor --format json
+
+Exit code: 0 if all is well, 1 if there is something to do. --quiet prints only what there is to do.")]
+pub(crate) struct Arguments {
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Plain)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One line for each check
+    Plain,
+    /// One JSON object per line
+    Json,
+}
+
+/// A finding in words.
+struct Worded {
+    /// What it is about.
+    subject: &'static str,
+    what: String,
+    /// What to do, if it is not well.
+    advice: String,
+}
+
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The index cannot be read; the configuration is not valid.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let snapshots = local_snapshots(&RepositoryOptions::default(), session);
+        let newest =
+            snapshots.iter().filter_map(|(_, path)| seconds(path.metadata().ok()?.modified().ok()?)).max();
+        // Snapshots are in a directory of the repository.
+        let archive = snapshots.first().and_then(|(_, path)| Some(path.parent()?.parent()?.to_owned()));
+        let backup = archive.is_some().then_some(newest);
+        let findings = session.host()?.examine(backup, archive.as_deref())?;
+        let mut output = session.output();
+        let mut is_well = true;
+        for finding in &findings {
+            let is_ok = finding.is_well();
+            is_well &= is_ok;
+            if is_ok && session.is_quiet {
+                continue;
+            }
+            let Worded { subject, what, advice } = worded(finding);
+            match self.format {
+                Format::Plain if is_ok => output.line(&one_line(&format!("ok    {subject}: {what}")))?,
+                Format::Plain => output.line(&one_line(&format!("todo  {subject}: {what}; {advice}")))?,
+                Format::Json => {
+                    let advice = (!is_ok).then_some(advice);
+                    let line = json!({
+                        "version": 1, "type": "finding", "subject": subject, "ok": is_ok, "text": what,
+                        "advice": advice,
+                    });
+                    let mut bytes = Vec::new();
+                    json_line_of(&line, &mut bytes);
+                    output.bytes(&bytes)?;
+                }
+            }
+        }
+        output.finish()?;
+        Ok(if is_well { Outcome::Done } else { Outcome::Nothing })
+    }
+}
+
+fn seconds(time: SystemTime) -> Option<i64> {
+    i64::try_from(time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs()).ok()
+}
+
+fn worded(finding: &Finding) -> Worded {
+    let told = |subject, what: String, advice: &str| Worded { subject, what, advice: advice.to_owned() };
+    match finding {
+        Finding::NoIndex => told("index", "there is none yet".into(), "run \"pneu index\""),
+        Finding::OutdatedIndex => {
+            told("index", "it has an older version".into(), "run \"pneu index\", which rebuilds it")
+        }
+        Finding::Damage(0) => told("index", "no damage found".into(), ""),
+        Finding::Damage(parts) => {
+            told("index", format!("{} damaged", count(*parts, "part")), "run \"pneu check\" for details")
+        }
+        Finding::Behind { folder_count: 0, index_seconds, .. } => {
+            told("index", format!("up to date; written {} ago", age(*index_seconds)), "")
+        }
+        Finding::Behind { folder_count, seconds, .. } => {
+            let folders = count(*folder_count, "folder");
+            let what = format!("{folders} changed since the last index, the first {} ago", age(*seconds));
+            told("index", what, "run \"pneu index\", and let a timer run it")
+        }
+        Finding::MissingRoots(missing) if missing.is_empty() => {
+            told("roots", "all directories of mail are there".into(), "")
+        }
+        Finding::MissingRoots(missing) => told(
+            "roots",
+            format!("not there: {}", paths(missing)),
+            "mount the disk, or correct the configuration",
+        ),
+        Finding::Space { path, free_bytes, wanted_bytes } => {
+            let (free, wanted) = (people(*free_bytes), people(*wanted_bytes));
+            let advice = format!("free space: at least {wanted} are needed");
+            told("space", format!("{free} free for {}", path.display()), &advice)
+        }
+        Finding::Unreadable(files) if files.is_empty() => {
+            told("mail", "every file of mail can be read".into(), "")
+        }
+        Finding::Unreadable(files) => {
+            let list: Vec<String> =
+                files.iter().map(|(path, why)| said_of(&path.to_string_lossy(), why)).collect();
+            told("mail", list.join(", "), "correct the rights of files, or restore them from a backup")
+        }
+        Finding::Duplicates { file_count: 0, .. } => {
+            told("duplicates", "no folder has the same message twice".into(), "")
+        }
+        Finding::Duplicates { file_count, folders } => {
+            let what = format!("{} in excess, in {}", count(*file_count, "file"), paths(folders));
+            told("duplicates", what, "look at them: pneu dedupe --dry-run FOLDER")
+        }
+        Finding::Watches { directory_count, limit } => {
+            let what = format!("{directory_count} directories of mail, {limit} may be watched");
+            told("watches", what, "raise fs.inotify.max_user_watches with sysctl")
+        }
+        Finding::Timers(failed) if failed.is_empty() => {
+            told("timers", "no unit of pneu failed in systemd".into(), "")
+        }
+        Finding::Timers(failed) => {
+            told("timers", format!("failed: {}", failed.join(", ")), "see why: journalctl --user --unit NAME")
+        }
+        Finding::Backup(None) => told("backup", "there is none yet".into(), "run \"pneu archive backup\""),
+        Finding::Backup(Some(seconds)) => {
+            let what = format!("the newest is {} old", age(*seconds));
+            told("backup", what, "run \"pneu archive backup\", and let a timer run it")
+        }
+    }
+}
+
+/// Returns paths as a list.
+fn paths(list: &[PathBuf]) -> String {
+    list.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns an age in the largest unit that fits.
+fn age(seconds: i64) -> String {
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
+    let unit = units.into_iter().find(|(length, _)| seconds >= *length).unwrap_or((1, "second"));
+    count(u64::try_from(seconds / unit.0).unwrap_or_default(), unit.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_have_one_unit() {
+        for (seconds, expected) in
+            [(0, "0 seconds"), (1, "1 second"), (60, "1 minute"), (7_199, "1 hour"), (200_000, "2 days")]
+        {
+            assert_eq!(age(seconds), expected);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Tests `pneu doctor`: what it reports, and its exit code.
+
+use crate::support::{Home, letter};
+use std::fs;
+
+#[test]
+fn all_is_well_until_something_is_not() {
+    let home = Home::indexed();
+    let well = home.pneu(&["doctor"]);
+    assert_eq!((well.code, well.err.as_str()), (Some(0), ""), "{well:?}");
+    assert!(well.out.lines().all(|line| line.starts_with("ok    ")), "{well:?}");
+    assert!(well.out.contains("ok    index: no damage found\n"), "{well:?}");
+    assert_eq!(home.pneu(&["doctor", "--quiet"]).out, "");
+    home.deliver("", "9:2,S", &letter("1", "First steps", "hello pneumatic world"));
+    home.good(&["index"]);
+    let twice = home.pneu(&["doctor", "--quiet"]);
+    let expected = format!(
+        "todo  duplicates: 1 file in excess, in {}; look at them: pneu dedupe --dry-run FOLDER\n",
+        home.mail().display()
+    );
+    assert_eq!((twice.code, twice.out), (Some(1), expected));
+    let json = home.pneu(&["doctor", "--format", "json"]);
+    let lines: Vec<serde_json::Value> =
+        json.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let duplicates = lines.iter().find(|line| line["subject"] == "duplicates").unwrap();
+    assert_eq!((&duplicates["ok"], &duplicates["version"]), (&false.into(), &1.into()));
+    assert!(lines.iter().all(|line| line["ok"] == line["advice"].is_null()), "{json:?}");
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_harmless() {
+    let home = Home::indexed();
+    let name = "8\u{1b}[31m:2,";
+    // Magic bytes of zstd, and nothing that can be unpacked.
+    home.deliver("lists/rust", name, &[0x28, 0xb5, 0x2f, 0xfd, 0, 0]);
+    let run = home.pneu(&["doctor", "--quiet"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.out.starts_with("todo  mail: ") && !run.out.contains('\u{1b}'), "{run:?}");
+    assert!(run.out.contains("it is a damaged compressed file"), "{run:?}");
+}
+
+#[test]
+fn a_lost_index_and_lost_mail_are_told() {
+    let home = Home::new();
+    let none = home.pneu(&["doctor", "--quiet"]);
+    assert_eq!(none.out, "todo  index: there is none yet; run \"pneu index\"\n");
+    let home = Home::indexed();
+    fs::rename(home.mail(), home.path().join("Elsewhere")).unwrap();
+    let gone = home.pneu(&["doctor", "--quiet"]);
+    assert!(gone.code == Some(1) && gone.out.starts_with("todo  roots: not there: "), "{gone:?}");
+}

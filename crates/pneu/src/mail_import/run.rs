@@ -1,0 +1,110 @@
+//! The steps of an import: find the files, choose the folders, store the messages, index and tag them.
+//!
+//! Input: what the user named. Output: what was done. Each step is in a file of its own.
+
+use crate::action::LeftAlone;
+use crate::error::{Error, Result};
+use crate::host::Host;
+use crate::mail_import::known::Known;
+use crate::mail_import::model::{ImportedFolder, MailImportOptions, MailImported, MailInput};
+use crate::mail_import::sources::{self, Sources};
+use crate::mail_import::tags::Labelled;
+use crate::mail_import::take::Taking;
+use crate::mail_import::targets::Target;
+use index::{Loss, Mode, UpdateOptions};
+use std::path::PathBuf;
+use work::{Progress, Stage};
+
+impl Host {
+    /// Imports mail into a folder, which is named as in [`Host::deliver`], and indexes it. Messages of a
+    /// directory go into folders below it, as the directory has them. When this returns, all messages are
+    /// durable. Content decides what is there already: the exact bytes of a message.
+    ///
+    /// If `progress` asks to stop, what was read by then is stored, and the rest is left for the next import.
+    ///
+    /// # Errors
+    /// There is no index, or no such folder; an input is not there, or is a Maildir; a text that cannot be a
+    /// tag; a folder cannot be written: what was stored by then stays.
+    pub fn import_mail(
+        &self,
+        inputs: Vec<MailInput>,
+        folder: &str,
+        options: &MailImportOptions,
+        progress: &dyn Progress,
+    ) -> Result<MailImported> {
+        for tag in &options.tags {
+            index::check_tag(tag)
+                .map_err(|what| Error::Index(index::Error::Tag { tag: tag.clone(), what }))?;
+        }
+        progress.stage(Stage::Import);
+        let sources = sources::find(inputs, options.is_flat)?;
+        let targets = self.targets(folder, sources.folders(), options)?;
+        let mut imported = MailImported {
+            problems: sources.problems.iter().map(left_alone).collect(),
+            other_count: sources.other_count,
+            ..MailImported::default()
+        };
+        let paths: Vec<PathBuf> =
+            targets.iter().filter(|target| target.exists).map(|target| target.path.clone()).collect();
+        // What an interrupted import left there is not indexed yet.
+        self.index_imported(&paths, progress)?;
+        let mut known = Known::read(&self.settings().environment, &paths, options)?;
+        let mut labelled = Labelled::default();
+        self.take_all((sources, &targets), (&mut known, &mut labelled), options, (&mut imported, progress))?;
+        if imported.is_interrupted || options.is_dry {
+            return Ok(imported);
+        }
+        let finished = self.index_imported(&paths, progress).and_then(|problems| {
+            imported.problems.extend(problems);
+            self.tag_imported(&paths, &labelled)
+        });
+        imported.unfinished = finished.err();
+        Ok(imported)
+    }
+
+    fn take_all(
+        &self,
+        (sources, targets): (Sources, &[Target]),
+        (known, labelled): (&mut Known, &mut Labelled),
+        options: &MailImportOptions,
+        (imported, progress): (&mut MailImported, &dyn Progress),
+    ) -> Result<()> {
+        progress.stage(Stage::Import);
+        progress.expect(0, sources.size_bytes.max(1));
+        for (target, sources) in targets.iter().zip(sources.by_folder.into_values()) {
+            let known = known.of(&target.path);
+            let mut taking = Taking::begin(self, target, options, (known, labelled), progress)?;
+            for source in sources {
+                if let Some(problem) = taking.source(source)? {
+                    imported.problems.push(left_alone(&problem));
+                }
+                if progress.is_cancelled() {
+                    imported.is_interrupted = true;
+                    break;
+                }
+            }
+            let counts = taking.finish()?;
+            imported.folders.push(ImportedFolder { path: target.path.clone(), counts });
+            if imported.is_interrupted {
+                break;
+            }
+        }
+        imported.folders.retain(|folder| folder.counts.all() > 0);
+        Ok(())
+    }
+
+    /// Brings the folders of an import in step. Returns what could not be read.
+    fn index_imported(&self, folders: &[PathBuf], progress: &dyn Progress) -> Result<Vec<LeftAlone>> {
+        if folders.is_empty() {
+            return Ok(Vec::new());
+        }
+        let options = UpdateOptions { mode: Mode::Default, loss: Loss::Refuse, ..UpdateOptions::default() };
+        let places = folders.iter().map(PathBuf::as_path).collect();
+        let problems = self.update_places(&places, &options, progress)?.problems;
+        Ok(problems.into_iter().map(|problem| LeftAlone { path: problem.path, why: problem.what }).collect())
+    }
+}
+
+fn left_alone(error: &mail::Error) -> LeftAlone {
+    LeftAlone { path: error.path().to_owned(), why: error.reason() }
+}

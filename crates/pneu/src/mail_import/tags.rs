@@ -1,0 +1,75 @@
+//! The tags of imported messages: labels that another program noted, and those that the user asks for.
+//!
+//! Input: labels by content, while messages are read. Output: tags, set in one commit once the messages are
+//! indexed. Messages that were there already get them, too: an import that was stopped has set none.
+
+use crate::error::Result;
+use crate::host::Host;
+use crate::tag_lines::allowed;
+use index::{Hit, Inventory, NumberSet, Order, Subdirectory, TagChange, TagEdit};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+
+/// Contents and their tags.
+#[derive(Debug, Default)]
+pub(super) struct Labelled {
+    /// Each set of tags once.
+    sets: BTreeMap<BTreeSet<String>, usize>,
+    /// The places of its sets, by content.
+    by_content: HashMap<[u8; 32], Vec<usize>>,
+}
+
+impl Labelled {
+    /// Notes tags of a content. Labels become tags: characters that no tag has become `_`.
+    pub(super) fn add(&mut self, sha256: [u8; 32], labels: &BTreeSet<String>, tags: &BTreeSet<String>) {
+        let of_labels = labels.iter().map(|label| allowed(label)).filter(|tag| index::check_tag(tag).is_ok());
+        let set: BTreeSet<String> = of_labels.chain(tags.iter().cloned()).collect();
+        if set.is_empty() {
+            return;
+        }
+        let next = self.sets.len();
+        let place = *self.sets.entry(set).or_insert(next);
+        let places = self.by_content.entry(sha256).or_default();
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+}
+
+impl Host {
+    /// Sets the tags of messages that are in folders of the index.
+    ///
+    /// # Errors
+    /// Damage, a full disk: then no tag was set.
+    pub(super) fn tag_imported(&self, folders: &[PathBuf], labelled: &Labelled) -> Result<()> {
+        if labelled.by_content.is_empty() {
+            return Ok(());
+        }
+        let inventory = Inventory::open(&self.settings().environment)?;
+        let mut numbers: HashMap<u32, &[usize]> = HashMap::new();
+        for folder in inventory.folders().iter().filter(|folder| folders.contains(&folder.directory)) {
+            for subdirectory in [Subdirectory::Cur, Subdirectory::New] {
+                for file in inventory.files(folder, subdirectory)? {
+                    if let Some(places) = labelled.by_content.get(&file.sha256) {
+                        numbers.insert(file.message, places);
+                    }
+                }
+            }
+        }
+        let view = self.newest_view()?;
+        let mut found = NumberSet::new(numbers.keys().max().map_or(0, |last| last.saturating_add(1)));
+        numbers.keys().for_each(|number| found.insert(*number));
+        let mut hits: Vec<Vec<Hit>> = vec![Vec::new(); labelled.sets.len()];
+        for hit in view.sorted(&found, &Order::default())?.list {
+            for place in numbers.get(&hit.number).copied().unwrap_or_default() {
+                hits.get_mut(*place).into_iter().for_each(|hits| hits.push(hit));
+            }
+        }
+        let edit = |(tags, place): (&BTreeSet<String>, &usize)| {
+            let change = TagChange { add: tags.clone(), ..TagChange::default() };
+            (hits.get(*place).cloned().unwrap_or_default(), TagEdit::Change(change))
+        };
+        let edits: Vec<(Vec<Hit>, TagEdit)> = labelled.sets.iter().map(edit).collect();
+        self.edit_tags(&view, &edits).map(|_| ())
+    }
+}

@@ -1,0 +1,220 @@
+//! Takes the messages of one folder: reads each, and stores those that are not there.
+//!
+//! Input: sources in order. Output: files, durable batch by batch, counts, and labels. A message is in memory
+//! alone, or in a file if it is large.
+
+use crate::error::{Error, Result};
+use crate::host::Host;
+use crate::mail_import::known::KnownOf;
+use crate::mail_import::model::{ImportCounts, MailImportOptions};
+use crate::mail_import::sources::Source;
+use crate::mail_import::tags::Labelled;
+use crate::mail_import::targets::Target;
+use mail::{Batch, ContentKind, Draft, Envelope, Flags, Marks, Mbox, Opened, Place, UniqueParts};
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use work::Progress;
+
+/// Bytes of a message in which its header is looked for.
+const HEADER_BYTES_MAX: usize = 256 << 10;
+const NANOSECONDS: i64 = 1_000_000_000;
+
+/// An import into one folder.
+pub(super) struct Taking<'a> {
+    host: &'a Host,
+    options: &'a MailImportOptions,
+    known: KnownOf<'a>,
+    labelled: &'a mut Labelled,
+    progress: &'a dyn Progress,
+    /// `None` in a dry run.
+    batch: Option<Batch<'static>>,
+    draft: Draft,
+    counts: ImportCounts,
+    host_name: String,
+    /// How many bytes were read, and how many of them the progress knows.
+    read: Arc<AtomicU64>,
+    reported: u64,
+}
+
+/// Which half failed.
+enum Failure {
+    /// The source cannot be read: the others may.
+    Reading(io::Error),
+    /// The folder cannot be written.
+    Writing(Error),
+}
+
+impl<'a> Taking<'a> {
+    /// Begins.
+    ///
+    /// # Errors
+    /// The folder cannot be written, or another import writes into it.
+    pub(super) fn begin(
+        host: &'a Host,
+        target: &Target,
+        options: &'a MailImportOptions,
+        (known, labelled): (KnownOf<'a>, &'a mut Labelled),
+        progress: &'a dyn Progress,
+    ) -> Result<Taking<'a>> {
+        let batch = match options.is_dry {
+            true => None,
+            false => Some(Batch::open(&target.path).map_err(Error::Delivery)?),
+        };
+        Ok(Taking {
+            host,
+            options,
+            known,
+            labelled,
+            progress,
+            batch,
+            draft: Draft::default(),
+            counts: ImportCounts::default(),
+            host_name: mail::host_name(),
+            read: Arc::default(),
+            reported: 0,
+        })
+    }
+
+    /// Takes the messages of a source, up to the end or until the progress asks to stop. Returns why it
+    /// cannot be read to its end, if so.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub(super) fn source(&mut self, source: Source) -> Result<Option<mail::Error>> {
+        let (path, flags) = (source.path.clone(), source.flags);
+        let opened = match source.open(&self.read) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(Some(error)),
+        };
+        let taken = match opened.kind {
+            ContentKind::Mbox => self.mbox(opened, flags),
+            ContentKind::Message | ContentKind::Unknown => self.message(opened, flags),
+            ContentKind::Empty => Ok(()),
+        };
+        self.draft.clear();
+        match taken {
+            Ok(()) => Ok(None),
+            Err(Failure::Reading(error)) => Ok(Some(mail::Error::io("read", &path, error))),
+            Err(Failure::Writing(error)) => {
+                self.batch.iter_mut().for_each(Batch::discard);
+                Err(error)
+            }
+        }
+    }
+
+    /// Stores what is not stored yet. Returns what was taken in all.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub(super) fn finish(mut self) -> Result<ImportCounts> {
+        self.publish()?;
+        Ok(self.counts)
+    }
+
+    fn mbox(&mut self, opened: Opened, flags: Option<Flags>) -> std::result::Result<(), Failure> {
+        let mut mbox = Mbox::new(opened.reader, self.options.dialect);
+        while !self.progress.is_cancelled() {
+            self.draft.clear();
+            let place = self.temporary();
+            let (draft, mut unwritten) = (&mut self.draft, None);
+            let next = mbox.next(&mut |piece| push(draft, piece, place.as_deref(), &mut unwritten));
+            match (next, unwritten) {
+                (_, Some(error)) => return Err(Failure::Writing(error)),
+                (Err(error), None) => return Err(Failure::Reading(error)),
+                (Ok(None), None) => break,
+                (Ok(Some(envelope)), None) => self.take(envelope, flags).map_err(Failure::Writing)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, mut opened: Opened, flags: Option<Flags>) -> std::result::Result<(), Failure> {
+        self.draft.clear();
+        let place = self.temporary();
+        loop {
+            let bytes = opened.reader.fill_buf().map_err(Failure::Reading)?;
+            if bytes.is_empty() {
+                return self.take(Envelope::default(), flags).map_err(Failure::Writing);
+            }
+            let mut unwritten = None;
+            let pushed = push(&mut self.draft, bytes, place.as_deref(), &mut unwritten);
+            let count = bytes.len();
+            if let Some(error) = unwritten {
+                return Err(Failure::Writing(error));
+            }
+            pushed.map_err(Failure::Reading)?;
+            opened.reader.consume(count);
+        }
+    }
+
+    fn temporary(&mut self) -> Option<PathBuf> {
+        self.batch.as_mut().map(Batch::temporary)
+    }
+
+    /// Takes the message that was read.
+    fn take(&mut self, envelope: Envelope, flags: Option<Flags>) -> Result<()> {
+        let begin = self.draft.begin();
+        let now_ns = self.host.settings().environment.context.now_ns();
+        let header = begin.get(..HEADER_BYTES_MAX).unwrap_or(begin);
+        let marks = mail::marks(header, now_ns.div_euclid(NANOSECONDS));
+        let read = self.read.load(Ordering::Relaxed);
+        self.progress.add(0, read.saturating_sub(self.reported));
+        self.reported = read;
+        if marks.is_deleted {
+            self.counts.deleted += 1;
+            return Ok(());
+        }
+        let sha256 = self.draft.sha256();
+        self.labelled.add(sha256, &marks.labels, &self.options.tags);
+        if !self.known.add(sha256) {
+            self.counts.present += 1;
+            return Ok(());
+        }
+        self.counts.imported += 1;
+        self.store((envelope, marks, flags), now_ns)
+    }
+
+    fn store(
+        &mut self,
+        (envelope, marks, flags): (Envelope, Marks, Option<Flags>),
+        now_ns: i64,
+    ) -> Result<()> {
+        let Some(batch) = &mut self.batch else { return Ok(()) };
+        let date_seconds = envelope.date_seconds.or(marks.date_seconds);
+        // Other programs sort by the time in the name, and a message without a date has this one.
+        let time_ns = date_seconds.and_then(|seconds| seconds.checked_mul(NANOSECONDS)).unwrap_or(now_ns);
+        let name = mail::unique_name(&UniqueParts {
+            now_ns: time_ns,
+            process: std::process::id(),
+            count: self.host.next_number(),
+            random: self.host.settings().environment.seed,
+            host: &self.host_name,
+        });
+        let noted = marks.flags.unwrap_or_default() | flags.unwrap_or_default();
+        let place = Place { name: &name, flags: Some(noted | self.options.flags), date_seconds };
+        batch.add(&mut self.draft, place).map_err(Error::Delivery)?;
+        if batch.is_full() { self.publish() } else { Ok(()) }
+    }
+
+    fn publish(&mut self) -> Result<()> {
+        let published = self.batch.as_mut().map_or(Ok(0), Batch::publish);
+        published.map(|_| ()).map_err(Error::Delivery)
+    }
+}
+
+/// Appends a piece of a message. Tells in `unwritten` if the disk is at fault.
+fn push(
+    draft: &mut Draft,
+    piece: &[u8],
+    place: Option<&Path>,
+    unwritten: &mut Option<Error>,
+) -> io::Result<()> {
+    draft.push(piece, place).map_err(|error| {
+        let path = place.unwrap_or(Path::new("the message"));
+        let told = io::Error::new(error.kind(), "it cannot be written");
+        *unwritten = Some(Error::Delivery(mail::Error::io("write", path, error)));
+        told
+    })
+}
