@@ -15,6 +15,14 @@ use std::process::Command;
 use std::time::Duration;
 use work::{Cancel, Context};
 
+/// Returns the path of this program.
+///
+/// # Errors
+/// The system does not tell.
+pub(crate) fn program() -> std::io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
 /// The surroundings of the process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surroundings {

@@ -141,3 +141,31 @@ fn a_disk_that_takes_no_more_leaves_no_half_of_a_configuration() {
     assert!(!home.path().join(".config/pneu/config.toml").exists());
     assert!(home.good(&["init"]).contains("was written"));
 }
+
+#[test]
+fn units_of_systemd_are_written_once_and_start_this_program() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "First", "a"));
+    let units = home.path().join(".config/systemd/user");
+    let index = units.join("pneu-index.service");
+    let first = home.good(&["init", "--systemd"]);
+    let next = "next: systemctl --user enable --now pneu-index.service\n";
+    assert_eq!(first, format!("unit {} was written\n{next}", index.display()));
+    let text = fs::read_to_string(&index).unwrap();
+    let start = format!("--data \"{}\" --quiet index --watch\n", home.data().display());
+    assert!(text.contains(&start), "{text}");
+    // The configuration names an archive now.
+    home.good(&["init"]);
+    let path = home.path().join(".config/pneu/config.toml");
+    let archive = "\n[archive]\nrepository = \"/nowhere\"\n";
+    fs::write(&path, fs::read_to_string(&path).unwrap() + archive).unwrap();
+    let second = home.good(&["init", "--systemd"]);
+    assert!(second.contains("pneu-index.service already exists\n"), "{second}");
+    assert!(second.ends_with("enable --now pneu-index.service pneu-backup.timer\n"), "{second}");
+    assert_eq!(fs::read_dir(&units).unwrap().count(), 3);
+    // One that the user changed is left as it is.
+    fs::write(&index, "[Service]\n").unwrap();
+    let refused = home.pneu(&["init", "--systemd"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("already exists with other content; it was not changed"), "{}", refused.err);
+}

@@ -1,18 +1,20 @@
 //! `pneu init`: writes a configuration that says where the mail is, or adopts one that came with mail.
 
+use crate::environment;
 use crate::exit::Outcome;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use crate::setup::adopt;
 use crate::setup::configuration_file;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use pneu::Root;
 use pneu::setup::addresses;
 use pneu::setup::discover;
 use pneu::setup::find_mail::{self, has_mail};
 use pneu::setup::template;
-use std::path::PathBuf;
+use pneu::setup::units;
+use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
 
 /// Write a configuration that says where the mail is
@@ -24,6 +26,10 @@ use terminal::command_line::Run;
 /// file explain every key. An existing configuration is never changed. A configuration is optional: "pneu
 /// index" finds and remembers the same directories without one.
 ///
+/// --systemd writes units for the systemd of the user: a service that follows the mail, and, if the
+/// configuration names an archive, a service and a timer for a daily backup. It starts nothing, and says how
+/// to start them.
+///
 /// --adopt installs a configuration from a backup, such as .pneu/config.toml of a restored snapshot. A
 /// configuration may name commands, repositories and directories, and one that came with mail may have been
 /// written by somebody else. So it is shown first, and installed only after you confirm.
@@ -32,11 +38,15 @@ use terminal::command_line::Run;
 Examples:
   pneu init
   pneu init --maildir work=/srv/mail --maildir home=$HOME/Maildir
+  pneu init --systemd && systemctl --user enable --now pneu-index.service
   pneu init --adopt ~/restored/.pneu/config.toml")]
 pub(crate) struct Arguments {
     /// Show this configuration and install it after confirmation
     #[arg(long, value_name = "FILE")]
     adopt: Option<PathBuf>,
+    /// Write units that follow the mail and back it up every day
+    #[arg(long, conflicts_with = "adopt")]
+    systemd: bool,
     /// Install it without confirmation, for a configuration that you have already read
     #[arg(long, requires = "adopt")]
     yes: bool,
@@ -55,6 +65,9 @@ impl Run<Session> for Arguments {
         let path =
             path.ok_or_else(|| anyhow!("HOME is not set, so there is no place for a configuration"))?;
         let roots = roots(session)?;
+        if self.systemd {
+            return units(path, session);
+        }
         // The file lies in a directory of its own below that of all configurations.
         let addresses = addresses::found(session.home.as_deref(), path.ancestors().nth(2), &roots);
         let text = template::configuration(&roots, &addresses, session.home.as_deref())?;
@@ -77,6 +90,37 @@ impl Run<Session> for Arguments {
         output.finish()?;
         Ok(Outcome::Done)
     }
+}
+
+/// Writes the units of systemd, and says how to start them.
+///
+/// # Errors
+/// There are other units of these names; a path cannot stand in a unit.
+fn units(configuration: &Path, session: &Session) -> Result<Outcome> {
+    let program = environment::program().context("cannot find out where this program is")?;
+    let configurations = configuration.ancestors().nth(2).unwrap_or(configuration);
+    let places = units::Places { program: &program, data: &session.environment.data, configurations };
+    let mut wanted = units::index(places)?.to_vec();
+    let mut started = vec!["pneu-index.service"];
+    if session.configured()?.archive.is_some() {
+        wanted.extend(units::backup(places)?);
+        started.push("pneu-backup.timer");
+    }
+    let directory = configurations.join("systemd/user");
+    let mut output = session.output();
+    for unit in &wanted {
+        let path = directory.join(unit.name);
+        let is_new = configuration_file::write_as("unit", &path, &unit.text)?;
+        if !session.is_quiet {
+            let done = if is_new { "was written" } else { "already exists" };
+            output.line(&one_line(&format!("unit {} {done}", path.display())))?;
+        }
+    }
+    if !session.is_quiet {
+        output.line(&format!("next: systemctl --user enable --now {}", started.join(" ")))?;
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
 }
 
 /// Returns the roots of the command line, or else all places that hold mail.

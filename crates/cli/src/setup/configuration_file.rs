@@ -1,4 +1,4 @@
-//! Writes the user's configuration if there is none.
+//! Writes the user's configuration, or another file of the user's, if there is none.
 //!
 //! Takes a path and a text. Writes a file that only this user can read. Does not know what the text says.
 
@@ -15,6 +15,14 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// There is another one; it cannot be written.
 pub(crate) fn write(path: &Path, text: &str) -> Result<bool> {
+    write_as("configuration", path, text)
+}
+
+/// Writes a file of this kind as [`write`] does.
+///
+/// # Errors
+/// As [`write`].
+pub(crate) fn write_as(kind: &str, path: &Path, text: &str) -> Result<bool> {
     let shown = path.display();
     if let Some(directory) = path.parent() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
@@ -23,7 +31,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<bool> {
     match write_new(path, text) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.exists() => {
-            refuse_another(path, text)?;
+            refuse_another_as(kind, path, text)?;
             Ok(false)
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -61,11 +69,15 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// It has other content, or cannot be read.
 pub(crate) fn refuse_another(path: &Path, text: &str) -> Result<()> {
+    refuse_another_as("configuration", path, text)
+}
+
+fn refuse_another_as(kind: &str, path: &Path, text: &str) -> Result<()> {
     let shown = path.display();
     match config::read(path) {
         Ok(there) if there == text => Ok(()),
         Ok(_) => {
-            bail!("the configuration {shown} already exists with other content; it was not changed")
+            bail!("the {kind} {shown} already exists with other content; it was not changed")
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(anyhow!("cannot read {shown}: {error}")),

@@ -8,3 +8,4 @@ pub mod discover;
 pub mod find_mail;
 pub mod roots;
 pub mod template;
+pub mod units;
