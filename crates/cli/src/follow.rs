@@ -3,6 +3,7 @@
 //! Takes what the library tells. Does not know how changes are found.
 
 use crate::amount::count;
+use crate::hook;
 use crate::output::{complain, complain_of};
 use crate::progress::Progress;
 use crate::remedy;
@@ -54,6 +55,11 @@ impl FollowObserver for Teller<'_> {
             let mut output = self.session.output();
             let line = format!("{added} added, {moved} moved, {changed} changed, {gone} gone");
             let _ = output.line(&line).and_then(|()| output.finish());
+        }
+        if added + moved + changed + gone > 0
+            && let Ok(configuration) = self.session.configured()
+        {
+            hook::run("index.after", configuration.hooks.after.as_ref());
         }
     }
 

@@ -14,6 +14,7 @@ mod environment;
 mod error_meaning;
 mod follow;
 mod format;
+mod hook;
 mod options;
 mod progress;
 mod remedy;

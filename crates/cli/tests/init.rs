@@ -169,3 +169,29 @@ fn units_of_systemd_are_written_once_and_start_this_program() {
     assert_eq!(refused.code, Some(2));
     assert!(refused.err.contains("already exists with other content; it was not changed"), "{}", refused.err);
 }
+
+#[test]
+fn commands_of_the_configuration_run_before_and_after_the_index() {
+    let home = Home::indexed();
+    let configuration = home.path().join(".config/pneu/config.toml");
+    fs::create_dir_all(configuration.parent().unwrap()).unwrap();
+    let said = |before: &str, after: &str| {
+        let text = format!("[index]\nbefore = {before:?}\nafter = {after:?}\n");
+        fs::write(&configuration, text).unwrap();
+        let mut command = home.command(&["index"]);
+        run(command.env("RESTIC_PASSWORD", "secret"))
+    };
+    // What comes before may fetch mail; what both print is no result.
+    let letter = home.path().join("letter");
+    fs::write(&letter, "Subject: fetched\n\nx\n").unwrap();
+    let fetched = said("cp letter Mail/cur/9.fetched:2,", "sh -c 'echo done ${RESTIC_PASSWORD:-no secret}'");
+    assert_eq!((fetched.code, fetched.err.as_str()), (Some(0), "done no secret\n"), "{fetched:?}");
+    assert!(fetched.out.contains(": 1 added"), "{fetched:?}");
+    let failed = said("false", "/nowhere/program");
+    assert_eq!(failed.code, Some(3), "{failed:?}");
+    assert!(
+        failed.out.contains(": 0 added") && failed.err.contains("index.before = \"false\""),
+        "{failed:?}"
+    );
+    assert!(failed.err.contains("cannot be run"), "{failed:?}");
+}

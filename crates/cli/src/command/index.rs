@@ -9,6 +9,7 @@ use crate::archive::repository::NO_REPOSITORY;
 use crate::confirm::confirm_unless_no;
 use crate::exit::Outcome;
 use crate::follow::follow;
+use crate::hook;
 use crate::output;
 use crate::progress::Progress;
 use crate::remedy;
@@ -54,6 +55,8 @@ Examples:
 
 Optional configuration: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
   headers = [\"X-Spam-Score\"]       more headers to search, as X-Spam-Score:word
+  [index]
+  before = \"mbsync -a\"             a command to run first
   [user]
   addresses = [\"ana@example.org\"]  your own, for flag:personal and \"pneu contacts\"
   [search]
@@ -114,6 +117,24 @@ impl Run<Session> for Arguments {
     /// # Errors
     /// No root is known; the index is damaged or cannot be written; Ctrl-C.
     fn run(&self, session: &Session) -> Result<Outcome> {
+        let hooks = &session.configured()?.hooks;
+        let before = hook::run("index.before", hooks.before.as_ref());
+        let outcome = self.update(session)?;
+        if matches!(outcome, Outcome::Nothing | Outcome::Interrupted) {
+            return Ok(outcome);
+        }
+        let after = hook::run("index.after", hooks.after.as_ref());
+        if self.watch {
+            follow(session, &known_roots(session)?)?;
+            return Ok(Outcome::Interrupted);
+        }
+        Ok(if [before, after].contains(&Outcome::Partly) { Outcome::Partly } else { outcome })
+    }
+}
+
+impl Arguments {
+    /// Runs one pass.
+    fn update(&self, session: &Session) -> Result<Outcome> {
         let state = session.host()?.index_state()?;
         let Some(roots) = roots_or_found(session, &state)? else {
             return session
@@ -145,10 +166,6 @@ impl Run<Session> for Arguments {
         if !is_rebuilt {
             let occasion = if is_first { Occasion::First } else { Occasion::Later };
             restored::queries_and_tags(session, &roots, occasion);
-        }
-        if self.watch && outcome != Outcome::Interrupted {
-            follow(session, &roots)?;
-            return Ok(Outcome::Interrupted);
         }
         Ok(outcome)
     }

@@ -23,10 +23,11 @@ const LISTED_COUNT_MAX: usize = 20;
 /// It is not a configuration.
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, ConfigurationError> {
     // Every key is named here, so that a new one cannot be forgotten. Settings for queries name nothing.
-    let Configuration { roots, trash, headers, archive, addresses, stemming: _, pager } =
+    let Configuration { roots, trash, headers, archive, addresses, stemming: _, pager, hooks } =
         config::parse(text, home)?;
     let mut lines = Vec::new();
-    lines.extend(pager.map(|command| format!("command {command}")));
+    let commands = [pager, hooks.before, hooks.after];
+    lines.extend(commands.into_iter().flatten().map(|command| format!("command {command}")));
     if let Some(ArchiveConfiguration { repository, password_file, password_command }) = archive {
         lines.extend(password_command.map(|command| format!("command {command}")));
         lines.push(format!("repository {repository}"));
@@ -121,11 +122,14 @@ mod tests {
     #[test]
     fn all_that_a_configuration_names_is_listed_and_nothing_reaches_the_terminal() {
         let text = "headers = [\"X-A\"]\npager = \"sh -c ls\"\n\
+                    index.before = \"fetch\"\nindex.after = \"tell\"\n\
                     [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n[archive]\n\
                     repository = \"s3:host/bucket\"\npassword_file = \"/secret\"\npassword_command = \"sh -c \
                     'id'\"\n";
         let expected = [
             "command sh -c ls",
+            "command fetch",
+            "command tell",
             "command sh -c 'id'",
             "repository s3:host/bucket",
             "password file /secret",

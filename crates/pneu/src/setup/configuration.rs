@@ -41,6 +41,18 @@ pub struct Configuration {
     pub stemming: Stemming,
     /// The command that shows long output on a terminal, for programs that have one; empty for none.
     pub pager: Option<String>,
+    /// The commands around an update of the index, for programs that run them.
+    pub hooks: Hooks,
+}
+
+/// Commands that are run before and after the index is updated, as the table `[index]` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hooks {
+    /// Before: it may fetch mail.
+    pub before: Option<String>,
+    /// After.
+    pub after: Option<String>,
 }
 
 /// Where mail is backed up to, as the table `[archive]` says.
@@ -154,6 +166,8 @@ struct Document {
     archive: Option<ArchiveConfiguration>,
     #[serde(default)]
     search: SearchTable,
+    #[serde(default)]
+    index: Hooks,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -215,8 +229,8 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         ..archive
     });
     let stemming = stemming(&document.search)?;
-    let Document { headers, pager, user: UserTable { addresses }, .. } = document;
-    Ok(Configuration { roots, trash, headers, addresses, archive, stemming, pager })
+    let Document { headers, pager, user: UserTable { addresses }, index: hooks, .. } = document;
+    Ok(Configuration { roots, trash, headers, addresses, archive, stemming, pager, hooks })
 }
 
 fn check_addresses(addresses: &[String]) -> Result<()> {
@@ -397,6 +411,15 @@ mod tests {
             let error = headers(names).unwrap_err();
             assert!(error.contains(part), "{names:?}: {error}");
         }
+    }
+
+    #[test]
+    fn commands_around_the_index_may_be_named() {
+        let hooks = |text: &str| parsed(text).map(|read| (read.hooks.before, read.hooks.after));
+        let text = "[index]\nbefore = \"mbsync -a\"\nafter = \"true\"\n";
+        assert_eq!(hooks(text), Ok((Some("mbsync -a".into()), Some("true".into()))));
+        assert_eq!(hooks(""), Ok((None, None)));
+        assert!(hooks("[index]\nduring = \"x\"\n").unwrap_err().contains("unknown field"));
     }
 
     #[test]

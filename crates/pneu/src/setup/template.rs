@@ -17,6 +17,11 @@ const BEGIN: &str = "\
 # The program that shows long output on a terminal, unless $PNEU_PAGER names one; \"\" for none.
 # pager = \"less -R\"
 
+# Commands that \"pneu index\" runs, without a shell: before it looks at the mail, and after that.
+# [index]
+# before = \"mbsync -a\"
+# after = \"notify-new-mail\"
+
 # Languages for which ~word finds other forms: ~detail also finds details and detailed. With stem_all, plain
 # words do so too, as in notmuch, except words in quotation marks or with a capital letter.
 # [search]
