@@ -61,4 +61,5 @@ mod threads;
 mod undelete;
 mod upgrade;
 mod view;
+mod watching;
 mod writers;

@@ -155,7 +155,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Values for which nothing can be offered: numbers, times, text, and what only an open repository knows.
-    const OPEN: [&str; 16] = [
+    const OPEN: [&str; 17] = [
         "AGE",
         "AMOUNT",
         "COMMAND",
@@ -168,6 +168,7 @@ mod tests {
         "NUMBERS",
         "PATTERN",
         "PERCENT",
+        "SECONDS",
         "TAG",
         "TAG[,TAG]",
         "TIME",

@@ -1,0 +1,95 @@
+//! Tests `pneu index --watch` and `pneu wait`, beside other commands.
+//!
+//! Input: a home whose mail changes. Output: what is printed, and exit codes. `crates/pneu/src/watching` tests
+//! what is noticed.
+
+use crate::support::{Home, end, letter};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+fn start(home: &Home, arguments: &[&str]) -> (Child, impl Iterator<Item = String>) {
+    let mut command = home.command(arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    (child, lines)
+}
+
+fn signal(child: &Child, name: &str) {
+    let done = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap();
+    assert!(done.success());
+}
+
+/// Delivers as mail programs do: the file is whole when it gets its place. Returns the path.
+fn deliver(home: &Home, folder: &str, name: &str, subject: &str) -> PathBuf {
+    let folder = home.folder(folder);
+    let (temporary, path) = (folder.join("tmp").join(name), folder.join("cur").join(name));
+    fs::write(&temporary, letter(name, subject, "a")).unwrap();
+    fs::rename(temporary, &path).unwrap();
+    path
+}
+
+/// Waits until the watch says on standard error that it has begun.
+fn has_begun(child: &mut Child) {
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("pneu: watching "), "{line}");
+}
+
+#[test]
+fn a_watch_follows_the_mail_until_a_signal_comes() {
+    let home = Home::indexed();
+    let (mut watch, mut lines) = start(&home, &["index", "--watch"]);
+    assert!(lines.next().unwrap().contains(" 0 added"));
+    has_begun(&mut watch);
+    deliver(&home, "", "later:2,", "Later");
+    assert_eq!(lines.next().unwrap(), "1 added, 0 moved, 0 changed, 0 gone");
+    assert!(home.good(&["find", "subject:later"]).contains("Later"));
+    // What other commands do is in step already, and they are not in each other's way.
+    home.good(&["flag", "+F", "--", "subject:later"]);
+    home.good(&["tag", "+x", "--", "subject:later"]);
+    deliver(&home, "new folder", "last:2,", "Last");
+    let added: Vec<String> = lines.by_ref().take(1).collect();
+    assert_eq!(added, ["1 added, 0 moved, 0 changed, 0 gone"]);
+    assert_eq!(home.good(&["count", "subject:last and maildir:\"/new folder\""]), "1\n");
+    signal(&watch, "TERM");
+    assert_eq!(end(watch).code, Some(143));
+    assert_eq!(home.good(&["check"]).lines().count(), 1);
+}
+
+#[test]
+fn a_watch_needs_no_reader_and_does_not_go_with_options_that_lose_mail() {
+    let home = Home::indexed();
+    let refused = home.pneu(&["index", "--watch", "--accept-loss"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let (mut watch, lines) = start(&home, &["index", "--watch"]);
+    has_begun(&mut watch);
+    // Nobody reads what it prints.
+    drop(lines);
+    let (mut wait, mut found) = start(&home, &["wait", "--format", "paths", "subject:second"]);
+    deliver(&home, "", "first:2,", "First");
+    for number in 0..1000 {
+        // The wait may begin after this message, and then ends at a later one.
+        let name = format!("second{number}:2,");
+        deliver(&home, "", &name, "Second message");
+        let wanted = format!("{}\n", number + 1);
+        let is_found = (0..10_000).any(|_| home.pneu(&["count", "subject:\"second message\""]).out == wanted);
+        assert!(is_found, "it is not indexed");
+        if wait.try_wait().unwrap().is_some() {
+            break;
+        }
+    }
+    assert!(found.next().unwrap().contains("/Mail/cur/second"));
+    assert_eq!(end(wait).code, Some(0));
+    signal(&watch, "INT");
+    assert_eq!(end(watch).code, Some(130));
+}
+
+#[test]
+fn a_wait_ends_when_its_time_is_up() {
+    let home = Home::indexed();
+    let waited = home.pneu(&["wait", "--timeout", "0", "subject:first"]);
+    assert_eq!((waited.code, waited.out.as_str(), waited.err.as_str()), (Some(1), "", ""));
+    assert_eq!(home.pneu(&["wait", "--timeout", "0", "date:nonsense"]).code, Some(2));
+}
