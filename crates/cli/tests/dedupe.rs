@@ -77,3 +77,28 @@ fn bytes_on_disk_decide_not_the_index() {
     let left = ["cur/4.x:2,FS", "cur/5.x:2,", "cur/6.x:2,", "cur/7.x:2,", "cur/9.x:2,FRS"];
     assert_eq!(files(&home, "in"), left);
 }
+
+#[test]
+fn a_link_is_no_duplicate_and_what_is_marked_for_deletion_does_not_stay() {
+    let home = Home::indexed();
+    home.folder("Trash");
+    let real = home.deliver("links", "40.s:2,S", &letter("40", "Linked", "the only file"));
+    std::os::unix::fs::symlink("40.s:2,S", real.with_file_name("41.s:2,FS")).unwrap();
+    fs::hard_link(&real, real.with_file_name("42.s:2,RS")).unwrap();
+    // `new` is `cur` under another name.
+    let twice = home.deliver("twice", "43.s:2,S", &letter("43", "Twice", "also the only file"));
+    let new = twice.parent().unwrap().with_file_name("new");
+    fs::remove_dir(&new).unwrap();
+    std::os::unix::fs::symlink("cur", new).unwrap();
+    for name in ["50.t:2,ST", "51.t:2,"] {
+        home.deliver("marked", name, &letter("50", "Marked", "two of them"));
+    }
+    home.good(&["index"]);
+    for folder in ["links", "twice"] {
+        let none = home.pneu(&["dedupe", folder]);
+        assert_eq!(none.code, Some(1), "{folder}: {none:?}");
+    }
+    assert!(real.exists() && twice.exists());
+    home.good(&["dedupe", "marked"]);
+    assert_eq!(files(&home, "marked"), ["cur/51.t:2,"]);
+}

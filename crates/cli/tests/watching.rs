@@ -1,7 +1,7 @@
 //! Tests `pneu index --watch` and `pneu wait`, beside other commands.
 //!
-//! Input: a home whose mail changes. Output: what is printed, and exit codes. `crates/pneu/src/watching` tests
-//! what is noticed.
+//! Input: a home whose mail changes. Output: what is printed, and exit codes. `crates/pneu/src/watching`
+//! tests what is noticed.
 
 use crate::support::{Home, end, letter};
 use std::fs;

@@ -7,7 +7,7 @@ use crate::alarm::Alarms;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -20,7 +20,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// What is of interest in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interest {
-    /// Names that appear and disappear.
+    /// Names that appear and disappear, and whose permissions change.
     Names,
     /// These, and files that were written.
     NamesAndContents,
@@ -60,8 +60,8 @@ pub struct Entry {
 /// What happened since the last report.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Names that appeared, disappeared or were written, in the order of events. One may be there several
-    /// times.
+    /// Names that appeared, disappeared, were written or got other permissions, in the order of events. One
+    /// may be there several times.
     pub entries: Vec<Entry>,
     /// Watched directories that were removed, moved or unmounted.
     pub gone: Vec<PathBuf>,
@@ -81,7 +81,8 @@ impl Report {
 pub struct Watcher {
     inotify: OwnedFd,
     alarms: Alarms,
-    directories: HashMap<i32, (PathBuf, Interest)>,
+    /// The paths of each watched directory, which may have several by symbolic links.
+    directories: HashMap<i32, Vec<(PathBuf, Interest)>>,
     buffer: Box<[MaybeUninit<u8>]>,
 }
 
@@ -112,27 +113,22 @@ impl Watcher {
         directories: impl IntoIterator<Item = (PathBuf, Interest)>,
     ) -> io::Result<Covered> {
         let mut covered = Covered::default();
-        let mut kept = HashSet::new();
+        let mut now: HashMap<i32, Vec<(PathBuf, Interest)>> = HashMap::new();
         for (path, interest) in directories {
             match inotify::add_watch(&self.inotify, &path, flags(interest)) {
                 Ok(descriptor) => {
-                    kept.insert(descriptor);
-                    self.directories.insert(descriptor, (path, interest));
+                    now.entry(descriptor).or_default().push((path, interest));
                 }
                 Err(Errno::NOSPC) => covered.left_out_count += 1,
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP | Errno::NAMETOOLONG) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        let inotify = &self.inotify;
-        self.directories.retain(|descriptor, _| {
-            let stays = kept.contains(descriptor);
-            if !stays {
-                // Its directory may be gone, and the watch with it.
-                let _ = inotify::remove_watch(inotify, *descriptor);
-            }
-            stays
-        });
+        for descriptor in self.directories.keys().filter(|descriptor| !now.contains_key(descriptor)) {
+            // Its directory may be gone, and the watch with it.
+            let _ = inotify::remove_watch(&self.inotify, *descriptor);
+        }
+        self.directories = now;
         covered.watched_count = self.directories.len();
         Ok(covered)
     }
@@ -190,7 +186,10 @@ impl std::fmt::Debug for Watcher {
 }
 
 fn flags(interest: Interest) -> WatchFlags {
+    // ATTRIB: what could not be read may be readable now. MASK_ADD: a directory may be there twice.
     let names = WatchFlags::CREATE
+        | WatchFlags::ATTRIB
+        | WatchFlags::MASK_ADD
         | WatchFlags::DELETE
         | WatchFlags::MOVE
         | WatchFlags::DELETE_SELF
@@ -204,20 +203,25 @@ fn flags(interest: Interest) -> WatchFlags {
 
 fn note(
     event: &inotify::Event<'_>,
-    directories: &mut HashMap<i32, (PathBuf, Interest)>,
+    directories: &mut HashMap<i32, Vec<(PathBuf, Interest)>>,
     report: &mut Report,
 ) {
     let events = event.events();
     if events.contains(ReadFlags::QUEUE_OVERFLOW) {
         report.is_uncertain = true;
     }
-    let directory = directories.get(&event.wd());
+    let paths = directories.get(&event.wd()).map(Vec::as_slice).unwrap_or_default();
     if events.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF | ReadFlags::UNMOUNT) {
-        report.gone.extend(directory.map(|(path, _)| path.clone()));
-    } else if let (Some((directory, interest)), Some(name)) = (directory, event.file_name()) {
+        report.gone.extend(paths.iter().map(|(path, _)| path.clone()));
+    } else if let Some(name) = event.file_name() {
         let is_directory = events.contains(ReadFlags::ISDIR);
-        let name = name.to_bytes().to_vec();
-        report.entries.push(Entry { directory: directory.clone(), interest: *interest, name, is_directory });
+        let name = name.to_bytes();
+        report.entries.extend(paths.iter().map(|(directory, interest)| Entry {
+            directory: directory.clone(),
+            interest: *interest,
+            name: name.to_vec(),
+            is_directory,
+        }));
     }
     if events.contains(ReadFlags::IGNORED) {
         // The kernel has removed the watch, and may give its number to another one.
@@ -268,6 +272,22 @@ mod tests {
         fs::create_dir(two.join("c")).unwrap();
         fs::remove_file(two.join("b")).unwrap();
         assert_eq!(names(&mut watcher, 5), ["one/a", "one/a", "two/b", "two/c/", "two/b"][..].to_vec());
+    }
+
+    #[test]
+    fn a_directory_with_two_paths_is_reported_under_both() {
+        let place = tempfile::tempdir().unwrap();
+        let [directory, link] = ["directory", "link"].map(|name| place.path().join(name));
+        fs::create_dir(&directory).unwrap();
+        std::os::unix::fs::symlink("directory", &link).unwrap();
+        let mut watcher = Watcher::new().unwrap();
+        watcher.cover([(directory.clone(), Interest::Names), (link, Interest::NamesAndContents)]).unwrap();
+        fs::create_dir(directory.join("a")).unwrap();
+        assert_eq!(names(&mut watcher, 2), ["directory/a/", "link/a/"]);
+        // So are permissions.
+        fs::set_permissions(directory.join("a"), std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .unwrap();
+        assert_eq!(names(&mut watcher, 2), ["directory/a/", "link/a/"]);
     }
 
     #[test]

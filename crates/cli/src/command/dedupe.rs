@@ -11,8 +11,9 @@ use terminal::command_line::Run;
 /// Move duplicate files of a folder to the trash
 ///
 /// Files are duplicates if they are in the same folder and have the same bytes. The bytes on disk are
-/// compared before anything is moved. The file with the most flags stays; of several, the oldest. Messages
-/// that read the same but came over different ways have different bytes, and stay.
+/// compared before anything is moved. A file that is not marked for deletion stays; of several, the one with
+/// the most flags, then the oldest. Links to a file are no duplicates of it. Messages that read the same but
+/// came over different ways have different bytes, and stay.
 ///
 /// "pneu undo" moves them back.
 #[derive(Debug, Args)]

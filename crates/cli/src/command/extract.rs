@@ -97,6 +97,10 @@ struct Line<'a> {
     path: Option<String>,
 }
 
+/// Problems of a message that say that a part may not be what was sent, besides those of what was cut.
+const PROBLEMS_OF_PARTS: [&str; 4] =
+    ["multipart-unclosed", "transfer-unknown", "transfer-damaged", "smime-damaged"];
+
 impl Run<Session> for Arguments {
     /// Runs the command.
     ///
@@ -134,7 +138,8 @@ impl Arguments {
         let list = parts.list()?;
         let names = file_names(&list);
         let mut read = Outcome::Done;
-        for problem in parts.problems().iter().filter(|problem| problem.kind().starts_with("cut")) {
+        let concerns_parts = |kind: &str| kind.starts_with("cut") || PROBLEMS_OF_PARTS.contains(&kind);
+        for problem in parts.problems().iter().filter(|problem| concerns_parts(problem.kind())) {
             output::complain(problem);
             read = Outcome::Partly;
         }

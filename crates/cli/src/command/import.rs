@@ -132,6 +132,12 @@ impl Arguments {
             }
             output.finish()?;
         }
+        if imported.other_count > 0 {
+            let others = count(imported.other_count, "file");
+            output::complain(format!(
+                "{others} of the directories are no mail that is known, and were left out"
+            ));
+        }
         if imported.is_interrupted {
             output::complain(INTERRUPTED);
             return Ok(Outcome::Interrupted);

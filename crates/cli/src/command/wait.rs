@@ -21,13 +21,12 @@ use terminal::command_line::Run;
 /// Returns as soon as a query matches messages that it did not match before, and lists these. Without a
 /// query, every message matches. It notices what "pneu index --watch", "pneu deliver" or any other command
 /// adds, moves, flags or tags, but does not look at the mail itself. It uses no processor time while nothing
-/// happens.
+/// happens. What comes between two waits is not reported by the second one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu wait from:ana && notify-send 'Mail from Ana'
   pneu wait --timeout 60 subject:'your code' --format paths
-  while pneu wait tag:inbox; do :; done
 
 Exit code 1: the time was up.")]
 pub(crate) struct Arguments {

@@ -95,7 +95,8 @@ fn is_user_file(name: &str) -> bool {
 
 fn is_action_file(name: &str) -> bool {
     let number = name.strip_suffix(BESIDE).unwrap_or(name).strip_suffix(".json");
-    name == "lock" || number.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+    ["lock", "import.lock"].contains(&name)
+        || number.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_text_file(name: &str) -> bool {

@@ -28,15 +28,33 @@ enum Form {
     Text,
 }
 
+/// Which lines `From ` an mbox has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separators {
+    /// Those of known programs. Text may have other ones.
+    Known,
+    /// Any: text has none, because they are quoted there, or even the first one is of no known program.
+    Any,
+}
+
+impl Separators {
+    /// Returns which lines an mbox has that begins with this one.
+    pub(super) fn after(first: &[u8]) -> Separators {
+        if form(first) == Form::Text { Separators::Any } else { Separators::Known }
+    }
+}
+
 /// Returns whether `bytes`, from the beginning of a line, begin with a line that begins a message. Two whole
 /// lines of bytes are enough.
-pub(super) fn begins_message(bytes: &[u8], is_after_empty_line: bool) -> bool {
+pub(super) fn begins_message(bytes: &[u8], is_after_empty_line: bool, separators: Separators) -> bool {
     if !bytes.starts_with(FROM) {
         return false;
     }
     let Some((line, rest)) = first_line(bytes) else { return false };
+    let is_any = separators == Separators::Any && is_after_empty_line;
     match form(line) {
-        Form::Text => false,
+        Form::Text => is_any && begins_header(rest),
+        Form::Dated(_) if is_any => true,
         Form::Bare => is_after_empty_line && begins_header(rest),
         Form::Dated(_) if is_after_empty_line => {
             begins_header(rest) || is_empty_line(rest) || rest.is_empty()
@@ -178,7 +196,7 @@ mod tests {
     #[test]
     fn text_begins_no_message() {
         let after = |line: &str, next: &str, is_after_empty: bool| {
-            begins_message(format!("{line}\n{next}").as_bytes(), is_after_empty)
+            begins_message(format!("{line}\n{next}").as_bytes(), is_after_empty, Separators::Known)
         };
         let dated = "From ana Mon Jan  5 10:00:00 2004";
         for (line, next, after_empty, after_text) in [
@@ -202,5 +220,24 @@ mod tests {
         }
         let long = format!("From {}@x Mon Jan  5 10:00:00 2004", "a".repeat(LINE_BYTES_MAX));
         assert!(!after(&long, "Subject: x\n", true));
+    }
+
+    #[test]
+    fn unusual_lines_begin_messages_where_the_first_one_is_unusual_or_text_has_none() {
+        for line in
+            ["From a@b 2024-01-01T10:20:30Z", "From a@b Mo Jan  1 10:20:30 2024", "From MAILER-DAEMON"]
+        {
+            assert_eq!(Separators::after(line.as_bytes()), Separators::Any, "{line}");
+            let begins = |next: &str, is_after_empty| {
+                begins_message(format!("{line}\n{next}").as_bytes(), is_after_empty, Separators::Any)
+            };
+            assert!(begins("Subject: x\n", true) && !begins("Subject: x\n", false), "{line}");
+            assert!(!begins("we went home\n", true), "{line}");
+        }
+        let dated = "From ana Mon Jan  5 10:00:00 2004";
+        assert_eq!(Separators::after(dated.as_bytes()), Separators::Known);
+        let odd = format!("{dated}\nSubject : x\n");
+        assert!(begins_message(odd.as_bytes(), true, Separators::Any));
+        assert!(!begins_message(odd.as_bytes(), true, Separators::Known));
     }
 }

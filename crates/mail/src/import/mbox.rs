@@ -7,7 +7,7 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::import::from_line::{self, FROM, LINE_BYTES_MAX, begins_message};
+use crate::import::from_line::{self, FROM, LINE_BYTES_MAX, Separators, begins_message};
 use crate::import::window::Window;
 use std::io::{self, Read};
 
@@ -42,6 +42,7 @@ pub enum Dialect {
 pub struct Mbox<R> {
     window: Window<R>,
     dialect: Dialect,
+    separators: Separators,
     has_begun: bool,
     /// Every message so far has a Content-Length that is right.
     has_lengths: bool,
@@ -82,7 +83,11 @@ enum Quotes {
 impl<R: Read> Mbox<R> {
     /// Begins to read.
     pub fn new(reader: R, dialect: Dialect) -> Mbox<R> {
-        Mbox { window: Window::new(reader), dialect, has_begun: false, has_lengths: true }
+        let separators = match dialect {
+            Dialect::Mboxo | Dialect::Mboxrd | Dialect::Mboxcl => Separators::Any,
+            Dialect::Any | Dialect::Mboxcl2 => Separators::Known,
+        };
+        Mbox { window: Window::new(reader), dialect, separators, has_begun: false, has_lengths: true }
     }
 
     /// Reads the next message, and gives it to `take` in pieces. Returns `None` at the end. Messages without
@@ -123,7 +128,14 @@ impl<R: Read> Mbox<R> {
             self.window.take(length);
         }
         let bytes = self.window.look(LOOK_BYTES)?;
-        if bytes.is_empty() || bytes.starts_with(FROM) {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if bytes.starts_with(FROM) {
+            let first = from_line::first_line(bytes).map_or(bytes, |(line, _)| line);
+            if Separators::after(first) == Separators::Any {
+                self.separators = Separators::Any;
+            }
             return Ok(());
         }
         let what = "it does not begin with a line \"From \", as an mbox does";
@@ -251,7 +263,7 @@ impl<R: Read> Mbox<R> {
         let bytes = self.window.look(LOOK_BYTES)?.get(skipped..).unwrap_or_default();
         Ok(match bytes {
             [] => Line::Next,
-            [b'F', ..] if begins_message(bytes, held.is_some()) => Line::Next,
+            [b'F', ..] if begins_message(bytes, held.is_some(), self.separators) => Line::Next,
             [b'\n' | b'\r', ..] => empty_line(bytes).map_or(Line::Plain, Line::Empty),
             [b'>', ..] if is_quoted(bytes, quotes) => Line::Quoted,
             _ => Line::Plain,
@@ -304,7 +316,7 @@ impl<R: Read> Mbox<R> {
         for _ in 0..2 {
             rest = rest.get(empty_line(rest).unwrap_or_default()..).unwrap_or_default();
         }
-        if !rest.is_empty() && !begins_message(rest, true) {
+        if !rest.is_empty() && !begins_message(rest, true, self.separators) {
             return Ok(false);
         }
         let inner = memchr::memmem::find_iter(body, b"\nFrom ").filter_map(|place| {
@@ -312,7 +324,7 @@ impl<R: Read> Mbox<R> {
             let before = before.strip_suffix(b"\r").unwrap_or(before);
             let is_after_empty = before.is_empty() || before.ends_with(b"\n");
             let at = body.get(place.saturating_add(1)..)?;
-            begins_message(at, is_after_empty).then_some(at)
+            begins_message(at, is_after_empty, self.separators).then_some(at)
         });
         // A body of ten million lines "From " shall not take hours.
         const INNER_COUNT_MAX: usize = 1000;

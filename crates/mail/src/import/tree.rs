@@ -92,6 +92,9 @@ fn search(directory: &Path, folder: &mut Vec<String>, tree: &mut MailTree) -> Re
                 tree.problems.push(error);
             }
             folder.pop();
+        } else {
+            // Links are not followed.
+            tree.other_count = tree.other_count.saturating_add(1);
         }
     }
     Ok(())

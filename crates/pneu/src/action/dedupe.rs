@@ -10,13 +10,16 @@ use crate::action::plan::{Action, Plan};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use index::{FoundFile, Inventory, StoredFile, StoredFolder, Subdirectory};
+use mail::Flags;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+
+use std::collections::{BTreeMap, HashSet};
 use work::Progress;
 
 impl Host {
     /// Returns which files [`Host::dedupe`] would move to the trash, and where. Of files with the same bytes
-    /// the one with the most flags stays; of these one in `cur`, and then the oldest.
+    /// one that is not marked for deletion stays; of these the one with the most flags, then one in `cur`,
+    /// and then the oldest.
     ///
     /// # Errors
     /// There is no such folder, or no trash; a file cannot be read.
@@ -73,9 +76,17 @@ fn duplicates_in(inventory: &Inventory, folder: &StoredFolder) -> Result<Vec<Fou
     for mut files in by_content.into_values().filter(|files| files.len() > 1) {
         files.sort_by_cached_key(rank);
         let mut kept: Vec<FoundFile> = Vec::new();
+        // One file may be there twice, by a symbolic link, a link to its directory, or a hard link. It is no
+        // duplicate of itself, and without it a link would lead nowhere.
+        let mut seen = HashSet::new();
         for file in files {
-            // A file that is compressed in another way has other bytes. One that changed or is gone has none.
             let path = file.path();
+            let mut is_file =
+                |stat: &mail::FileStat| !stat.is_link() && seen.insert((stat.device, stat.inode));
+            if !mail::stat_entry(&path).is_ok_and(|stat| is_file(&stat)) {
+                continue;
+            }
+            // A file that is compressed in another way has other bytes. One that changed or is gone has none.
             let is_same = |other: &FoundFile| mail::have_same_bytes(&other.path(), &path).unwrap_or(false);
             if kept.iter().any(is_same) {
                 duplicates.push(file);
@@ -88,8 +99,11 @@ fn duplicates_in(inventory: &Inventory, folder: &StoredFolder) -> Result<Vec<Fou
     Ok(duplicates)
 }
 
-/// Returns what decides which of some equal files stays: the lowest.
-fn rank(file: &FoundFile) -> (Reverse<usize>, bool, i64, Vec<u8>) {
-    let flag_count = mail::parse_name(&file.name).flags.letters().count();
-    (Reverse(flag_count), file.subdirectory == Subdirectory::New, file.mtime_ns, file.name.clone())
+/// Returns what decides which of some equal files stays: the lowest. One that is marked for deletion stays
+/// only if all are: a mail program removes it next.
+fn rank(file: &FoundFile) -> (bool, Reverse<usize>, bool, i64, Vec<u8>) {
+    let flags = mail::parse_name(&file.name).flags;
+    let is_deleted = flags.contains(Flags::TRASHED);
+    let is_new = file.subdirectory == Subdirectory::New;
+    (is_deleted, Reverse(flags.letters().count()), is_new, file.mtime_ns, file.name.clone())
 }

@@ -19,6 +19,8 @@ const DIRECTORY: &str = "actions";
 const LOCK: &str = "lock";
 /// The ending of an action's file.
 const ENDING: &str = ".json";
+/// The lock of whoever imports.
+const IMPORT_LOCK: &str = "import.lock";
 /// How many digits the number in a file's name has.
 const DIGIT_COUNT: usize = 12;
 /// The version of the format.
@@ -99,6 +101,17 @@ pub(super) struct Log<'a> {
     environment: &'a Environment,
     directory: PathBuf,
     _lock: Lock,
+}
+
+/// Takes the lock of imports. Two of them would both find a message missing, and store it twice.
+///
+/// # Errors
+/// Another import holds it; it cannot be made.
+pub(crate) fn lock_imports(environment: &Environment) -> Result<Lock> {
+    let directory = environment.user_directory().join(DIRECTORY);
+    let disk = environment.disk.as_ref();
+    disk.create_directory(&directory).map_err(index_error)?;
+    disk.lock(&directory.join(IMPORT_LOCK), &environment.holder, Wait::Refuse).map_err(index_error)
 }
 
 impl<'a> Log<'a> {

@@ -19,4 +19,5 @@ pub use carry_out::LeftAlone;
 pub(crate) use deliver::create;
 pub use deliver::{DeliverOptions, Delivered};
 pub use log::Kind;
+pub(crate) use log::lock_imports;
 pub use plan::{Action, Plan, PlannedStep};

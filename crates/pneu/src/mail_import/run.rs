@@ -2,7 +2,7 @@
 //!
 //! Input: what the user named. Output: what was done. Each step is in a file of its own.
 
-use crate::action::LeftAlone;
+use crate::action::{LeftAlone, lock_imports};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::mail_import::known::Known;
@@ -36,6 +36,10 @@ impl Host {
             index::check_tag(tag)
                 .map_err(|what| Error::Index(index::Error::Tag { tag: tag.clone(), what }))?;
         }
+        let _lock = match options.is_dry {
+            true => None,
+            false => Some(lock_imports(&self.settings().environment)?),
+        };
         progress.stage(Stage::Import);
         let sources = sources::find(inputs, options.is_flat)?;
         let targets = self.targets(folder, sources.folders(), options)?;

@@ -4,8 +4,8 @@
 //! Input: roots. Output: directories. Writes nothing.
 
 use index::Root;
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 use watch::{Covered, Interest, Watcher};
 
 /// The directories below some roots.
@@ -15,6 +15,8 @@ pub(super) struct Directories {
     pub folder_count: usize,
     /// Each directory with what is of interest there.
     pub watched: Vec<(PathBuf, Interest)>,
+    /// The directories above the roots.
+    pub above: BTreeSet<PathBuf>,
     /// Roots with a directory on a file system that does not give events for all changes, and its name.
     pub remote: Vec<(PathBuf, &'static str)>,
 }
@@ -25,9 +27,9 @@ pub(super) fn find(roots: &[Root]) -> Directories {
     for root in roots {
         let listed = mail::find_folders(&root.path).unwrap_or_default();
         found.folder_count += listed.folders.len();
-        // Of a root that is not there, the directory above it tells when it appears.
-        let above = if listed.directories.is_empty() { root.path.parent() } else { None };
-        found.watched.extend(above.map(|above| (above.to_owned(), Interest::Names)));
+        // They tell when the root, or a directory on the way to it, is moved, replaced or mounted.
+        let above = root.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
+        found.above.extend(above.map(Path::to_owned));
         let directories = listed.directories.iter().map(|path| mail::join(&root.path, path));
         found.watched.extend(directories.map(|path| (path, Interest::Names)));
         let mut devices = HashSet::new();
@@ -50,5 +52,6 @@ pub(super) fn cover(watcher: &mut Watcher, directories: &Directories) -> std::io
     let of = |wanted: Interest| {
         directories.watched.iter().filter(move |(_, interest)| *interest == wanted).cloned()
     };
-    watcher.cover(of(Interest::NamesAndContents).chain(of(Interest::Names)))
+    let above = directories.above.iter().map(|path| (path.clone(), Interest::Names));
+    watcher.cover(of(Interest::NamesAndContents).chain(of(Interest::Names)).chain(above))
 }

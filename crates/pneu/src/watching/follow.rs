@@ -7,9 +7,8 @@
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::watching::cover::{Directories, cover, find};
-use crate::watching::todo::Todo;
+use crate::watching::todo::{Todo, Watched};
 use index::{Mode, Root, Summary, UpdateOptions};
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use watch::{Covered, Refused, Watcher};
@@ -24,6 +23,10 @@ const COLLECT_MANY: Duration = Duration::from_millis(40);
 /// Whether many come: if the last pass ended less than this ago.
 const SOON: Duration = Duration::from_millis(200);
 
+/// The longest time for which changes are collected because passes over everything take long.
+const COLLECT_MAX: Duration = Duration::from_secs(2);
+/// How long a pass that failed is not tried again, whatever happens.
+const RETRY: Duration = Duration::from_secs(5);
 /// How often directories are found and watched until nothing changes in between.
 const COVERED_COUNT_MAX: usize = 20;
 
@@ -76,7 +79,7 @@ pub enum FollowNote {
 /// What is watched.
 struct Followed {
     watcher: Option<Watcher>,
-    directories: HashSet<PathBuf>,
+    watched: Watched,
     /// Whether the kernel does not tell of all changes.
     is_partial: bool,
     /// What was noted last, so that it is noted once.
@@ -84,28 +87,32 @@ struct Followed {
 }
 
 impl Host {
-    /// Keeps the index in step with the mail in `roots` until `progress` asks to stop. Begins with a pass of
-    /// these options; later ones are lazy. A pass that fails is tried again.
+    /// Keeps the index in step with the mail until `progress` asks to stop. The roots are those of
+    /// [`Host::roots_to_index`] with those `given`. Begins with a pass of these options; later ones are lazy.
+    /// A pass that fails is tried again.
     ///
     /// # Errors
     /// The first pass fails; [`Error::Cancelled`].
     pub fn follow_mail(
         &self,
-        roots: &[Root],
+        given: &[Root],
         options: &UpdateOptions,
         progress: &dyn Progress,
         observer: &dyn FollowObserver,
     ) -> Result<()> {
         let mut followed = Followed::new(observer);
-        followed.cover(roots, observer);
-        observer.updated(&self.update(roots, options, progress)?);
+        let mut roots = self.roots_to_follow(given).unwrap_or_else(|| given.to_vec());
+        followed.cover(&roots, observer);
+        observer.updated(&self.update(&roots, options, progress)?);
         let lazy = UpdateOptions { mode: Mode::Lazy, ..options.clone() };
         let (mut looked, mut ended) = (Instant::now(), Instant::now());
-        let mut fails = false;
+        let (mut fails, mut longest) = (false, Duration::ZERO);
         loop {
             let is_due = followed.is_partial || fails;
-            let todo =
-                followed.collect(is_due.then(|| LOOK.saturating_sub(looked.elapsed())), ended, observer);
+            let many = if ended.elapsed() < SOON { COLLECT_MANY } else { COLLECT };
+            let collects = if fails { RETRY } else { many.max(longest.min(COLLECT_MAX)) };
+            let timeout = is_due.then(|| LOOK.saturating_sub(looked.elapsed()));
+            let todo = followed.collect(timeout, collects, observer);
             if progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
@@ -114,10 +121,15 @@ impl Host {
                 continue;
             }
             let done = if is_everything || fails {
-                followed.cover(roots, observer);
                 looked = Instant::now();
-                self.update(roots, &lazy, progress)
+                // Another process may have added one.
+                roots = self.roots_to_follow(given).unwrap_or(roots);
+                followed.cover(&roots, observer);
+                let done = self.update(&roots, &lazy, progress);
+                longest = looked.elapsed();
+                done
             } else {
+                longest = Duration::ZERO;
                 self.update_places(&todo.places, &lazy, progress)
             };
             ended = Instant::now();
@@ -128,6 +140,13 @@ impl Host {
                 Err(error) => observer.notes(FollowNote::Failed(error)),
             }
         }
+    }
+}
+
+impl Host {
+    /// Returns the roots as they are now, if that can be told.
+    fn roots_to_follow(&self, given: &[Root]) -> Option<Vec<Root>> {
+        self.roots_to_index(&self.index_state().ok()?, given).ok()
     }
 }
 
@@ -144,7 +163,7 @@ impl Followed {
                 None
             }
         };
-        Followed { watcher, directories: HashSet::new(), is_partial: true, noted: None }
+        Followed { watcher, watched: Watched::default(), is_partial: true, noted: None }
     }
 
     /// Watches the directories of the roots as they are now.
@@ -161,7 +180,10 @@ impl Followed {
             found = now;
         }
         self.is_partial = self.watcher.is_none() || covered.left_out_count > 0 || !found.remote.is_empty();
-        self.directories = found.watched.iter().map(|(path, _)| path.clone()).collect();
+        self.watched = Watched {
+            roots: roots.iter().map(|root| root.path.clone()).collect(),
+            directories: found.watched.iter().map(|(path, _)| path.clone()).collect(),
+        };
         let now = Some((found, covered));
         if self.noted != now {
             let before = std::mem::replace(&mut self.noted, now);
@@ -202,12 +224,12 @@ impl Followed {
         }
     }
 
-    /// Waits for changes, for at most `timeout`, and collects those that come soon after the first one.
-    /// Returns nothing after the time, or after a signal.
+    /// Waits for changes, for at most `timeout`, and collects those that come within `collects` of the first
+    /// one. Returns nothing after the time, or after a signal.
     fn collect(
         &mut self,
         timeout: Option<Duration>,
-        last_pass: Instant,
+        collects: Duration,
         observer: &dyn FollowObserver,
     ) -> Todo {
         let mut todo = Todo::default();
@@ -216,9 +238,8 @@ impl Followed {
         if todo.is_empty() {
             return todo;
         }
-        let collected = if last_pass.elapsed() < SOON { COLLECT_MANY } else { COLLECT };
         let first = Instant::now();
-        while let Some(left) = collected.checked_sub(first.elapsed()).filter(|left| !left.is_zero()) {
+        while let Some(left) = collects.checked_sub(first.elapsed()).filter(|left| !left.is_zero()) {
             self.add_next(&mut todo, Some(left));
         }
         todo
@@ -229,7 +250,7 @@ impl Followed {
             return std::thread::sleep(timeout.unwrap_or(LOOK));
         };
         match watcher.wait(timeout) {
-            Ok(report) => todo.add(&report, &self.directories),
+            Ok(report) => todo.add(&report, &self.watched),
             // Without it, lazy passes go on.
             Err(_) => (self.watcher, self.is_partial) = (None, true),
         }

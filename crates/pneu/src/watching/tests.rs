@@ -1,10 +1,10 @@
 //! A host that follows a mailbox while other programs change it.
 
-use super::todo::Todo;
+use super::todo::{Todo, Watched};
 use super::{FollowNote, FollowObserver};
 use crate::{Host, Root, Settings, Summary, UpdateOptions, View};
 use index::Places;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Fixture {
     }
 
     fn at(&self, path: &str) -> PathBuf {
-        self.place.path().join("Mail").join(path)
+        self.place.path().join("above/Mail").join(path)
     }
 
     /// Delivers as mail programs do: the file is whole when it gets its place.
@@ -132,6 +132,12 @@ fn what_other_programs_do_is_in_the_index_soon() {
         fixture.expect(&passes, &files);
         fixture.rename("old/below/cur/5.a:2,", "old/below/cur/5.a:2,F");
         fixture.expect(&passes, &[files[0], files[1], files[2], "old/below/cur/5.a:2,F"]);
+        // The directory above the root goes, and comes back.
+        let (place, away) = (fixture.place.path().join("above"), fixture.place.path().join("away"));
+        fs::rename(&place, &away).unwrap();
+        fs::rename(&away, &place).unwrap();
+        fixture.rename("old/below/cur/5.a:2,F", "old/below/cur/5.a:2,FS");
+        fixture.expect(&passes, &[files[0], files[1], files[2], "old/below/cur/5.a:2,FS"]);
         // What is excluded is out of the index.
         fs::write(fixture.at("old/.noindex"), "").unwrap();
         fixture.expect(&passes, &files[..2]);
@@ -188,7 +194,8 @@ fn entry(directory: &str, interest: Interest, name: &str, is_directory: bool) ->
 
 #[test]
 fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
-    let known: HashSet<PathBuf> = ["/m/a".into(), "/m/link".into()].into();
+    let directories = ["/m", "/m/a", "/m/link"].map(PathBuf::from).into();
+    let known = Watched { roots: vec!["/m".into(), "/home/ana/mail".into()], directories };
     let todo = |report: &Report| {
         let mut todo = Todo::default();
         todo.add(report, &known);
@@ -206,6 +213,8 @@ fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
         entry("/m/a/cur", contents, ".hidden", false),
         entry("/m/a/cur", contents, "directory", true),
         entry("/m/a", names, "dovecot-uidlist.lock", false),
+        entry("/home", names, "bo", true),
+        entry("/home/ana", names, "file", false),
         Report::default(),
     ] {
         assert!(todo(&report).is_empty(), "{report:?}");
@@ -215,6 +224,9 @@ fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
         entry("/m/a", names, ".noindex", false),
         entry("/m/a", names, ".noupdate", false),
         entry("/m", names, "link", false),
+        entry("/home", names, "ana", true),
+        // A root that is a link leads elsewhere now.
+        entry("/home/ana", names, "mail", false),
         Report { gone: vec!["/m/a/cur".into()], ..Report::default() },
         Report { is_uncertain: true, ..Report::default() },
     ] {

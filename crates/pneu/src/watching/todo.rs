@@ -8,6 +8,15 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use watch::{Interest, Report};
 
+/// What is watched.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Watched {
+    /// The roots.
+    pub roots: Vec<PathBuf>,
+    /// Directories in the roots.
+    pub directories: HashSet<PathBuf>,
+}
+
 /// What a pass has to look at.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Todo {
@@ -23,12 +32,16 @@ impl Todo {
         !self.is_everything && self.places.is_empty()
     }
 
-    /// Adds what happened. `directories` are those that are watched.
-    pub(super) fn add(&mut self, report: &Report, directories: &HashSet<PathBuf>) {
+    /// Adds what happened.
+    pub(super) fn add(&mut self, report: &Report, watched: &Watched) {
         self.is_everything |= report.is_uncertain || !report.gone.is_empty();
         for entry in &report.entries {
             let path = mail::join(&entry.directory, &entry.name);
             match entry.interest {
+                // Above the roots, only what leads to them matters.
+                Interest::Names if !watched.directories.contains(&entry.directory) => {
+                    self.is_everything |= watched.roots.iter().any(|root| root.starts_with(&path));
+                }
                 // In `cur` and `new`, names that begin with a dot are no messages.
                 Interest::NamesAndContents if entry.is_directory || entry.name.starts_with(b".") => {}
                 Interest::NamesAndContents => self.places.add_file(&path),
@@ -40,7 +53,7 @@ impl Todo {
                     self.is_everything |= entry.is_directory
                         || mail::is_folder_setting(&entry.name)
                         // Other files come and go all the time, such as Dovecot's locks.
-                        || directories.contains(&path)
+                        || watched.directories.contains(&path)
                         || is_link();
                 }
             }

@@ -32,13 +32,20 @@ impl Host {
         let directories =
             [environment.index_directory(), environment.user_directory(), environment.data.clone()];
         let mut watcher = Watcher::new().ok();
-        if let Some(watcher) = &mut watcher {
-            // Covered before the first look, so that no commit is missed.
-            let _ = watcher.cover(directories.map(|path| (path, Interest::NamesAndContents)));
-        }
+        // Covered before each look, so that no commit is missed, and none in a directory that is new.
+        let cover = |watcher: &mut Option<Watcher>| {
+            let wanted = directories.iter().map(|path| (path.clone(), Interest::NamesAndContents));
+            let covered = watcher.as_mut().and_then(|watcher| watcher.cover(wanted).ok());
+            // The directories of the index and of all data are there.
+            if covered.is_none_or(|covered| covered.left_out_count > 0 || covered.watched_count < 2) {
+                *watcher = None;
+            }
+        };
+        cover(&mut watcher);
         let mut known = self.newest_view()?.matching(query)?;
         let end = timeout.map(|timeout| Instant::now() + timeout);
         loop {
+            cover(&mut watcher);
             let view = self.newest_view()?;
             let mut found = view.matching(query)?;
             if found.bound() < known.bound() {

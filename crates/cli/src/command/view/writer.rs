@@ -89,7 +89,9 @@ impl Writer {
         }
         for (text, events) in &calendars {
             let new: Vec<Event<'_>> = events.iter().map(Event::new).collect();
-            if matches!(self.how.format, Format::Plain | Format::Html) && !new.is_empty() {
+            // Where all header fields are shown, events are not.
+            let shows_events = fields.is_none() && matches!(self.how.format, Format::Plain | Format::Html);
+            if shows_events && !new.is_empty() {
                 record.leave_out_calendar(text);
             }
             // Some programs send an invitation twice: as a form of the text, and attached.
