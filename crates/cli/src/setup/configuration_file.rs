@@ -18,10 +18,10 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<bool> {
     write_as("configuration", path, text)
 }
 
-/// Writes a file of this kind as [`write`] does.
+/// Writes a file of this kind as [`write()`] does.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub(crate) fn write_as(kind: &str, path: &Path, text: &str) -> Result<bool> {
     let shown = path.display();
     if let Some(directory) = path.parent() {

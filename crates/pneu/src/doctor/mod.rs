@@ -51,14 +51,14 @@ pub enum Finding {
         /// Bytes that should be free.
         wanted_bytes: u64,
     },
-    /// Files and directories of mail that cannot be read, at most [`UNREADABLE_SHOWN_MAX`], each with the
+    /// Files and directories of mail that cannot be read, at most 20, each with the
     /// reason.
     Unreadable(Vec<(PathBuf, String)>),
     /// Files that have the same message as another file of their folder.
     Duplicates {
         /// How many files.
         file_count: u64,
-        /// The folders that have any, at most [`DUPLICATES_SHOWN_MAX`].
+        /// The folders that have any, at most 5.
         folders: Vec<PathBuf>,
     },
     /// Directories of mail, and how many directories the system lets a user watch.
