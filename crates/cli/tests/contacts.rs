@@ -4,7 +4,6 @@
 //! are stored.
 
 use crate::support::Home;
-use std::fs;
 
 /// Returns a home with mail of three people, a list and the user.
 fn home() -> Home {
@@ -26,9 +25,7 @@ fn home() -> Home {
         );
         home.deliver("", &format!("{number}:2,S"), text.as_bytes());
     }
-    let directory = home.path().join(".config/pneu");
-    fs::create_dir_all(&directory).unwrap();
-    fs::write(directory.join("config.toml"), "[user]\naddresses = [\"ana@example.org\"]\n").unwrap();
+    home.configure("[user]\naddresses = [\"ana@example.org\"]\n");
     home.first_index();
     home
 }

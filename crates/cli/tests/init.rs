@@ -173,11 +173,8 @@ fn units_of_systemd_are_written_once_and_start_this_program() {
 #[test]
 fn commands_of_the_configuration_run_before_and_after_the_index() {
     let home = Home::indexed();
-    let configuration = home.path().join(".config/pneu/config.toml");
-    fs::create_dir_all(configuration.parent().unwrap()).unwrap();
     let said = |before: &str, after: &str| {
-        let text = format!("[index]\nbefore = {before:?}\nafter = {after:?}\n");
-        fs::write(&configuration, text).unwrap();
+        home.configure(&format!("[index]\nbefore = {before:?}\nafter = {after:?}\n"));
         let mut command = home.command(&["index"]);
         run(command.env("RESTIC_PASSWORD", "secret"))
     };

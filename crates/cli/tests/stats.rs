@@ -3,7 +3,6 @@
 //! Input: a small mailbox. Output: what is printed. Does not depend on how figures are made.
 
 use crate::support::Home;
-use std::fs;
 
 fn home() -> Home {
     let home = Home::new();
@@ -14,9 +13,7 @@ fn home() -> Home {
     put("1:2,S", "\"a,b\" <bo@example.org>", "1", "Date: 1 Mar 2024 10:00:00 +0000\n");
     put("2:2,S", "ana@example.org", "2", "Date: 1 Mar 2024 13:00:00 +0000\nIn-Reply-To: <1@x>\n");
     put("3:2,S", "=1+1@x.example", "3", "Date: 1 Mar 2025 10:00:00 +0000\n");
-    let directory = home.path().join(".config/pneu");
-    fs::create_dir_all(&directory).unwrap();
-    fs::write(directory.join("config.toml"), "[user]\naddresses = [\"ana@example.org\"]\n").unwrap();
+    home.configure("[user]\naddresses = [\"ana@example.org\"]\n");
     home.first_index();
     home
 }

@@ -165,6 +165,13 @@ impl Home {
         run.out
     }
 
+    /// Writes the configuration.
+    pub(crate) fn configure(&self, text: &str) {
+        let directory = self.path().join(".config/pneu");
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("config.toml"), text).unwrap();
+    }
+
     /// Indexes for the first time.
     pub(crate) fn first_index(&self) -> String {
         self.good(&["index", "--maildir", "Mail"])

@@ -126,20 +126,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn part(number: usize, mime: &str, name: &str, role: PartRole) -> PartInfo {
-        PartInfo {
-            number,
-            depth: 0,
-            mime: mime.into(),
-            name: name.into(),
-            subject: String::new(),
-            size_bytes: Some(0),
-            role,
-            is_message: false,
-            is_damaged: false,
-        }
-    }
+    use crate::parts::testing::part;
 
     fn parts() -> Vec<PartInfo> {
         vec![

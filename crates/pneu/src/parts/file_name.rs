@@ -147,17 +147,7 @@ mod tests {
     use mail::PartRole;
 
     fn part(number: usize, mime: &str, name: &str) -> PartInfo {
-        PartInfo {
-            number,
-            depth: 0,
-            mime: mime.into(),
-            name: name.into(),
-            subject: String::new(),
-            size_bytes: Some(0),
-            role: PartRole::Attached,
-            is_message: false,
-            is_damaged: false,
-        }
+        crate::parts::testing::part(number, mime, name, PartRole::Attached)
     }
 
     fn names(names: &[&str]) -> Vec<String> {

@@ -7,6 +7,9 @@ mod choose;
 mod file_name;
 mod save;
 
+#[cfg(test)]
+mod testing;
+
 pub use choose::{Besides, Choice, NumberList};
 pub use file_name::file_names;
 pub use save::{PartError, Saved, save_part};
