@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mail::{
-    Address, Compression, Context, LargeMessage, Links, MessageParts, PartRead, calendar_events, limits,
+    Address, Compression, Context, LargeMessage, Links, MessageParts, PartRead, limits, read_calendar,
     parse,
 };
 use std::path::Path;
@@ -38,7 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     assert_eq!(mail::Message { links: mail::LinkList::default(), ..linked }, message);
     parts(bytes);
-    for event in calendar_events(&String::from_utf8_lossy(bytes)) {
+    for event in read_calendar(&String::from_utf8_lossy(bytes)).events {
         assert!(event.guests.len() <= limits::GUEST_COUNT_MAX);
         assert!(event.summary.len() <= limits::NAME_BYTES_MAX);
     }

@@ -71,3 +71,23 @@ fn what_is_no_invitation_stays_as_it_is() {
     assert!(!view(&[], &nested).contains("Event:"), "the invitation is that of another message");
     assert!(view(&["--part", "2"], &nested).contains("Event:"));
 }
+
+#[test]
+fn what_the_lines_do_not_say_stays_readable() {
+    let only = |lines: &str| {
+        let calendar =
+            format!("BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Lunch\n{lines}\nEND:VEVENT\nEND:VCALENDAR\n");
+        view(&[], &format!("Subject: x\nContent-Type: text/calendar\n\n{calendar}"))
+    };
+    let said = only("DESCRIPTION:The code is 4711.\\nBring a pen.");
+    assert!(
+        said.contains("Description: The code is 4711. Bring a pen.\n") && !said.contains("VEVENT"),
+        "{said}"
+    );
+    for lines in
+        ["DTSTART:2024-03-05 at noon", "EXDATE:20240305T120000", "DESCRIPTION:a\nDESCRIPTION:the code"]
+    {
+        let kept = only(lines);
+        assert!(kept.contains("Event: Lunch\n") && kept.contains(lines), "{kept}");
+    }
+}

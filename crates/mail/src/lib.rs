@@ -25,7 +25,7 @@ pub use body::alternatives::PreferredAlternative;
 pub use body::attachments::{Attachment, PartRole};
 pub use body::html_part::html_part;
 pub use body::read::OtherForm;
-pub use calendar::event::{CalendarEvent, Guest, Moment, MomentZone, calendar_events};
+pub use calendar::event::{Calendar, CalendarEvent, Guest, Moment, MomentZone, read_calendar};
 pub use error::{Error, Result};
 pub use extract::info::PartInfo;
 pub use extract::parts::{MessageParts, PartRead, PartText};

@@ -7,11 +7,12 @@
 use crate::recurrence::in_words;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, ToSpan, Zoned};
+use jiff::{Span, ToSpan, Zoned};
 use mail::{CalendarEvent, Guest, Moment, MomentZone};
 use serde::Serialize;
 use std::num::NonZeroUsize;
 
+const DAY_SECONDS: i64 = 86_400;
 /// The form of a date.
 const DAY: &str = "%a, %d %b %Y";
 
@@ -21,6 +22,12 @@ pub struct Event<'a> {
     method: &'a str,
     summary: &'a str,
     location: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    comment: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    url: &'a str,
     status: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<When<'a>>,
@@ -73,6 +80,9 @@ impl<'a> Event<'a> {
             method: &event.method,
             summary: &event.summary,
             location: &event.location,
+            description: &event.description,
+            comment: &event.comment,
+            url: &event.url,
             status: &event.status,
             start,
             end,
@@ -101,6 +111,8 @@ impl<'a> Event<'a> {
         ];
         lines.extend(self.guests.iter().map(|guest| ("Guest", guest.shown())));
         lines.extend(self.guests_left_out.map(|count| ("Guest", format!("and {count} more"))));
+        let texts = [("Link", self.url), ("Comment", self.comment), ("Description", self.description)];
+        lines.extend(texts.map(|(label, text)| (label, text.to_owned())));
         lines
     }
 
@@ -109,9 +121,12 @@ impl<'a> Event<'a> {
         let Some(start) = &self.start else {
             return self.end.as_ref().map(|end| format!("until {}", end.shown(zone))).unwrap_or_default();
         };
-        let Some(end) = self.end.as_ref().filter(|end| end.civil >= start.civil) else {
+        let Some(end) = self.end.as_ref().filter(|end| !end.is_before(start)) else {
             return start.shown(zone);
         };
+        if !start.is_day && end.zone != start.zone {
+            return format!("{} to {}", start.shown(zone), end.shown(zone));
+        }
         if start.is_day {
             // The end is the day after the last one.
             let last = end.civil.date().checked_sub(1.day()).unwrap_or(end.civil.date());
@@ -174,9 +189,21 @@ impl<'a> When<'a> {
         When { stated: civil.to_string(), zone, unix, civil, is_day: false, zoned }
     }
 
-    /// Returns the moment so many seconds later.
+    /// Returns whether this is before another moment: of zones that are known, whatever their clocks show.
+    fn is_before(&self, other: &When<'_>) -> bool {
+        match (self.unix, other.unix) {
+            (Some(this), Some(other)) => this < other,
+            _ => self.civil < other.civil,
+        }
+    }
+
+    /// Returns the moment so many seconds later. Whole days are days of the calendar, which may have an hour
+    /// more or less.
     fn later(&self, seconds: i64) -> Option<When<'a>> {
-        let duration = SignedDuration::from_secs(seconds);
+        let duration = match (seconds.checked_rem(DAY_SECONDS)?, seconds.checked_div(DAY_SECONDS)?) {
+            (0, days) => Span::new().try_days(days).ok()?,
+            _ => Span::new().try_seconds(seconds).ok()?,
+        };
         if self.is_day {
             let civil = self.civil.checked_add(duration).ok()?;
             return Some(When { stated: civil.date().to_string(), civil, ..self.clone() });
@@ -252,7 +279,7 @@ mod tests {
 
     fn lines(event: &str, zone: &str) -> String {
         let text = format!("BEGIN:VCALENDAR\nMETHOD:REQUEST\n{ZONE}BEGIN:VEVENT\n{event}\nEND:VEVENT\n");
-        let events = mail::calendar_events(&text);
+        let events = mail::read_calendar(&text).events;
         let shown = Event::new(&events[0]).lines(&TimeZone::posix(zone).unwrap());
         let shown: Vec<String> = shown
             .into_iter()
@@ -278,7 +305,7 @@ mod tests {
         let event = "SUMMARY:Lunch\nLOCATION:Room 7\nDTSTART:20240305T113000Z\nDTEND:20240305T130000Z\n\
             ORGANIZER;CN=Ana:mailto:ana@example.org\nATTENDEE;PARTSTAT=ACCEPTED:mailto:bo@example.org\n\
             ATTENDEE;CN=Cy;PARTSTAT=NEEDS-ACTION:mailto:cy@example.org\nSTATUS:CANCELLED\n\
-            RRULE:FREQ=WEEKLY;COUNT=3";
+            RRULE:FREQ=WEEKLY;COUNT=3\nDESCRIPTION:Bring\\nthe key\nCOMMENT:late";
         insta::assert_snapshot!(lines(event, "XXX-01:00"), @r"
         Invitation: request, cancelled
         Event: Lunch
@@ -288,6 +315,9 @@ mod tests {
         Organizer: Ana <ana@example.org>
         Guest: bo@example.org (accepted)
         Guest: Cy <cy@example.org> (no answer)
+        Comment: late
+        Description: Bring
+        the key
         ");
     }
 
@@ -312,6 +342,25 @@ mod tests {
     }
 
     #[test]
+    fn an_end_in_another_zone_is_shown_in_that_zone() {
+        let flight = |end: &str| when(&format!("DTSTART;TZID=Europe/Berlin:20240705T100000\n{end}"), "CET-2");
+        assert_eq!(
+            flight("DTEND;TZID=Europe/London:20240705T110000"),
+            "Fri, 05 Jul 2024 10:00 (Europe/Berlin) to Fri, 05 Jul 2024 11:00 (Europe/London), \
+             here Fri, 05 Jul 2024 12:00"
+        );
+        assert_eq!(
+            flight("DTEND:20240705T093000Z"),
+            "Fri, 05 Jul 2024 10:00 (Europe/Berlin) to Fri, 05 Jul 2024 09:30 (UTC), \
+             here Fri, 05 Jul 2024 11:30"
+        );
+        assert_eq!(flight("DTEND:20240705T070000Z"), "Fri, 05 Jul 2024 10:00 (Europe/Berlin)");
+        // The clock is put forward in between.
+        let day = when("DTSTART;TZID=Europe/Berlin:20240330T120000\nDURATION:P1D", "CET-1");
+        assert!(day.contains("to Sun, 31 Mar 2024 12:00 (Europe/Berlin)"), "{day}");
+    }
+
+    #[test]
     fn whole_days_end_before_their_end() {
         let days = |end: &str| when(&format!("DTSTART;VALUE=DATE:20240305\n{end}"), "UTC0");
         assert_eq!(days("DTEND;VALUE=DATE:20240306"), "Tue, 05 Mar 2024");
@@ -324,7 +373,7 @@ mod tests {
     #[test]
     fn an_event_is_an_object() {
         let text = "BEGIN:VEVENT\nSUMMARY:x\nDTSTART:20240305T120000Z\nEND:VEVENT\n";
-        let events = mail::calendar_events(text);
+        let events = mail::read_calendar(text).events;
         assert_eq!(
             serde_json::to_string(&Event::new(&events[0])).unwrap(),
             r#"{"method":"","summary":"x","location":"","status":"","start":{"stated":"2024-03-05T12:00:00","zone":"UTC","unix":1709640000},"recurrence":"","guests":[]}"#

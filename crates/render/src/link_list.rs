@@ -9,6 +9,7 @@ use linkify::{LinkFinder, LinkKind};
 use mail::limits::LINK_BYTES_MAX;
 use serde::Serialize;
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 
 /// Most targets that are listed of one message.
 const TARGET_COUNT_MAX: usize = 10_000;
@@ -31,8 +32,8 @@ impl LinkLine<'_> {
 }
 
 /// Returns the targets of all links, in the order of the text, each once and as one word. Targets that differ
-/// only in a slash at the end count as one.
-pub fn link_targets(record: &Record<'_>) -> Vec<String> {
+/// only in a slash at the end count as one. Also returns how many more links there are: too many for a list.
+pub fn link_targets(record: &Record<'_>) -> (Vec<String>, usize) {
     let text = record.text.unwrap_or_default();
     let mut found: Vec<(usize, &str)> = record.links.iter().map(|link| (start(link), link.target)).collect();
     let mut finder = LinkFinder::new();
@@ -48,7 +49,11 @@ pub fn link_targets(record: &Record<'_>) -> Vec<String> {
     found.sort_by_key(|(start, _)| *start);
     let mut known = HashSet::new();
     let is_new = |target: &&str| known.insert(target.strip_suffix('/').unwrap_or(target).to_owned());
-    found.iter().map(|(_, target)| *target).filter(is_new).take(TARGET_COUNT_MAX).map(on_one_line).collect()
+    let mut targets: Vec<&str> = found.iter().map(|(_, target)| *target).filter(is_new).collect();
+    let more = targets.len().saturating_sub(TARGET_COUNT_MAX);
+    targets.truncate(TARGET_COUNT_MAX);
+    let left_out = record.links_left_out.map_or(0, NonZeroUsize::get).saturating_add(more);
+    (targets.into_iter().map(on_one_line).collect(), left_out)
 }
 
 /// Returns where the text of a link begins.
@@ -64,7 +69,11 @@ mod tests {
     fn targets(message: &str) -> Vec<String> {
         let context = Context { links: Links::Listed, ..Context::new(0) };
         let message = mail::parse(message.as_bytes(), &context);
-        link_targets(&Record::from_mail(&message, &[0; 32], 0, (Vec::new(), Vec::new())))
+        all(&message).0
+    }
+
+    fn all(message: &mail::Message) -> (Vec<String>, usize) {
+        link_targets(&Record::from_mail(message, &[0; 32], 0, (Vec::new(), Vec::new())))
     }
 
     #[test]
@@ -94,7 +103,12 @@ mod tests {
         assert_eq!(targets(html), ["x:a%20b\u{fffd}"]);
         let many: String =
             (0..TARGET_COUNT_MAX + 5).map(|number| format!("https://e.example/{number}\n")).collect();
-        assert_eq!(targets(&format!("Subject: x\n\n{many}")).len(), TARGET_COUNT_MAX);
+        let context = Context { links: Links::Listed, ..Context::new(0) };
+        let (found, more) = all(&mail::parse(format!("Subject: x\n\n{many}").as_bytes(), &context));
+        assert_eq!((found.len(), more), (TARGET_COUNT_MAX, 5));
+        let html = "<a href=https://a/>four</a> ".repeat(mail::limits::LINK_COUNT_MAX + 3);
+        let html = format!("Content-Type: text/html\n\n{html}");
+        assert_eq!(all(&mail::parse(html.as_bytes(), &context)).1, 3);
         let long = format!("Subject: x\n\nhttps://e.example/{}\n", "x".repeat(LINK_BYTES_MAX));
         assert_eq!(targets(&long), [""; 0]);
     }

@@ -297,7 +297,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Leaves out calendar data at the end of the text: its events are shown instead.
+    /// Leaves out calendar data at the end of the text: its events say all of it.
     pub fn leave_out_calendar(&mut self, calendar: &str) {
         let calendar = calendar.trim().replace("\r\n", "\n");
         if let Some(rest) = self.text.and_then(|text| text.trim_end().strip_suffix(&calendar)) {

@@ -20,6 +20,8 @@ pub(super) struct ContentLine {
     parameters: Vec<(String, String)>,
     /// The value as it is written.
     pub(super) value: String,
+    /// Whether the line is too long, and the rest of it is left out.
+    pub(super) is_cut: bool,
 }
 
 impl ContentLine {
@@ -45,19 +47,21 @@ impl ContentLine {
     }
 }
 
-/// Returns the lines of a text.
-pub(super) fn content_lines(text: &str) -> impl Iterator<Item = ContentLine> {
+/// Returns the lines of a text that are not empty; `None` for one that is no line of a calendar.
+pub(super) fn content_lines(text: &str) -> impl Iterator<Item = Option<ContentLine>> {
     let mut lines = text.lines().peekable();
     std::iter::from_fn(move || {
-        let mut whole = lines.next()?.trim_end_matches('\r').to_owned();
+        let mut whole = lines.find(|line| !line.trim().is_empty())?.trim_end_matches('\r').to_owned();
+        let mut is_cut = false;
         while let Some(folded) = lines.next_if(|line| line.starts_with([' ', '\t'])) {
             if whole.len().saturating_add(folded.len()) <= LINE_BYTES_MAX {
                 whole.extend(folded.chars().skip(1).filter(|character| *character != '\r'));
+            } else {
+                is_cut = true;
             }
         }
-        Some(parse(&whole))
+        Some(parse(&whole).map(|line| ContentLine { is_cut, ..line }))
     })
-    .flatten()
 }
 
 fn parse(line: &str) -> Option<ContentLine> {
@@ -77,7 +81,7 @@ fn parse(line: &str) -> Option<ContentLine> {
         rest = next;
     }
     let value = rest.strip_prefix(':')?.to_owned();
-    Some(ContentLine { name: name.to_ascii_uppercase(), parameters, value })
+    Some(ContentLine { name: name.to_ascii_uppercase(), parameters, value, is_cut: false })
 }
 
 /// Reads the value of a parameter, and returns the rest of the line: from a semicolon or colon on.
@@ -112,7 +116,7 @@ mod tests {
     use super::*;
 
     fn lines(text: &str) -> Vec<ContentLine> {
-        content_lines(text).collect()
+        content_lines(text).flatten().collect()
     }
 
     #[test]
@@ -139,7 +143,11 @@ mod tests {
     #[test]
     fn a_line_has_a_limit() {
         let long = format!("A:x\n{}", format!(" {}\n", "y".repeat(1000)).repeat(1000));
-        assert!(lines(&long)[0].value.len() <= LINE_BYTES_MAX);
+        assert!(lines(&long)[0].value.len() <= LINE_BYTES_MAX && lines(&long)[0].is_cut);
+        assert_eq!(
+            content_lines("A:x\n\nno line\n").map(|line| line.is_some()).collect::<Vec<_>>(),
+            [true, false]
+        );
         let many = format!("A{}:x", ";P=1".repeat(1000));
         assert_eq!(lines(&many)[0].parameters.len(), PARAMETER_COUNT_MAX);
     }

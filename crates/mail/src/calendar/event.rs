@@ -12,6 +12,35 @@ use crate::limits::{CALENDAR_BYTES_MAX, EVENT_COUNT_MAX, GUEST_COUNT_MAX, NAME_B
 
 /// Levels of components that are told apart.
 const COMPONENT_DEPTH_MAX: usize = 16;
+/// Bytes of a description or a comment.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+/// Properties of calendars and events that say nothing to a person. So do those that begin with `X-`.
+const SILENT: [&str; 12] = [
+    "CALSCALE",
+    "CLASS",
+    "CREATED",
+    "DTSTAMP",
+    "LAST-MODIFIED",
+    "PRIORITY",
+    "PRODID",
+    "REQUEST-STATUS",
+    "SEQUENCE",
+    "TRANSP",
+    "UID",
+    "VERSION",
+];
+/// What programs write into reminders, in lower case.
+const REMINDERS: [&str; 4] = ["", "reminder", "this is an event reminder", "default mozilla description"];
+
+/// What was read of calendar data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Calendar {
+    /// The events and tasks, [`EVENT_COUNT_MAX`] at most.
+    pub events: Vec<CalendarEvent>,
+    /// Whether they have all that the data says to a person. If not, the data must be shown, too: nobody may
+    /// hide something from the reader of a message.
+    pub is_whole: bool,
+}
 
 /// An event or a task of a calendar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +51,12 @@ pub struct CalendarEvent {
     pub summary: String,
     /// Its place.
     pub location: String,
+    /// What else there is to say of it.
+    pub description: String,
+    /// A remark, such as why somebody cannot come.
+    pub comment: String,
+    /// Where there is more of it.
+    pub url: String,
     /// When it begins.
     pub start: Option<Moment>,
     /// When it ends; of a task, when it is due.
@@ -84,18 +119,30 @@ pub enum MomentZone {
     },
 }
 
-/// Returns the events and tasks of a calendar part, [`EVENT_COUNT_MAX`] at most.
+/// Reads the events and tasks of a calendar part.
 #[must_use]
-pub fn calendar_events(text: &str) -> Vec<CalendarEvent> {
-    let text = cut(text, CALENDAR_BYTES_MAX);
+pub fn read_calendar(whole: &str) -> Calendar {
+    let text = cut(whole, CALENDAR_BYTES_MAX);
     let zones = Zones::read(text);
-    let mut reader = Reader { zones: &zones, open: Vec::new(), method: String::new(), events: Vec::new() };
+    let mut reader = Reader {
+        zones: &zones,
+        open: Vec::new(),
+        method: String::new(),
+        events: Vec::new(),
+        is_whole: text.len() == whole.len(),
+    };
     for line in content_lines(text) {
-        reader.line(&line);
+        match line {
+            Some(line) => {
+                reader.is_whole &= !line.is_cut;
+                reader.line(&line);
+            }
+            None => reader.is_whole = false,
+        }
     }
-    let Reader { method, mut events, .. } = reader;
+    let Reader { method, mut events, is_whole, .. } = reader;
     events.iter_mut().for_each(|event| event.method.clone_from(&method));
-    events
+    Calendar { events, is_whole }
 }
 
 struct Reader<'z> {
@@ -104,6 +151,7 @@ struct Reader<'z> {
     open: Vec<String>,
     method: String,
     events: Vec<CalendarEvent>,
+    is_whole: bool,
 }
 
 impl Reader<'_> {
@@ -112,7 +160,10 @@ impl Reader<'_> {
         match line.name.as_str() {
             "BEGIN" if self.open.len() < COMPONENT_DEPTH_MAX => {
                 let component = value.to_ascii_uppercase();
-                if is_event(&component) && self.events.len() <= EVENT_COUNT_MAX {
+                if is_event(&component) {
+                    // The one beyond the limit only takes what is its own.
+                    self.is_whole &= self.events.len() < EVENT_COUNT_MAX;
+                    self.events.truncate(EVENT_COUNT_MAX);
                     self.events.push(CalendarEvent::default());
                 }
                 self.open.push(component);
@@ -122,35 +173,80 @@ impl Reader<'_> {
                 if let Some(place) = self.open.iter().rposition(|component| *component == ended) {
                     self.open.truncate(place);
                 }
-                // The one beyond the limit only took what was its own.
                 if is_event(&ended) {
                     self.events.truncate(EVENT_COUNT_MAX);
                 }
             }
             "METHOD" if self.open.len() <= 1 => self.method = word(value),
-            _ if self.open.last().is_some_and(|component| is_event(component)) => self.property(line),
-            _ => {}
+            name => {
+                let is_said = match self.open.last().map_or("", String::as_str) {
+                    component if is_event(component) => self.property(line),
+                    "VALARM" => !matches!(name, "SUMMARY" | "DESCRIPTION") || self.is_reminder(line),
+                    "VTIMEZONE" | "STANDARD" | "DAYLIGHT" => name != "COMMENT",
+                    "VCALENDAR" => false,
+                    _ => {
+                        self.is_whole = false;
+                        true
+                    }
+                };
+                self.is_whole &= is_said || SILENT.contains(&name) || name.starts_with("X-");
+            }
         }
     }
 
-    fn property(&mut self, line: &ContentLine) {
-        let Some(event) = self.events.last_mut() else { return };
+    /// Takes what a line says of an event. Returns whether it was taken as a whole.
+    fn property(&mut self, line: &ContentLine) -> bool {
+        let Some(event) = self.events.last_mut() else { return false };
         let moment = || Moment::read(&line.value, line.parameter("TZID"), self.zones);
         match line.name.as_str() {
-            "SUMMARY" => event.summary = line.text(NAME_BYTES_MAX),
-            "LOCATION" => event.location = line.text(NAME_BYTES_MAX),
-            "STATUS" => event.status = word(&line.value),
-            "DTSTART" => event.start = moment(),
-            "DTEND" | "DUE" => event.end = moment(),
-            "DURATION" => event.duration_seconds = duration(&line.value),
-            "RECURRENCE-ID" => event.occurrence = moment(),
-            "RRULE" => event.recurrence = cut(line.value.trim(), NAME_BYTES_MAX).to_owned(),
-            "ORGANIZER" => event.organizer = Some(Guest { answer: String::new(), ..guest(line) }),
-            "ATTENDEE" if event.guests.len() < GUEST_COUNT_MAX => event.guests.push(guest(line)),
-            "ATTENDEE" => event.guests_left_out = event.guests_left_out.saturating_add(1),
-            _ => {}
+            "SUMMARY" => take(&mut event.summary, line, NAME_BYTES_MAX),
+            "LOCATION" => take(&mut event.location, line, NAME_BYTES_MAX),
+            "DESCRIPTION" => take(&mut event.description, line, TEXT_BYTES_MAX),
+            "COMMENT" => take(&mut event.comment, line, TEXT_BYTES_MAX),
+            "URL" => take(&mut event.url, line, NAME_BYTES_MAX),
+            "STATUS" => {
+                event.status = word(&line.value);
+                true
+            }
+            "DTSTART" => set(&mut event.start, moment()),
+            "DTEND" | "DUE" => set(&mut event.end, moment()),
+            "DURATION" => set(&mut event.duration_seconds, duration(&line.value)),
+            "RECURRENCE-ID" => set(&mut event.occurrence, moment()),
+            "RRULE" => take(&mut event.recurrence, line, NAME_BYTES_MAX),
+            "ORGANIZER" => set(&mut event.organizer, Some(Guest { answer: String::new(), ..guest(line) })),
+            "ATTENDEE" if event.guests.len() < GUEST_COUNT_MAX => {
+                event.guests.push(guest(line));
+                true
+            }
+            "ATTENDEE" => {
+                event.guests_left_out = event.guests_left_out.saturating_add(1);
+                true
+            }
+            _ => false,
         }
     }
+
+    /// Returns whether the text of an alarm is that of a program, or the title of its event.
+    fn is_reminder(&self, line: &ContentLine) -> bool {
+        let text = line.text(NAME_BYTES_MAX);
+        REMINDERS.contains(&text.to_ascii_lowercase().as_str())
+            || self.events.last().is_some_and(|event| event.summary == text)
+    }
+}
+
+/// Takes a text. Returns whether it is whole, and the first of its kind.
+fn take(place: &mut String, line: &ContentLine, bytes_max: usize) -> bool {
+    let is_first = place.is_empty();
+    *place = line.text(bytes_max);
+    is_first && line.text(usize::MAX).len() == place.len()
+}
+
+/// Sets a value. Returns whether there is one, and it is the first of its kind.
+fn set<T>(place: &mut Option<T>, value: Option<T>) -> bool {
+    let is_first = place.is_none();
+    let is_there = value.is_some();
+    *place = value;
+    is_first && is_there
 }
 
 fn is_event(component: &str) -> bool {
@@ -193,7 +289,7 @@ impl Moment {
         let zone = match zone.trim() {
             _ if is_utc => MomentZone::Utc,
             "" => MomentZone::Floating,
-            name => MomentZone::Named { name: cut(name, 128).to_owned(), rules: zones.rules(name) },
+            name => MomentZone::Named { name: cut(name, 128).to_owned(), rules: zones.rules(name, value) },
         };
         Some(Moment { year: i16::try_from(year).ok()?, month: narrow(month)?, day: narrow(day)?, time, zone })
     }
@@ -245,7 +341,7 @@ mod tests {
 
     #[test]
     fn an_invitation_is_read() {
-        let [event] = calendar_events(INVITATION).try_into().unwrap();
+        let [event] = read_calendar(INVITATION).events.try_into().unwrap();
         assert_eq!((event.method.as_str(), event.summary.as_str()), ("request", "Lunch, and more"));
         let start = event.start.unwrap();
         assert_eq!((start.year, start.month, start.day, start.time), (2024, 3, 5, Some((12, 30, 0))));
@@ -257,6 +353,38 @@ mod tests {
         let guest = &event.guests[0];
         assert_eq!((guest.address.as_str(), guest.answer.as_str()), ("bo@example.org", "needs-action"));
         assert_eq!((event.recurrence.as_str(), event.status.as_str()), ("FREQ=WEEKLY;COUNT=3", "confirmed"));
+    }
+
+    #[test]
+    fn what_is_not_taken_is_told() {
+        let is_whole = |lines: &str| {
+            let text =
+                format!("BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\n{lines}\nEND:VEVENT\nEND:VCALENDAR\n");
+            read_calendar(&text).is_whole
+        };
+        assert!(read_calendar(&INVITATION.replace("SUMMARY:not this", "DESCRIPTION:REMINDER")).is_whole);
+        for lines in [
+            "SUMMARY:x\nDESCRIPTION:y\nCOMMENT:z\nURL:https://example.org/\nUID:1\nX-OTHER:2",
+            "DTSTART:20240305\nDTEND:20240306\nRRULE:FREQ=DAILY",
+            "SUMMARY:x\nBEGIN:VALARM\nDESCRIPTION:x\nEND:VALARM",
+        ] {
+            assert!(is_whole(lines), "{lines}");
+        }
+        for lines in [
+            "SUMMARY:x\nSUMMARY:y",
+            "DTSTART:2024-03-05",
+            "DURATION:1H",
+            "EXDATE:20240305",
+            "BEGIN:VALARM\nDESCRIPTION:the password is 4711\nEND:VALARM",
+            "BEGIN:VJOURNAL\nSUMMARY:x\nEND:VJOURNAL",
+            "text that is no property",
+            &format!("SUMMARY:{}", "x".repeat(NAME_BYTES_MAX + 1)),
+        ] {
+            assert!(!is_whole(lines), "{lines}");
+        }
+        let many = "BEGIN:VEVENT\nSUMMARY:x\nEND:VEVENT\n".repeat(EVENT_COUNT_MAX + 1);
+        assert!(!read_calendar(&many).is_whole);
+        assert!(!read_calendar("BEGIN:VCALENDAR\nNAME:x\n").is_whole);
     }
 
     #[test]
@@ -288,13 +416,13 @@ mod tests {
     #[test]
     fn everything_has_a_limit() {
         let event = "BEGIN:VEVENT\nSUMMARY:x\nEND:VEVENT\n".repeat(EVENT_COUNT_MAX + 5);
-        assert_eq!(calendar_events(&event).len(), EVENT_COUNT_MAX);
+        assert_eq!(read_calendar(&event).events.len(), EVENT_COUNT_MAX);
         let guests = format!("BEGIN:VEVENT\n{}", "ATTENDEE:mailto:a@b\n".repeat(GUEST_COUNT_MAX + 3));
-        let [event] = calendar_events(&guests).try_into().unwrap();
+        let [event] = read_calendar(&guests).events.try_into().unwrap();
         assert_eq!((event.guests.len(), event.guests_left_out), (GUEST_COUNT_MAX, 3));
         let deep = "BEGIN:X\n".repeat(100_000);
-        assert_eq!(calendar_events(&deep), []);
+        assert_eq!(read_calendar(&deep).events, []);
         let long = format!("BEGIN:VEVENT\nSUMMARY:{}", "ä".repeat(10_000));
-        assert!(calendar_events(&long)[0].summary.len() <= NAME_BYTES_MAX);
+        assert!(read_calendar(&long).events[0].summary.len() <= NAME_BYTES_MAX);
     }
 }

@@ -26,6 +26,8 @@ struct Zone {
 struct Observance {
     /// The first time that it began, as text that sorts by time.
     since: String,
+    /// Whether single days are stated, besides a rule or instead of one.
+    has_days: bool,
     /// Seconds east of Greenwich.
     offset: Option<i32>,
     rule: String,
@@ -36,7 +38,7 @@ impl Zones {
     pub(super) fn read(text: &str) -> Zones {
         let mut zones: Vec<Zone> = Vec::new();
         let (mut is_zone, mut open) = (false, None);
-        for line in content_lines(text) {
+        for line in content_lines(text).flatten() {
             let value = line.value.trim();
             match (line.name.as_str(), value.to_ascii_uppercase().as_str(), &mut open) {
                 ("BEGIN", "VTIMEZONE", _) => {
@@ -60,6 +62,7 @@ impl Zones {
                 }
                 ("DTSTART", _, Some(observance)) => observance.since = cut(value, 32).to_owned(),
                 ("TZOFFSETTO", _, Some(observance)) => observance.offset = offset(value),
+                ("RDATE", _, Some(observance)) => observance.has_days = true,
                 ("RRULE", rule, Some(observance)) => observance.rule = cut(rule, 256).to_owned(),
                 _ => {}
             }
@@ -67,9 +70,9 @@ impl Zones {
         Zones(zones)
     }
 
-    /// Returns the rules of the zone with this name.
-    pub(super) fn rules(&self, name: &str) -> Option<String> {
-        self.0.iter().find(|zone| zone.name == cut(name, 128)).and_then(Zone::rules)
+    /// Returns the rules of the zone with this name, if they are those of this time: `20240305T150000`.
+    pub(super) fn rules(&self, name: &str, time: &str) -> Option<String> {
+        self.0.iter().find(|zone| zone.name == cut(name, 128)).and_then(|zone| zone.rules(time))
     }
 }
 
@@ -82,11 +85,16 @@ impl Zone {
         }
     }
 
-    fn rules(&self) -> Option<String> {
+    fn rules(&self, time: &str) -> Option<String> {
         let standard = self.standard.as_ref()?;
         let mut rules = format!("AAA{}", west(standard.offset?));
-        // Daylight saving time that has ended for good has no rule.
-        if let Some(daylight) = self.daylight.as_ref().filter(|daylight| !daylight.rule.is_empty()) {
+        let both = [Some(standard), self.daylight.as_ref()];
+        // Those known are the latest. A time before them has others, and a rule may have ended since.
+        let holds = |observance: &Observance| {
+            !observance.has_days && !observance.rule.contains("UNTIL=") && *observance.since <= *time
+        };
+        both.into_iter().flatten().all(holds).then_some(())?;
+        if let Some(daylight) = &self.daylight {
             let (begin, end) = (daylight.change()?, standard.change()?);
             rules.push_str(&format!("BBB{},{begin},{end}", west(daylight.offset?)));
         }
@@ -140,7 +148,8 @@ mod tests {
     use super::*;
 
     fn rules(observances: &str) -> Option<String> {
-        Zones::read(&format!("BEGIN:VTIMEZONE\nTZID:Z\n{observances}END:VTIMEZONE\n")).rules("Z")
+        Zones::read(&format!("BEGIN:VTIMEZONE\nTZID:Z\n{observances}END:VTIMEZONE\n"))
+            .rules("Z", "20240705T120000")
     }
 
     fn observance(kind: &str, since: &str, offset: &str, rule: &str) -> String {
@@ -174,6 +183,16 @@ mod tests {
         for offset in ["", "0100", "+1", "+99999", "+2500", "+é000"] {
             assert_eq!(rules(&observance("STANDARD", "19700101T000000", offset, "")), None, "{offset}");
         }
-        assert_eq!(Zones::read("BEGIN:VTIMEZONE\nTZID:Z\n").rules("Y"), None);
+        assert_eq!(Zones::read("BEGIN:VTIMEZONE\nTZID:Z\n").rules("Y", "20240705T120000"), None);
+        let summer = "RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU";
+        for daylight in [
+            // One summer only; one that is over; one that is not yet; one with single days.
+            observance("DAYLIGHT", "20070311T020000", "-0400", ""),
+            observance("DAYLIGHT", "20070311T020000", "-0400", &format!("{summer};UNTIL=20100101T000000Z")),
+            observance("DAYLIGHT", "20250311T020000", "-0400", summer),
+            observance("DAYLIGHT", "20070311T020000", "-0400", &format!("{summer}\nRDATE:20240310T020000")),
+        ] {
+            assert_eq!(rules(&[&*daylight, &*standard].concat()), None, "{daylight}");
+        }
     }
 }

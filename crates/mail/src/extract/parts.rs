@@ -114,9 +114,9 @@ impl<'a> MessageParts<'a> {
     }
 
     /// Returns every field of the message's header, in its order: the name as it is written, and the decoded
-    /// value on one line.
+    /// value on one line. Also returns whether that is not all: there are too many fields, or a long one.
     #[must_use]
-    pub fn header_fields(&self) -> Vec<(String, String)> {
+    pub fn header_fields(&self) -> (Vec<(String, String)>, bool) {
         let mut problems = Problems::default();
         let fallback = self.fallback();
         let block = split(skip_envelope(&self.header));
@@ -124,7 +124,8 @@ impl<'a> MessageParts<'a> {
             let value = decode_value(before(field.value, LIST_BYTES_MAX), fallback, &mut problems);
             (String::from_utf8_lossy(field.name).into_owned(), value)
         };
-        block.fields.iter().map(field).collect()
+        let is_cut = block.is_cut || block.fields.iter().any(|field| field.value.len() > LIST_BYTES_MAX);
+        (block.fields.iter().map(field).collect(), is_cut)
     }
 
     /// Returns the charset of text that names none.

@@ -64,13 +64,16 @@ fn every_part_is_numbered_and_read() {
 fn every_header_field_is_decoded() {
     let message =
         "From x\nTo: =?utf-8?q?Gr=C3=BC?=\n =?utf-8?q?n?= <a@b>\nx-Odd:\tone\n two\nTo: c@d\n\ntext";
-    let fields = MessageParts::of_bytes(message.as_bytes()).header_fields();
+    let (fields, is_cut) = MessageParts::of_bytes(message.as_bytes()).header_fields();
+    assert!(!is_cut);
     let fields: Vec<(&str, &str)> =
         fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert_eq!(fields, [("To", "Grün <a@b>"), ("x-Odd", "one two"), ("To", "c@d")]);
     let mut large = LargeMessage::of_bytes(message.as_bytes(), Path::new("a test")).unwrap();
     large.identify().unwrap();
-    assert_eq!(MessageParts::of_large(&large).unwrap().header_fields().len(), 3);
+    assert_eq!(MessageParts::of_large(&large).unwrap().header_fields().0.len(), 3);
+    let many = "A: 1\n".repeat(crate::limits::FIELD_COUNT_MAX + 1);
+    assert!(MessageParts::of_bytes(many.as_bytes()).header_fields().1);
 }
 
 #[test]

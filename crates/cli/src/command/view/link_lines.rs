@@ -5,6 +5,7 @@
 use super::options::{Format, How};
 use super::writer::preferred;
 use crate::exit::Outcome;
+use crate::output::complain;
 use crate::search::locate::Located;
 use crate::session::Session;
 use anyhow::{Result, bail};
@@ -19,7 +20,7 @@ pub(super) fn show(found: &[Located], how: How, session: &Session) -> Result<Out
     if !matches!(how.format, Format::Plain | Format::Json) {
         bail!("--links has the formats plain and json");
     }
-    let mut known = HashSet::new();
+    let (mut known, mut outcome) = (HashSet::new(), Outcome::Done);
     let mut output = session.paged_output(how.paging);
     for located in found {
         let message = located.parsed(preferred(how.prefer));
@@ -29,7 +30,13 @@ pub(super) fn show(found: &[Located], how: How, session: &Session) -> Result<Out
             size_bytes: located.size_bytes,
             path: located.path.as_deref(),
         };
-        for target in render::link_targets(&Record::from_content(&content, None)) {
+        let (targets, more) = render::link_targets(&Record::from_content(&content, None));
+        if more > 0 {
+            let links = if more == 1 { "1 more link is" } else { &format!("{more} more links are") };
+            complain(format!("{links} not listed: there are too many"));
+            outcome = Outcome::Partly;
+        }
+        for target in targets {
             if known.contains(&target) {
                 continue;
             }
@@ -43,5 +50,5 @@ pub(super) fn show(found: &[Located], how: How, session: &Session) -> Result<Out
         }
     }
     output.finish()?;
-    if known.is_empty() { session.nothing("there are no links") } else { Ok(Outcome::Done) }
+    if known.is_empty() { session.nothing("there are no links") } else { Ok(outcome) }
 }

@@ -6,13 +6,13 @@
 use super::input::known;
 use super::options::{Form, Format, Headers, How};
 use crate::environment;
-use crate::output::Output;
+use crate::output::{Output, complain};
 use crate::sanitise::many_lines;
 use crate::search::locate::Located;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use jiff::tz::TimeZone;
-use mail::{CalendarEvent, PreferredAlternative};
+use mail::{Calendar, PreferredAlternative};
 use printable::Look;
 use render::message::{self, ThreadHead};
 use render::{Content, Event, Header, Position, Record, html};
@@ -72,7 +72,13 @@ impl Writer {
         }
         let message = located.parsed(preferred(self.how.prefer));
         let fields = match self.how.headers {
-            Some(Headers::All) => Some(located.with_parts(|parts| parts.header_fields())?),
+            Some(Headers::All) => {
+                let (fields, is_cut) = located.with_parts(|parts| parts.header_fields())?;
+                if is_cut {
+                    complain("the header is too long; the rest of it is not shown");
+                }
+                Some(fields)
+            }
             Some(Headers::Main) | None => None,
         };
         let calendars = calendars(located, &message)?;
@@ -87,11 +93,11 @@ impl Writer {
         if self.how.no_links {
             record.leave_out_links();
         }
-        for (text, events) in &calendars {
-            let new: Vec<Event<'_>> = events.iter().map(Event::new).collect();
+        for (text, calendar) in &calendars {
+            let new: Vec<Event<'_>> = calendar.events.iter().map(Event::new).collect();
             // Where all header fields are shown, events are not.
             let shows_events = fields.is_none() && matches!(self.how.format, Format::Plain | Format::Html);
-            if shows_events && !new.is_empty() {
+            if shows_events && calendar.is_whole && !new.is_empty() {
                 record.leave_out_calendar(text);
             }
             // Some programs send an invitation twice: as a form of the text, and attached.
@@ -161,15 +167,15 @@ impl Writer {
     }
 }
 
-/// Reads the calendar parts of a message: their texts, and the events in them.
-fn calendars(located: &Located, message: &mail::Message) -> Result<Vec<(String, Vec<CalendarEvent>)>> {
+/// Reads the calendar parts of a message: their texts, and what is in them.
+fn calendars(located: &Located, message: &mail::Message) -> Result<Vec<(String, Calendar)>> {
     let is_calendar = |mime: &String| matches!(mime.as_str(), "text/calendar" | "application/ics");
     if !message.mime_types.iter().any(is_calendar) {
         return Ok(Vec::new());
     }
     let with_events = |text: String| {
-        let events = mail::calendar_events(&text);
-        (text, events)
+        let calendar = mail::read_calendar(&text);
+        (text, calendar)
     };
     let read = located.with_parts(|parts| {
         let texts = parts.calendars()?;
