@@ -144,8 +144,10 @@ fn a_disk_that_takes_no_more_leaves_no_half_of_a_configuration() {
 
 #[test]
 fn units_of_systemd_are_written_once_and_start_this_program() {
+    // Where the mail is does not matter.
     let home = Home::new();
-    home.deliver("", "1:2,", &letter("1", "First", "a"));
+    let mail = home.mail();
+    fs::rename(&mail, home.path().join("elsewhere")).unwrap();
     let units = home.path().join(".config/systemd/user");
     let index = units.join("pneu-index.service");
     let first = home.good(&["init", "--systemd"]);
@@ -154,11 +156,7 @@ fn units_of_systemd_are_written_once_and_start_this_program() {
     let text = fs::read_to_string(&index).unwrap();
     let start = format!("--data \"{}\" --quiet index --watch\n", home.data().display());
     assert!(text.contains(&start), "{text}");
-    // The configuration names an archive now.
-    home.good(&["init"]);
-    let path = home.path().join(".config/pneu/config.toml");
-    let archive = "\n[archive]\nrepository = \"/nowhere\"\n";
-    fs::write(&path, fs::read_to_string(&path).unwrap() + archive).unwrap();
+    home.configure("[archive]\nrepository = \"/nowhere\"\n");
     let second = home.good(&["init", "--systemd"]);
     assert!(second.contains("pneu-index.service already exists\n"), "{second}");
     assert!(second.ends_with("enable --now pneu-index.service pneu-backup.timer\n"), "{second}");

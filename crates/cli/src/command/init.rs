@@ -64,10 +64,10 @@ impl Run<Session> for Arguments {
         let path = session.configuration.as_deref();
         let path =
             path.ok_or_else(|| anyhow!("HOME is not set, so there is no place for a configuration"))?;
-        let roots = roots(session)?;
         if self.systemd {
             return units(path, session);
         }
+        let roots = roots(session)?;
         // The file lies in a directory of its own below that of all configurations.
         let addresses = addresses::found(session.home.as_deref(), path.ancestors().nth(2), &roots);
         let text = template::configuration(&roots, &addresses, session.home.as_deref())?;
