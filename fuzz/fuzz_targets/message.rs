@@ -5,8 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mail::{
-    Address, Compression, Context, LargeMessage, Links, MessageParts, PartRead, limits, read_calendar,
-    parse,
+    Address, Compression, Context, LargeMessage, Links, MessageParts, PartRead, limits, parse, read_calendar,
 };
 use std::path::Path;
 
