@@ -12,7 +12,7 @@
 //!
 //! | what | is durable after | before that, a crash may leave |
 //! |---|---|---|
-//! | bytes written to a file | [`File::sync`] | any subset of their sectors, any length in between |
+//! | bytes written to a file | [`File::sync`], [`Disk::sync_file`] | any subset of their sectors, any length in between |
 //! | the name of a created file | [`Disk::sync_directory`] | the name or not; the name with an empty file |
 //! | a rename | [`Disk::sync_directory`] | the old name, or the new one, **also before the file's bytes** |
 //! | a removal | [`Disk::sync_directory`] | the file whole, or gone |
@@ -153,6 +153,13 @@ pub trait Disk: Send + Sync + Debug {
     fn set_mode(&self, _path: &Path, _mode: u32) -> Result<()> {
         Ok(())
     }
+
+    /// Makes the bytes that a file has now durable, whoever wrote them. For a reader that is about to promise
+    /// something about what it saw.
+    ///
+    /// # Errors
+    /// Disk errors. For a missing file the error [`Error::is_not_found`].
+    fn sync_file(&self, path: &Path) -> Result<()>;
 
     /// Makes the names in `directory` durable.
     ///

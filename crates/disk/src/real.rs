@@ -90,6 +90,11 @@ impl Disk for RealDisk {
         set.map_err(|source| Error::io("set the mode of", path, source))
     }
 
+    fn sync_file(&self, path: &Path) -> Result<()> {
+        let synced = open_file(path).and_then(|file| file.sync_all());
+        synced.map_err(|source| Error::io("sync", path, source))
+    }
+
     fn sync_directory(&self, directory: &Path) -> Result<()> {
         // A file in a directory's place must not pass for one.
         let opened = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(or_here(directory));

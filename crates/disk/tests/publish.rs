@@ -74,6 +74,11 @@ impl Disk for Wrapper {
         RealDisk.create_directory(directory)
     }
 
+    fn sync_file(&self, path: &Path) -> Result<()> {
+        self.called("sync", path)?;
+        RealDisk.sync_file(path)
+    }
+
     fn sync_directory(&self, directory: &Path) -> Result<()> {
         self.called("sync directory", directory)?;
         RealDisk.sync_directory(directory)

@@ -96,6 +96,10 @@ impl Disk for RacingDisk {
         RealDisk.create_directory(directory)
     }
 
+    fn sync_file(&self, path: &Path) -> Result<()> {
+        RealDisk.sync_file(path)
+    }
+
     fn sync_directory(&self, directory: &Path) -> Result<()> {
         RealDisk.sync_directory(directory)
     }

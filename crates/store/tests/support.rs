@@ -432,6 +432,10 @@ impl Disk for Meddled {
         self.disk.create_directory(directory)
     }
 
+    fn sync_file(&self, path: &Path) -> disk::Result<()> {
+        self.disk.sync_file(path)
+    }
+
     fn sync_directory(&self, directory: &Path) -> disk::Result<()> {
         self.disk.sync_directory(directory)
     }

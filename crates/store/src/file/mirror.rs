@@ -118,6 +118,10 @@ impl Disk for Mirror {
         self.disk.set_mode(path, mode)
     }
 
+    fn sync_file(&self, path: &Path) -> Result<()> {
+        self.disk.sync_file(path)
+    }
+
     fn sync_directory(&self, directory: &Path) -> Result<()> {
         if directory == self.directory {
             self.disk.sync_directory(&self.second)?;

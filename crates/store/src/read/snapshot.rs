@@ -8,6 +8,7 @@
 //! undone.
 
 use crate::error::{Error, Result};
+use crate::file::names;
 use crate::read::continuation::continues;
 use crate::read::difference::{Difference, difference};
 use crate::read::open::open_state;
@@ -81,6 +82,21 @@ impl Snapshot {
             older.state.tables.iter().map(|table| Schema::clone(table.schema())).collect();
         self.expect_schemas(&schemas)?;
         difference(&self.state, &older.state)
+    }
+
+    /// Makes every commit of this state durable, if a writer has not done so yet. Then no crash takes back
+    /// what a reader is about to tell others.
+    ///
+    /// # Errors
+    /// Disk errors. It is then unknown whether the last commit survives a crash.
+    pub fn make_durable(&self) -> Result<()> {
+        let State { disk, directory, manifest, .. } = &*self.state;
+        match disk.sync_file(&directory.join(names::journal(manifest.number))) {
+            // A newer manifest replaced it, and holds its commits.
+            Err(error) if error.is_not_found() => {}
+            synced => synced?,
+        }
+        Ok(disk.sync_directory(directory)?)
     }
 
     /// Returns the version of this state.

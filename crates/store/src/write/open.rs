@@ -14,6 +14,7 @@ use crate::write::publish::{Draft, Published};
 use crate::write::second_copy;
 use crate::write::writer::Writer;
 use disk::{Disk, Lock};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -51,7 +52,8 @@ impl Writer {
         open_locked(disk, directory, options, lock)
     }
 
-    /// Opens the store in `directory`, or creates it with these tables.
+    /// Opens the store in `directory`, or creates it with these tables. A store that has only the first of
+    /// them gets the others, which are empty.
     ///
     /// # Errors
     /// As [`Writer::open`]; and [`Error::Schema`] if the store has other tables.
@@ -66,9 +68,24 @@ impl Writer {
         if !has_manifest(&**disk, directory)? {
             return create_locked(disk, directory, schemas, options, lock);
         }
-        let writer = open_locked(disk, directory, options, lock)?;
+        let mut writer = open_locked(disk, directory, options, lock)?;
+        writer.add_tables(schemas)?;
         writer.snapshot()?.expect_schemas(schemas)?;
         Ok(writer)
+    }
+
+    /// Adds those of `schemas` that the store does not have, if it has all that come before them.
+    fn add_tables(&mut self, schemas: &[Schema]) -> Result<()> {
+        let known_count = self.state().tables.len();
+        let Some((known, new)) = schemas.split_at_checked(known_count) else { return Ok(()) };
+        if new.is_empty() || self.snapshot()?.expect_schemas(known).is_err() {
+            return Ok(());
+        }
+        check_schemas(schemas)?;
+        // A journal names tables by their places, so its rows are sealed first.
+        let mut draft = self.draft(&BTreeMap::new())?;
+        draft.add_tables(new);
+        self.publish(draft)
     }
 }
 

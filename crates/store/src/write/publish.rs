@@ -112,19 +112,24 @@ impl Draft {
         seed: u64,
         taken: Vec<OsString>,
     ) -> Draft {
-        let tables = schemas
-            .iter()
-            .map(|schema| DraftTable { schema: Arc::new(schema.clone()), segments: Vec::new() });
-        Draft {
+        let mut draft = Draft {
             disk: Arc::clone(disk),
             directory: directory.to_owned(),
             namer: Namer::new(seed, Maker::Writer, 1, taken),
             number: 1,
             sequence: 0,
-            tables: tables.collect(),
+            tables: Vec::new(),
             attachments: Attachments::new(),
             written: UnpublishedFiles::new(disk),
-        }
+        };
+        draft.add_tables(schemas);
+        draft
+    }
+
+    /// Adds empty tables after the others.
+    pub(crate) fn add_tables(&mut self, schemas: &[Schema]) {
+        let empty = |schema: &Schema| DraftTable { schema: Arc::new(schema.clone()), segments: Vec::new() };
+        self.tables.extend(schemas.iter().map(empty));
     }
 
     /// Marks rows as dead and writes new ones, as planned for the state that the draft follows.

@@ -68,6 +68,13 @@ impl Disk for SimDisk {
         Ok(())
     }
 
+    fn sync_file(&self, path: &Path) -> Result<()> {
+        let turn = self.begin(Operation::Sync(path.to_owned()))?;
+        let (mut turn, inode) = turn.happen(|state| state.find(path))?;
+        turn.inner.state.sync(inode);
+        Ok(())
+    }
+
     fn sync_directory(&self, directory: &Path) -> Result<()> {
         let turn = self.begin(Operation::SyncDirectory(directory.to_owned()))?;
         let (mut turn, ()) = turn.happen(|state| state.list(directory).map(|_| ()))?;

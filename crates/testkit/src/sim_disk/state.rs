@@ -254,7 +254,7 @@ impl State {
         }
     }
 
-    fn find(&self, path: &Path) -> io::Result<usize> {
+    pub(super) fn find(&self, path: &Path) -> io::Result<usize> {
         match self.seen.get(path) {
             Some(Entry::File(inode)) => Ok(*inode),
             Some(Entry::Directory) => Err(io::ErrorKind::IsADirectory.into()),
