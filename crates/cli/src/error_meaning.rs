@@ -1,12 +1,15 @@
 //! What errors of the libraries mean for the exit code. docs/OUTPUT.md lists the codes.
 
-use pneu::FileError;
+use pneu::{FileError, TokenFault};
 use terminal::exit::Meaning;
 
 /// The codes that restic has for the same errors.
 const NO_REPOSITORY: u8 = 10;
 const LOCKED: u8 = 11;
 const WRONG_PASSWORD: u8 = 12;
+
+/// A token of `pneu changes` that cannot be used any more.
+const TOKEN_EXPIRED: u8 = 4;
 
 /// `EX_TEMPFAIL` of sysexits.h: a mail server keeps the message and tries again.
 const TRY_AGAIN: u8 = 75;
@@ -47,6 +50,9 @@ fn of_library(error: &pneu::Error) -> Meaning {
         pneu::Error::NoMatch { .. }
         | pneu::Error::File(FileError::Absent { .. })
         | pneu::Error::Index(index::Error::NoSuchMessage { .. }) => Meaning::NotFound,
+        pneu::Error::Index(index::Error::Token { fault }) if *fault != TokenFault::Malformed => {
+            Meaning::Code(TOKEN_EXPIRED)
+        }
         pneu::Error::Repository(error) => of_repository(error),
         _ => Meaning::Failure,
     }

@@ -17,6 +17,9 @@ pub(crate) fn words(remedy: Remedy) -> &'static str {
         Remedy::RepairFromCopy => ": run \"pneu check --repair\"",
         Remedy::RestoreUserData => "; put them back from a backup",
         Remedy::GiveMoreOfHandle => "; give more of it",
+        Remedy::ListEverything => {
+            "; take a new one with \"pneu changes\", and then list all messages again with \"pneu find\""
+        }
         Remedy::SetClock => "; set the clock",
         Remedy::UseNewerProgram => "; use a newer pneu",
         Remedy::UseNewerProgramOrRebuild => {

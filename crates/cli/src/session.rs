@@ -90,6 +90,7 @@ impl Session {
             data,
             seed: environment::seed(),
             holder: format!("pneu, process {}", std::process::id()),
+            changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
             context: work::Context::new(environment::clock_ns, environment::thread_count()),
         };
         let whereabouts = Whereabouts {

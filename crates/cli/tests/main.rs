@@ -19,6 +19,7 @@ mod archive_unnamed;
 mod attacks;
 mod both_ways;
 mod boundaries;
+mod changes;
 mod clocks;
 mod completions;
 mod contacts;

@@ -12,7 +12,7 @@
 //!
 //! | what | is durable after | before that, a crash may leave |
 //! |---|---|---|
-//! | bytes written to a file | [`File::sync`], [`Disk::sync_file`] | any subset of their sectors, any length in between |
+//! | bytes written to a file | [`File::sync`], [`Disk::sync_file`] | any sectors of it, any length |
 //! | the name of a created file | [`Disk::sync_directory`] | the name or not; the name with an empty file |
 //! | a rename | [`Disk::sync_directory`] | the old name, or the new one, **also before the file's bytes** |
 //! | a removal | [`Disk::sync_directory`] | the file whole, or gone |

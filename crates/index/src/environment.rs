@@ -31,6 +31,9 @@ pub struct Environment {
     pub seed: u64,
     /// Describes the lock's holder to other processes: which process, and what it does.
     pub holder: String,
+    /// For how long changes are kept at least, in seconds. Usually
+    /// [`CHANGES_KEPT_SECONDS`](crate::CHANGES_KEPT_SECONDS).
+    pub changes_kept_seconds: i64,
     /// The clock, and how many threads may run.
     pub context: Context,
 }

@@ -145,6 +145,12 @@ pub enum Error {
         /// How many messages have ids that begin with it.
         count: usize,
     },
+    /// A token of changes cannot be used.
+    #[error("{fault}")]
+    Token {
+        /// Why not.
+        fault: TokenFault,
+    },
     /// A commit being built contradicts itself: a bug, not damage. Nothing was written.
     #[error("the index contradicts itself: {what}; this is a bug in pneu, and nothing was written")]
     Inconsistent {
@@ -174,6 +180,28 @@ pub enum Error {
     /// The user interrupted the operation.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// Why a token of changes cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenFault {
+    /// It is not a token.
+    #[error("this is not a token of changes")]
+    Malformed,
+    /// It is of another index, or of a history that this index does not have.
+    #[error(
+        "the token is not of this index: the index was rebuilt or put back from a copy, or the token is wrong"
+    )]
+    OfAnother,
+    /// The changes since then were dropped.
+    #[error("the token is too old: the changes since then are not kept any more")]
+    TooOld,
+}
+
+impl From<TokenFault> for Error {
+    fn from(fault: TokenFault) -> Error {
+        Error::Token { fault }
+    }
 }
 
 /// An error of the index's tables or of the tags: a sentence that names the file.
@@ -209,6 +237,8 @@ impl Error {
             Error::WithSecondCopy { .. } => Some(Remedy::RepairFromCopy),
             Error::Ambiguous { .. } => Some(Remedy::GiveMoreOfHandle),
             Error::Clock { .. } => Some(Remedy::SetClock),
+            Error::Token { fault: TokenFault::Malformed } => None,
+            Error::Token { .. } => Some(Remedy::ListEverything),
             Error::Query { remedy, .. } => *remedy,
             _ => None,
         }

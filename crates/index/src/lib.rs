@@ -5,6 +5,7 @@
 //! know terminals or HTTP. docs/FORMAT.md describes the formats.
 
 mod archive;
+mod changes;
 mod check;
 mod environment;
 mod error;
@@ -25,9 +26,10 @@ mod threaded;
 mod user;
 
 pub use archive::{Archive, ArchivedFile, NoArchive, ReadableArchive};
+pub use changes::{CHANGES_KEPT_SECONDS, FlagsAndKeywords};
 pub use check::{Damage, Depth, Repair, damage_of_user, diagnose, strangers};
 pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
-pub use error::{Error, Result, TableError, moment};
+pub use error::{Error, Result, TableError, TokenFault, moment};
 pub use names::{folder_directories, folder_names, tag_names};
 pub use open::roots;
 pub use pass::{Adopted, Cleanup, Loss, Mode, Places, Problem, Summary, UpdateOptions};
@@ -36,11 +38,11 @@ pub use record::{Contact, Rest};
 pub use remedy::Remedy;
 pub use rows::{RecordReader, Subdirectory};
 pub use search::{
-    Analysis, AnalysisStep, Circle, Counts, Dimension, Direction, Duplicates, Figures, FolderPlace,
-    FoundFile, Group, Hint, Hit, Hits, Inventory, Line, Listed, Mailbox, Message, MessageFile, Moment,
-    MomentFile, MomentFolder, Order, Origin, OwnAddresses, OwnPeople, PeopleQuestion, Person, Replies, Scope,
-    SortKey, Stats, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder, Threads, Unknown,
-    shown_flags,
+    Analysis, AnalysisStep, Change, ChangedFolder, Changes, Circle, Counts, Dimension, Direction, Duplicates,
+    Figures, FolderPlace, FoundFile, Group, Happened, Hint, Hit, Hits, Inventory, Line, Listed, Mailbox,
+    Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses, OwnPeople,
+    PeopleQuestion, Person, Replies, Scope, SortKey, Stats, StoredFile, StoredFolder, Thread, ThreadEntry,
+    ThreadOrder, Threads, Unknown, shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;
@@ -55,6 +57,7 @@ pub use user::{
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.
 pub mod format {
+    pub use crate::changes::MAGIC as CHANGES_MAGIC;
     pub use crate::state::{MAGIC as STATE_MAGIC, VERSION as STATE_VERSION};
     pub use crate::text::SEALED_KIND as TEXT_SEALED_KIND;
     pub use crate::user::{MAGIC as USER_MAGIC, VERSION as USER_VERSION};

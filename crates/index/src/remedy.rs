@@ -19,6 +19,8 @@ pub enum Remedy {
     RestoreUserData,
     /// Give more of a message's id.
     GiveMoreOfHandle,
+    /// Take a new token, and list everything: what changed since the old one is not known.
+    ListEverything,
     /// Set the clock right.
     SetClock,
     /// Use a newer version of the program.

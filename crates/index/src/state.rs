@@ -13,7 +13,7 @@ pub(crate) const ATTACHMENT: &str = "mail";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
 /// Version of the mail tables, the text index and this attachment. An index of another version is rebuilt.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// A directory that holds Maildirs, and its name in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,7 +198,7 @@ mod tests {
         let mut newer = whole;
         newer[8] = 9;
         assert_eq!(decode_roots(&newer), None);
-        assert_eq!(VERSION, 6, "a new version has its own count of numbers");
+        assert_eq!(VERSION, 7, "a new version has its own count of numbers");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! sweep that sees it.
 
 use crate::archive::{Archive, BATCH_COUNT};
+use crate::changes::{Group, Log};
 use crate::environment::{CLOCK_SECONDS, Environment};
 use crate::error::{Error, Result};
 use crate::open;
@@ -148,7 +149,20 @@ fn removal(
             transaction.deletes.push((table.into(), vec![OwnedValue::U32(*message)]));
         }
     }
+    Log::append(environment, snapshot, &forgotten(snapshot, &due)?, &mut transaction)?;
     Ok((Some(transaction), removal))
+}
+
+/// Returns what the change log needs to name messages that lose their row.
+fn forgotten(snapshot: &Snapshot, due: &[(u32, i64)]) -> Result<Vec<Group>> {
+    let table = snapshot.table(messages::TABLE)?;
+    let mut forgotten = Vec::with_capacity(due.len());
+    for (message, _) in due {
+        if let Some(row) = table.get(PRIMARY, &[Value::U32(*message)])? {
+            forgotten.push((*message, rows::part_of(&table, row).id_at(messages::SHA256, row.row)?));
+        }
+    }
+    Ok(if forgotten.is_empty() { Vec::new() } else { vec![Group::Forgotten(forgotten)] })
 }
 
 /// Returns at most `count_max` of the messages in `due` that the archive does not hold, and how many of those

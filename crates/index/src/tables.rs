@@ -2,6 +2,7 @@
 //!
 //! docs/FORMAT.md describes each column. Must not know how rows are made or queried.
 
+use crate::changes;
 use store::{Codec, Column, Index, IndexKind, Kind, Schema};
 
 /// Directories that hold messages, each a Maildir.
@@ -212,6 +213,7 @@ pub(crate) fn schemas(codec: HeaderCodec) -> Vec<Schema> {
         copies_schema(),
         threads_schema(),
         contacts_schema(),
+        changes::schema(),
     ]
 }
 

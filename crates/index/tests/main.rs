@@ -6,6 +6,7 @@
 
 mod absent;
 mod adopt;
+mod changes;
 mod codecs;
 mod copies;
 mod crash;

@@ -122,6 +122,7 @@ pub(crate) fn environment(disk: Arc<dyn Disk>, data: &Path) -> Environment {
         context: work::Context::new(|| 1_900_000_000_000_000_000, 2),
         seed: 7,
         holder: "a test".into(),
+        changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
     }
 }
 

@@ -70,7 +70,10 @@ pub enum IndexState {
 
 impl Host {
     /// Creates a host. Opens nothing until a view is needed.
-    pub fn new(settings: Settings) -> Host {
+    pub fn new(mut settings: Settings) -> Host {
+        if let Some(days) = settings.configuration.changes_days {
+            settings.environment.changes_kept_seconds = i64::from(days) * 24 * 60 * 60;
+        }
         let thread_count = settings.environment.context.thread_count;
         Host {
             current: RwLock::default(),

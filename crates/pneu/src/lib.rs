@@ -85,11 +85,12 @@ pub use handle::{Named, is_exact};
 pub use host::{Host, IndexState};
 pub use imports::TagsRead;
 pub use index::{
-    Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Contact, Counts, Dimension, Direction,
-    Duplicates, Environment, Error as IndexError, Figures, Group, HeaderCodec, Hint, Hit, Hits, Line, Loss,
-    Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople, PeopleQuestion, Person, Places,
-    Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats, Summary, Swept,
-    TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, Unknown, UpdateOptions,
+    Absent, Adopted, Analysis, AnalysisStep, Change, ChangedFolder, Changes, Circle, Cleanup, Contact,
+    Counts, Dimension, Direction, Duplicates, Environment, Error as IndexError, Figures, Group, Happened,
+    HeaderCodec, Hint, Hit, Hits, Line, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin,
+    OwnPeople, PeopleQuestion, Person, Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest,
+    Root, SortKey, Stats, Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder,
+    Threads, TokenFault, Unknown, UpdateOptions,
 };
 pub use mail::{
     ContentFlags, Dialect, Error as MailError, FileContent, Flags, Message as ParsedMessage, MessageParts,

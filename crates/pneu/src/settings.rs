@@ -37,6 +37,7 @@ impl Settings {
                 // The hash of nothing with random keys is a random number.
                 seed: RandomState::new().hash_one(0u8),
                 holder: format!("process {}", std::process::id()),
+                changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
                 context: Context::new(system_clock_ns, work::processor_count()),
             },
             configuration: Configuration::default(),
@@ -66,4 +67,21 @@ impl Settings {
 fn system_clock_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Host;
+
+    #[test]
+    fn changes_are_kept_as_long_as_the_configuration_says() {
+        let kept = |changes_days| {
+            let configuration = Configuration { changes_days, ..Configuration::default() };
+            let host = Host::new(Settings { configuration, ..Settings::new("/data") });
+            host.settings().environment.changes_kept_seconds
+        };
+        assert_eq!(kept(None), index::CHANGES_KEPT_SECONDS);
+        assert_eq!(kept(Some(7)), 7 * 86_400);
+    }
 }

@@ -7,8 +7,8 @@ use crate::message_file::{self, MessageContent, Wanted};
 use crate::saved_queries::SavedQueries;
 use crate::settings::Settings;
 use index::{
-    Analysis, Counts, Dimension, Duplicates, Hint, Hit, Hits, Line, Mailbox, Message, NumberSet, Order,
-    PeopleQuestion, Person, RecordReader, Root, Stats, ThreadOrder, Threads,
+    Analysis, Changes, Counts, Dimension, Duplicates, Hint, Hit, Hits, Line, Mailbox, Message, NumberSet,
+    Order, PeopleQuestion, Person, RecordReader, Root, Stats, ThreadOrder, Threads,
 };
 use query::Query;
 use std::cmp::Reverse;
@@ -294,6 +294,16 @@ impl View {
     pub fn stats(&self, query: &Query, by: Dimension) -> Result<Stats> {
         let found = self.select(query, Selection::default())?;
         self.run(|mailbox| mailbox.stats(&found, by, &self.settings.zone))
+    }
+
+    /// Returns what happened since a token, up to the commits that this view shows; without a token, only the
+    /// next token. [`Changes::each`] lists it. Those commits are durable when this returns.
+    ///
+    /// # Errors
+    /// [`index::Error::Token`] if the token is none of this index, or too old; a disk that refuses to sync;
+    /// damage.
+    pub fn changes(&self, since: Option<&str>) -> Result<Changes> {
+        Ok(self.mailbox.changes(since)?)
     }
 
     /// Returns how many messages have problems, by groups.

@@ -4,6 +4,7 @@
 //! Front ends share these formats; docs/OUTPUT.md describes them. This crate does not depend on a terminal:
 //! colours and columns belong to the front end.
 
+pub mod change;
 mod content;
 pub mod csv;
 mod event;

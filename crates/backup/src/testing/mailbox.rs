@@ -34,6 +34,7 @@ impl TestMailbox {
             context: work::Context::new(|| 1_900_000_000_000_000_000, 2),
             seed: 7,
             holder: "a test".into(),
+            changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
         };
         TestMailbox { directory, environment, roots: vec![Root { name: "mail".into(), path: root }] }
     }

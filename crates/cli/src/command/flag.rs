@@ -1,7 +1,7 @@
 //! `pneu flag`: changes the flags of messages.
 
 use crate::command::act::{ActOptions, act};
-use crate::command::changes::{self, Changes};
+use crate::command::change_words::{self, Changes};
 use crate::exit::Outcome;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
@@ -40,7 +40,7 @@ impl Run<Session> for Arguments {
     /// # Errors
     /// No flag, no query, or a query that cannot be understood; the log of actions cannot be written.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let (Changes { add, remove }, query) = changes::split(&self.words, &NOUNS)?;
+        let (Changes { add, remove }, query) = change_words::split(&self.words, &NOUNS)?;
         let joined = |texts: &BTreeSet<String>| -> Result<Flags> {
             texts.iter().try_fold(Flags::NONE, |flags, text| Ok(flags | flags_of(text)?))
         };
@@ -49,8 +49,8 @@ impl Run<Session> for Arguments {
     }
 }
 
-const NOUNS: changes::Nouns =
-    changes::Nouns { one: "flag", many: "flags", example: "+S", command: "pneu flag +S -- from:ana" };
+const NOUNS: change_words::Nouns =
+    change_words::Nouns { one: "flag", many: "flags", example: "+S", command: "pneu flag +S -- from:ana" };
 
 /// Returns flags from letters or a word.
 fn flags_of(text: &str) -> Result<Flags> {

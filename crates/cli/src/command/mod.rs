@@ -4,6 +4,7 @@
 
 mod act;
 mod archive;
+mod change_words;
 mod changes;
 mod check;
 mod completions;
@@ -44,6 +45,7 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<view::Arguments>("view"),
     Command::new::<extract::Arguments>("extract"),
     Command::new::<wait::Arguments>("wait"),
+    Command::new::<changes::Arguments>("changes"),
     Command::new::<tag::Arguments>("tag").adjusted(tag::without_letters),
     Command::new::<flag::Arguments>("flag").adjusted(tag::without_letters),
     Command::new::<relocate::Move>("move"),

@@ -4,7 +4,7 @@
 //! Splits the words into changes and query; the library decides what a tag can be.
 
 use crate::amount::count;
-use crate::command::changes::{self, Changes};
+use crate::command::change_words::{self, Changes};
 use crate::exit::Outcome;
 use crate::output;
 use crate::remedy;
@@ -98,7 +98,7 @@ impl Run<Session> for Arguments {
         if self.words.is_empty() {
             return list(session);
         }
-        let (Changes { add, remove }, query) = changes::split(&self.words, &NOUNS)?;
+        let (Changes { add, remove }, query) = change_words::split(&self.words, &NOUNS)?;
         let change = TagChange { add, remove };
         let view = session.view()?;
         let question = TypedQuery::new(query, &view)?;
@@ -186,5 +186,5 @@ fn list(session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-const NOUNS: changes::Nouns =
-    changes::Nouns { one: "tag", many: "tags", example: "+TAG", command: "pneu tag +work -- from:ana" };
+const NOUNS: change_words::Nouns =
+    change_words::Nouns { one: "tag", many: "tags", example: "+TAG", command: "pneu tag +work -- from:ana" };

@@ -22,9 +22,20 @@ const LISTED_COUNT_MAX: usize = 20;
 /// # Errors
 /// It is not a configuration.
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, ConfigurationError> {
-    // Every key is named here, so that a new one cannot be forgotten. Settings for queries name nothing.
-    let Configuration { roots, trash, headers, archive, addresses, stemming: _, pager, hooks } =
-        config::parse(text, home)?;
+    // Every key is named here, so that a new one cannot be forgotten. Settings for queries and for the
+    // change log name nothing.
+    let named = config::parse(text, home)?;
+    let Configuration {
+        roots,
+        trash,
+        headers,
+        archive,
+        addresses,
+        pager,
+        hooks,
+        stemming: _,
+        changes_days: _,
+    } = named;
     let mut lines = Vec::new();
     let commands = [pager, hooks.before, hooks.after];
     lines.extend(commands.into_iter().flatten().map(|command| format!("command {command}")));

@@ -3,6 +3,7 @@
 //! Input: an environment. Output: fewer segments, with the same contents. New rows are published before
 //! merging begins. A pass does a bounded amount of merging, and leaves the rest to the next one.
 
+use crate::changes::Log;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open;
@@ -28,6 +29,7 @@ const DOCUMENTS_PER_NEW: u64 = 4;
 /// # Errors
 /// Damage, a full disk.
 pub(crate) fn merge_due(environment: &Environment, new_count: u64) -> Result<()> {
+    drop_old_changes(environment)?;
     for _ in 0..MERGES_PER_PASS {
         if !merge_rows(environment)? {
             break;
@@ -39,6 +41,18 @@ pub(crate) fn merge_due(environment: &Environment, new_count: u64) -> Result<()>
             Some(count) => documents_left = documents_left.saturating_sub(count),
             None => break,
         }
+    }
+    Ok(())
+}
+
+/// Drops what the change log has held for long enough, if it is time for that.
+fn drop_old_changes(environment: &Environment) -> Result<()> {
+    if Log::drop_old(environment, &open::snapshot(environment)?)?.is_none() {
+        return Ok(());
+    }
+    let mut writer = open::writer(environment, &Silent)?;
+    if let Some(transaction) = Log::drop_old(environment, &writer.snapshot()?)? {
+        writer.commit(transaction)?;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@
 //! `contacts`, `counts` and `inventory` describe a whole mailbox, `stats` a set of messages.
 
 mod answer;
+mod changes;
 mod commit;
 mod contacts;
 mod counts;
@@ -25,6 +26,7 @@ mod tags;
 mod threads;
 
 pub use answer::{Analysis, AnalysisStep, Hint};
+pub use changes::{Change, ChangedFolder, Changes, Happened};
 pub use contacts::{Circle, OwnPeople, PeopleQuestion, Person};
 pub use counts::Counts;
 pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};

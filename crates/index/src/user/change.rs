@@ -3,6 +3,7 @@
 //! Input: messages of one commit of the index, and the change. Output: one commit of `user/`. The change
 //! applies to the newest commit of `user/`, under its lock. The index and the mail are not touched.
 
+use crate::changes::{Group, Log};
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::rows::RecordReader;
@@ -11,6 +12,7 @@ use crate::set::NumberSet;
 use crate::user::tables::{contents, tags};
 use crate::user::{ATTACHMENT, Tags, check_tag, merge, version_bytes, writer};
 use std::collections::btree_map::Entry;
+use std::collections::btree_set::Difference;
 use std::collections::{BTreeMap, BTreeSet};
 use store::{OwnedValue, Rows, Snapshot, Transaction, Value};
 
@@ -68,12 +70,12 @@ pub fn change_tags(
         after.extend(change.add.iter().cloned());
         if after != before {
             changed.insert(*number);
-            changes.write(message, own, &after)?;
+            changes.write(message, own, (&before, &after))?;
         }
     }
     if !changed.is_empty() {
         summary.changed = mailbox.distinct(&changed, Duplicates::Copies, None)?.count();
-        writer.commit(changes.transaction(&snapshot))?;
+        writer.commit(changes.transaction(environment, &snapshot)?)?;
         drop(writer);
         merge(environment)?;
     }
@@ -136,11 +138,11 @@ pub fn edit_tags(
     for (number, Edited { message, own, before, after }) in edited {
         if after != before {
             changed.extend(mailbox.copies_of(number)?.iter().min());
-            changes.write(&message, own, &after)?;
+            changes.write(&message, own, (&before, &after))?;
         }
     }
     if !changed.is_empty() {
-        writer.commit(changes.transaction(&snapshot))?;
+        writer.commit(changes.transaction(environment, &snapshot)?)?;
         drop(writer);
         merge(environment)?;
     }
@@ -189,6 +191,8 @@ pub(super) struct Changes {
     contents: Rows,
     tags: Rows,
     deletes: Vec<(String, Vec<OwnedValue>)>,
+    /// For the change log: the contents to which the same was done.
+    log: BTreeMap<(Vec<String>, Vec<String>), Vec<[u8; 32]>>,
 }
 
 impl Changes {
@@ -196,15 +200,20 @@ impl Changes {
     pub(super) fn new(snapshot: &Snapshot) -> Result<Changes> {
         let empty = |table| Ok(Rows::new(snapshot.table(table)?.schema()));
         let contents: Result<Rows> = empty(contents::TABLE);
-        Ok(Changes { contents: contents?, tags: empty(tags::TABLE)?, deletes: Vec::new() })
+        Ok(Changes {
+            contents: contents?,
+            tags: empty(tags::TABLE)?,
+            deletes: Vec::new(),
+            log: BTreeMap::new(),
+        })
     }
 
-    /// Gives a message these tags in place of its own ones, if it has any.
+    /// Gives a message these tags in place of its own ones, if it has any. `before` are those that it showed.
     pub(super) fn write(
         &mut self,
         message: &TaggedMessage,
         own: Option<BTreeSet<String>>,
-        after: &BTreeSet<String>,
+        (before, after): (&BTreeSet<String>, &BTreeSet<String>),
     ) -> Result<()> {
         if own.is_none() {
             self.contents.push(&[
@@ -214,6 +223,9 @@ impl Changes {
             ])?;
         }
         let own = own.unwrap_or_default();
+        let of = |tags: Difference<'_, String>| tags.cloned().collect::<Vec<_>>();
+        let done = (of(after.difference(before)), of(before.difference(after)));
+        self.log.entry(done).or_default().push(message.sha256);
         for tag in after.difference(&own) {
             self.tags.push(&[Value::Bytes(tag.as_bytes()), Value::Id(&message.sha256)])?;
         }
@@ -225,16 +237,23 @@ impl Changes {
     }
 
     /// Returns all changes as one commit.
-    pub(super) fn transaction(self, snapshot: &Snapshot) -> Transaction {
+    ///
+    /// # Errors
+    /// Damage; a limit of the store.
+    pub(super) fn transaction(self, environment: &Environment, snapshot: &Snapshot) -> Result<Transaction> {
+        let groups: Vec<Group> = (self.log.into_iter())
+            .map(|((added, removed), contents)| Group::Tags { added, removed, contents })
+            .collect();
         let mut transaction = Transaction { deletes: self.deletes, ..Transaction::default() };
         for rows in [self.contents, self.tags] {
             if !rows.is_empty() {
                 transaction.put(rows);
             }
         }
-        if snapshot.attachment(ATTACHMENT).is_none() {
+        if snapshot.attachment(ATTACHMENT) != Some(&version_bytes()) {
             transaction.attach(ATTACHMENT, version_bytes());
         }
-        transaction
+        Log::append(environment, snapshot, &groups, &mut transaction)?;
+        Ok(transaction)
     }
 }

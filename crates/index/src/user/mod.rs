@@ -10,6 +10,7 @@ mod tables;
 mod tags;
 mod text;
 
+use crate::changes::Log;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use disk::{Disk, Wait};
@@ -30,7 +31,9 @@ const ATTACHMENT: &str = "user";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUUSER";
 /// Version of the tables of `user/`.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+/// The version without a change log, which is read as it is. The first change upgrades it.
+const VERSION_WITHOUT_CHANGES: u32 = 1;
 
 /// Opens the newest commit for reading. Returns `None` if no tag was ever set.
 ///
@@ -66,11 +69,19 @@ fn writer(environment: &Environment) -> Result<Writer> {
     Ok(writer)
 }
 
-/// Merges one group of segments if a merge is due and no other process is merging.
+/// Drops old changes, and merges one group of segments, if that is due and no other process is merging.
 ///
 /// # Errors
 /// Damage, a full disk. What was committed stays.
 fn merge(environment: &Environment) -> Result<()> {
+    if let Some(user) = snapshot(&environment.disk, &environment.user_directory())?
+        && Log::drop_old(environment, &user)?.is_some()
+    {
+        let mut writer = writer(environment)?;
+        if let Some(transaction) = Log::drop_old(environment, &writer.snapshot()?)? {
+            writer.commit(transaction)?;
+        }
+    }
     let options = MergeOptions {
         holder: environment.holder.clone(),
         seed: environment.seed,
@@ -141,6 +152,12 @@ fn check_version(snapshot: &Snapshot, directory: &Path) -> Result<()> {
     let version = bytes.strip_prefix(&MAGIC).and_then(|rest| <[u8; 4]>::try_from(rest).ok());
     match version.map(u32::from_le_bytes) {
         Some(VERSION) => Ok(snapshot.expect_schemas(&tables::schemas())?),
+        Some(VERSION_WITHOUT_CHANGES) => {
+            // A crash may have come between the new table and the new version.
+            let mut schemas = tables::schemas();
+            schemas.truncate(snapshot.tables().len());
+            Ok(snapshot.expect_schemas(&schemas)?)
+        }
         Some(found) => Err(Error::UserVersion { path: directory.to_owned(), found, newest: VERSION }),
         None => Err(Error::UserDamaged { path: directory.to_owned() }),
     }

@@ -4,6 +4,7 @@
 //! identifies a message (its SHA-256, and its Message-ID in case its headers changed on the way), never by a
 //! number that the index assigns.
 
+use crate::changes;
 use store::{Column, Index, IndexKind, Kind, Schema};
 
 /// Contents whose tags the user changed, even if only to remove one.
@@ -51,6 +52,7 @@ pub(super) fn schemas() -> Vec<Schema> {
             primary: vec![0, 1],
             indexes: vec![index(tags::BY_SHA256, 1)],
         },
+        changes::schema(),
     ]
 }
 

@@ -27,6 +27,11 @@ impl Tags {
         Ok(Tags { snapshot: snapshot.clone(), contents, tags })
     }
 
+    /// Returns the commit that they belong to.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
     /// Returns whether they belong to the commit `newest`.
     pub(crate) fn are_of(&self, newest: &Snapshot) -> bool {
         newest.version() == self.snapshot.version() && newest.continues(&self.snapshot)

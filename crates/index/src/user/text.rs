@@ -132,15 +132,16 @@ fn add(environment: &Environment, messages: Vec<(TaggedMessage, BTreeSet<String>
     let mut changes = Changes::new(&user)?;
     for (message, tags) in messages {
         let own = now.own(&message.sha256)?;
-        let mut after = own.clone().unwrap_or_default();
+        let before = own.clone().unwrap_or_default();
+        let mut after = before.clone();
         after.extend(tags);
         if own.as_ref() != Some(&after) {
-            changes.write(&message, own, &after)?;
+            changes.write(&message, own, (&before, &after))?;
             summary.changed += 1;
         }
     }
     if summary.changed > 0 {
-        writer.commit(changes.transaction(&user))?;
+        writer.commit(changes.transaction(environment, &user)?)?;
         drop(writer);
         merge(environment)?;
     }

@@ -43,11 +43,12 @@ pub struct Configuration {
     pub pager: Option<String>,
     /// The commands around an update of the index, for programs that run them.
     pub hooks: Hooks,
+    /// For how many days the index remembers what changed, if it says so.
+    pub changes_days: Option<u16>,
 }
 
 /// Commands that are run before and after the index is updated, as the table `[index]` says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hooks {
     /// Before: it may fetch mail.
     pub before: Option<String>,
@@ -167,7 +168,15 @@ struct Document {
     #[serde(default)]
     search: SearchTable,
     #[serde(default)]
-    index: Hooks,
+    index: IndexTable,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IndexTable {
+    before: Option<String>,
+    after: Option<String>,
+    changes_days: Option<u16>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -229,8 +238,10 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         ..archive
     });
     let stemming = stemming(&document.search)?;
-    let Document { headers, pager, user: UserTable { addresses }, index: hooks, .. } = document;
-    Ok(Configuration { roots, trash, headers, addresses, archive, stemming, pager, hooks })
+    let Document { headers, pager, user: UserTable { addresses }, index, .. } = document;
+    let IndexTable { before, after, changes_days } = index;
+    let hooks = Hooks { before, after };
+    Ok(Configuration { roots, trash, headers, addresses, archive, stemming, pager, hooks, changes_days })
 }
 
 fn check_addresses(addresses: &[String]) -> Result<()> {
@@ -420,6 +431,10 @@ mod tests {
         assert_eq!(hooks(text), Ok((Some("mbsync -a".into()), Some("true".into()))));
         assert_eq!(hooks(""), Ok((None, None)));
         assert!(hooks("[index]\nduring = \"x\"\n").unwrap_err().contains("unknown field"));
+        let days = |text: &str| parsed(text).map(|read| read.changes_days);
+        assert_eq!(days("[index]\nchanges_days = 7\n"), Ok(Some(7)));
+        assert_eq!(days(""), Ok(None));
+        assert!(days("[index]\nchanges_days = -1\n").unwrap_err().contains("invalid value"));
     }
 
     #[test]

@@ -21,6 +21,9 @@ const BEGIN: &str = "\
 # [index]
 # before = \"mbsync -a\"
 # after = \"notify-new-mail\"
+#
+# For how many days the index remembers what changed, for programs that follow it with \"pneu changes\".
+# changes_days = 30
 
 # Languages for which ~word finds other forms: ~detail also finds details and detailed. With stem_all, plain
 # words do so too, as in notmuch, except words in quotation marks or with a capital letter.

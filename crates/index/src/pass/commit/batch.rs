@@ -4,6 +4,7 @@
 //! transaction. A change whose row is not as expected is skipped, because another writer was faster.
 //! Fingerprints always equal the sum over the rows after the commit.
 
+use crate::changes::{Fates, Log, Notes, folder_group};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
@@ -30,10 +31,13 @@ pub(in crate::pass) struct Made {
     pub text: Vec<TextSegment>,
     /// The next node number.
     pub next_node: u32,
+    /// Whether only an archive has the new messages.
+    pub are_archived: bool,
 }
 
 /// A commit being built.
 pub(in crate::pass) struct Batch<'a> {
+    environment: &'a Environment,
     snapshot: Snapshot,
     planned: &'a [PlannedFolder],
     state: State,
@@ -52,11 +56,12 @@ pub(in crate::pass) struct Batch<'a> {
     /// Messages that lost a file, and messages that got one.
     lost: BTreeSet<u32>,
     gained: BTreeSet<u32>,
+    /// What happens to files, for the change log.
+    notes: Notes,
     /// Dates in the names of added files.
     named: NamedDates,
     /// Whether no other process has written since the plan was made.
     is_trusted: bool,
-    now_seconds: i64,
 }
 
 impl<'a> Batch<'a> {
@@ -64,7 +69,7 @@ impl<'a> Batch<'a> {
     /// only our own ones lead there, describes that one exactly.
     pub(in crate::pass) fn begin(
         snapshot: &Snapshot,
-        environment: &Environment,
+        environment: &'a Environment,
         plan: Planned<'a>,
         trusted: Version,
     ) -> Result<Batch<'a>> {
@@ -77,6 +82,7 @@ impl<'a> Batch<'a> {
         let by_name =
             folders.values().map(|row| ((row.root.clone(), row.path.clone()), row.number)).collect();
         Ok(Batch {
+            environment,
             files: rows::empty(snapshot, files::TABLE)?,
             is_trusted: snapshot.version() == trusted,
             snapshot: snapshot.clone(),
@@ -93,8 +99,8 @@ impl<'a> Batch<'a> {
             deleted: Vec::new(),
             lost: BTreeSet::new(),
             gained: BTreeSet::new(),
+            notes: Notes::default(),
             named: NamedDates::default(),
-            now_seconds: environment.now_seconds(),
         })
     }
 
@@ -256,7 +262,7 @@ impl<'a> Batch<'a> {
     /// Returns the transaction, or none if there is nothing to write.
     pub(in crate::pass) fn finish(mut self, mut made: Made) -> Result<Option<Transaction>> {
         let mut transaction = Transaction::default();
-        self.absences(&mut transaction)?;
+        let absences = self.absences(&mut transaction)?;
         self.redate(&mut made)?;
         let mut folder_rows = rows::empty(&self.snapshot, folders::TABLE)?;
         for number in &self.changed_folders {
@@ -292,6 +298,12 @@ impl<'a> Batch<'a> {
         self.state.next_node = made.next_node;
         self.state.text.extend(made.text);
         transaction.attachments.push((ATTACHMENT.into(), state::encode(&self.state)));
+        let Absences { gone, back } = &absences;
+        let fates = Fates { new: &self.new, are_archived: made.are_archived, gone, back };
+        let mut groups = std::mem::take(&mut self.notes).groups(fates);
+        let removed = self.removed_folders.iter().filter_map(|number| self.folders.get(number));
+        groups.extend(removed.map(folder_group));
+        Log::append(self.environment, &self.snapshot, &groups, &mut transaction)?;
         Ok(Some(transaction))
     }
 
@@ -315,6 +327,9 @@ impl<'a> Batch<'a> {
         rows::push_file(&mut self.files, &row)?;
         self.directory(&row)?.fingerprint.add(row.entry_hash());
         self.gained.insert(row.message);
+        if !self.is_new(row.message) {
+            self.notes.gained(&row);
+        }
         self.named.note(row.message, &row.name);
         self.file_keys.insert((row.folder, row.subdirectory, row.name));
         Ok(())
@@ -323,6 +338,7 @@ impl<'a> Batch<'a> {
     fn forget(&mut self, row: &FileRow) -> Result<()> {
         self.directory(row)?.fingerprint.remove(row.entry_hash());
         self.lost.insert(row.message);
+        self.notes.lost(row);
         Ok(())
     }
 
@@ -427,7 +443,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Marks messages that lost their last file as absent, and absent messages that got a file as present.
-    fn absences(&mut self, transaction: &mut Transaction) -> Result<()> {
+    fn absences(&mut self, transaction: &mut Transaction) -> Result<Absences> {
+        let mut absences = Absences::default();
         let absent_table = self.snapshot.table(absent::TABLE)?;
         let mut gone = rows::empty(&self.snapshot, absent::TABLE)?;
         let deleted = self.deleted.iter().collect();
@@ -435,19 +452,28 @@ impl<'a> Batch<'a> {
         for message in self.lost.difference(&self.gained) {
             let is_known = || absent_table.get(PRIMARY, &[Value::U32(*message)]).map(|row| row.is_some());
             if self.files_left(&file_table, *message, &deleted)?.is_empty() && !is_known()? {
-                rows::push_absent(&mut gone, *message, self.now_seconds)?;
+                rows::push_absent(&mut gone, *message, self.environment.now_seconds())?;
+                absences.gone.insert(*message);
             }
         }
         for message in &self.gained {
             if absent_table.row_count() > 0 && absent_table.get(PRIMARY, &[Value::U32(*message)])?.is_some() {
                 transaction.deletes.push((absent::TABLE.into(), vec![OwnedValue::U32(*message)]));
+                absences.back.insert(*message);
             }
         }
         if !gone.is_empty() {
             transaction.puts.push((absent::TABLE.into(), gone));
         }
-        Ok(())
+        Ok(absences)
     }
+}
+
+/// Messages that have no file any more, and those that have one again.
+#[derive(Default)]
+struct Absences {
+    gone: BTreeSet<u32>,
+    back: BTreeSet<u32>,
 }
 
 fn set_stat(row: &mut FileRow, stat: &FileStat) {

@@ -279,6 +279,7 @@ mod tests {
             context: work::Context::new(|| 1_900_000_000_000_000_000, 1),
             seed: 7,
             holder: "a test".into(),
+            changes_kept_seconds: crate::CHANGES_KEPT_SECONDS,
         };
         let roots = [Root { name: "mail".into(), path: root }];
         update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();

@@ -286,7 +286,7 @@ impl<'a> Publisher<'a> {
         rows.retain(|(_, rows)| !rows.is_empty());
         // Without a new message, nobody needs their text.
         let text = if new.is_empty() { Vec::new() } else { findings.text.clone() };
-        Ok(Made { rows, text, next_node })
+        Ok(Made { rows, text, next_node, are_archived: findings.are_absent })
     }
 
     /// Returns the rows of new messages, and of their threads and copies, and the next node number.

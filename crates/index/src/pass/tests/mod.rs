@@ -3,6 +3,7 @@
 //! Input: file names and messages. Output: rows as values. `tests/pass.rs` tests what users see.
 
 mod devices;
+mod follower;
 mod keywords;
 mod modes;
 mod places;
@@ -39,6 +40,7 @@ impl Ground {
             context: work::Context::new(|| 1_900_000_000_000_000_000, 2),
             seed: 7,
             holder: "a test".into(),
+            changes_kept_seconds: crate::CHANGES_KEPT_SECONDS,
         };
         Ground { environment, roots: vec![Root { name: "mail".into(), path: root }], directory }
     }

@@ -1,6 +1,7 @@
 //! All modes agree with each other and with a naive walk, whatever changes the mail.
 
 use super::Ground;
+use super::follower::Follower;
 use crate::rows::{self, Subdirectory};
 use crate::tables::{files, messages};
 use crate::{Cleanup, Environment, Loss, Mode, Places, Summary, UpdateOptions, open, update, update_places};
@@ -358,13 +359,15 @@ proptest! {
         let first = PassedIndex::new("first", &disk, &world.ground, vec![UpdateOptions::default()]);
         first.update(&world.ground, Loss::Refuse);
         let all = all_kinds(&disk, &world.ground);
+        let mut followers: Vec<_> = all.iter().map(|kept| Follower::new(&kept.environment)).collect();
         for changes in rounds {
             changes.iter().for_each(|change| world.apply(change));
             world.end_round();
             world.ground.age();
             let expected = walk(world.ground.root());
-            for kept in &all {
+            for (kept, follower) in all.iter().zip(&mut followers) {
                 kept.update(&world.ground, Loss::Accept);
+                follower.follow(&kept.environment);
                 // A root without any folder is assumed to be unmounted.
                 if world.ground.has_folder() {
                     prop_assert_eq!(&kept.rows(), &expected, "{}", kept.name);

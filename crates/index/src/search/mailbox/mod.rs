@@ -220,12 +220,12 @@ impl Mailbox {
     }
 
     /// Returns the folders, in ascending order of their numbers.
-    pub(super) fn folders(&self) -> &[FolderRow] {
+    pub(crate) fn folders(&self) -> &[FolderRow] {
         self.past.as_ref().map_or(&self.commit.folders, |past| &past.folders)
     }
 
     /// Returns the table of files.
-    pub(super) fn file_table(&self) -> &Table {
+    pub(crate) fn file_table(&self) -> &Table {
         self.past.as_ref().map_or(&self.commit.files, |past| &past.files)
     }
 
@@ -285,6 +285,11 @@ impl Mailbox {
     /// Returns the user's tags, or `None` if no tag was ever set.
     pub(super) fn user_tags(&self) -> Result<Option<&Tags>> {
         self.user.tags()
+    }
+
+    /// Returns the commit of the user's tags, or `None` if no tag was ever set.
+    pub(crate) fn user_snapshot(&self) -> Result<Option<&Snapshot>> {
+        Ok(self.user.tags()?.map(Tags::snapshot))
     }
 
     pub(super) fn forest(&self) -> Result<&Forest> {
