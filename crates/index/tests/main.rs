@@ -32,6 +32,7 @@ mod races;
 mod readers;
 mod real;
 mod rebuild;
+mod relevance;
 mod signs;
 mod sorting;
 mod stats;

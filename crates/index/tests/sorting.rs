@@ -38,7 +38,7 @@ fn key(message: &Message, key: SortKey) -> String {
     };
     let first = message.files.first().unwrap();
     match key {
-        SortKey::Date => String::new(),
+        SortKey::Date | SortKey::Relevance => String::new(),
         SortKey::Size => format!("{:020}", message.line.size_bytes),
         SortKey::Subject => without_prefixes(&fold(&message.line.subject)),
         SortKey::From => fold(&message.line.from).into_owned(),

@@ -8,7 +8,7 @@ use crate::saved_queries::SavedQueries;
 use crate::settings::Settings;
 use index::{
     Analysis, Changes, Counts, Dimension, Duplicates, Hint, Hit, Hits, Line, Mailbox, Message, NumberSet,
-    Order, PeopleQuestion, Person, RecordReader, Root, Stats, ThreadOrder, Threads,
+    Order, PeopleQuestion, Person, RecordReader, Root, SortKey, Stats, ThreadOrder, Threads,
 };
 use query::Query;
 use std::cmp::Reverse;
@@ -162,6 +162,17 @@ impl View {
     /// [`Error::Cancelled`]; damage.
     pub fn sorted(&self, found: &NumberSet, order: &Order) -> Result<Hits> {
         self.run(|mailbox| mailbox.sorted(found, order))
+    }
+
+    /// Returns messages that a query found, in the order asked for: also that of their relevance to it.
+    ///
+    /// # Errors
+    /// As [`View::find`].
+    pub fn sorted_for(&self, query: &Query, found: &NumberSet, order: &Order) -> Result<Hits> {
+        match order.key {
+            SortKey::Relevance => self.run(|mailbox| mailbox.by_relevance(query, found, order)),
+            _ => self.sorted(found, order),
+        }
     }
 
     /// Returns how a query is answered, and how long each step took.

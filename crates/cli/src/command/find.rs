@@ -62,8 +62,8 @@ pub(crate) struct Arguments {
     /// The query. Several arguments are joined with spaces; quote with ' ' what the shell would expand
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
-    /// Sort by this key, a name or its letter. Dates and sizes come largest first, everything else from A to
-    /// Z
+    /// Sort by this key, a name or its letter. Dates and sizes come largest first, relevance to the words of
+    /// the query highest first, everything else from A to Z
     #[arg(long, short, alias = "sortfield", value_name = "KEY", value_enum, default_value_t = Sort::Date)]
     sort: Sort,
     /// Reverse the order

@@ -139,7 +139,7 @@ impl ListOptions {
     /// The query cannot be answered; threads are to be sorted by something else than dates.
     pub(crate) fn find(self, view: &View, question: &TypedQuery, order: &Order) -> Result<Found> {
         if self.threads.is_none() {
-            let hits = view.sorted(&self.set(view, question)?, order)?;
+            let hits = view.sorted_for(&question.query, &self.set(view, question)?, order)?;
             return Ok(Found { hits, positions: Vec::new(), unit: "messages" });
         }
         let threads = self.find_threads(view, question, order)?;

@@ -41,6 +41,7 @@ pub(crate) enum Sort {
     Language,
     #[value(alias = "k")]
     Changed,
+    Relevance,
 }
 
 impl Sort {
@@ -63,6 +64,7 @@ impl Sort {
             Sort::Priority => SortKey::Priority,
             Sort::Language => SortKey::Language,
             Sort::Changed => SortKey::Changed,
+            Sort::Relevance => SortKey::Relevance,
         }
     }
 }

@@ -113,8 +113,10 @@ impl Log {
         let mut rows = Rows::new(table.schema());
         let commit = snapshot.version().sequence + 1;
         let time = environment.now_seconds();
+        let nanoseconds = environment.context.now_ns().cast_unsigned();
         for (part, events) in (0_u32..).zip(&parts) {
-            let head = [log.digest, commit, u64::from(part), time.cast_unsigned()].map(u64::to_le_bytes);
+            // Two histories may go on with the same events at the same time. The seed keeps them apart.
+            let head = [log.digest, environment.seed, nanoseconds].map(u64::to_le_bytes);
             log.digest = xxh3_64(&[head.as_flattened(), events].concat());
             rows.push(&[
                 Value::U64(commit),
@@ -164,7 +166,8 @@ impl Log {
         let mut rows = table.range(PRIMARY, Bound::Unbounded, Bound::Unbounded)?;
         let is_too_old = |row: RowId, kept: i64| -> Result<bool> {
             let time = i64_at(&table, row, TIME)?;
-            Ok(CLOCK_SECONDS.contains(&now) && time < now.saturating_sub(kept))
+            // A time far in the future is that of a wrong clock, and would be kept for too long.
+            Ok(CLOCK_SECONDS.contains(&now) && now.saturating_sub(time).saturating_abs() > kept)
         };
         let Some(first) = rows.next().transpose()? else { return Ok(None) };
         let excess = all_count.saturating_sub(ROWS_MAX - ROWS_MAX / 16);
@@ -173,8 +176,7 @@ impl Log {
         }
         let mut log = Log::of(snapshot)?;
         let mut transaction = Transaction::new();
-        let mut dropped_count = 0;
-        for row in std::iter::once(Ok(first)).chain(rows) {
+        for (dropped_count, row) in (0_u64..).zip(std::iter::once(Ok(first)).chain(rows)) {
             let row = row?;
             let commit = u64_at(&table, row, COMMIT)?;
             // A commit is dropped with all its rows.
@@ -185,7 +187,6 @@ impl Log {
             let (commit_value, part) = (table.value(0, row)?.to_owned(), table.value(1, row)?.to_owned());
             transaction.deletes.push((TABLE.to_owned(), vec![commit_value, part]));
             (log.complete_after, log.complete_after_digest) = (commit, u64_at(&table, row, DIGEST)?);
-            dropped_count += 1;
         }
         transaction.attach(ATTACHMENT, encode(&log));
         Ok(Some(transaction))

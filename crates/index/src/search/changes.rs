@@ -140,7 +140,7 @@ impl Mailbox {
     pub fn changes(&self, since: Option<&str>) -> Result<Changes> {
         let (index, user) = (self.snapshot(), self.user_snapshot()?);
         index.make_durable()?;
-        user.map_or(Ok(()), |user| user.make_durable())?;
+        user.map_or(Ok(()), store::Snapshot::make_durable)?;
         let token = Token::newest(index, user)?.to_text();
         let Some(since) = since else { return Ok(Changes { token, index: Vec::new(), user: Vec::new() }) };
         let since = Token::read(since, index, user)?;

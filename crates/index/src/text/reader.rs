@@ -13,7 +13,7 @@ use crate::text::open::open_segments;
 use crate::text::words::{Any, WordTest};
 use crate::text::{groups, recipients, terms, values};
 use std::sync::OnceLock;
-use tantivy::postings::SegmentPostings;
+use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EnableScoring, PhrasePrefixQuery, PhraseQuery, Query};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
@@ -143,6 +143,36 @@ impl TextReader {
             found.map_err(|error| self.files.error(error))?;
         }
         Ok(())
+    }
+
+    /// Calls `each` with the number of every message that has `word` in `field`, and how often it has it.
+    ///
+    /// # Errors
+    /// An error of tantivy: a damaged file.
+    pub(crate) fn frequencies(
+        &self,
+        field: TextField,
+        word: &str,
+        each: &mut dyn FnMut(u32, u32),
+    ) -> Result<()> {
+        let term = Term::from_field_text(field.field(), word);
+        let of_segment = |segment: &SegmentReader| -> tantivy::Result<()> {
+            let inverted = segment.inverted_index(field.field())?;
+            let Some(mut postings) = inverted.read_postings(&term, IndexRecordOption::WithFreqs)? else {
+                return Ok(());
+            };
+            let numbers = segment.fast_fields().u64(NUMBER)?;
+            let mut document = postings.doc();
+            while document != TERMINATED {
+                if let Some(number) = numbers.first(document).and_then(|number| u32::try_from(number).ok()) {
+                    each(number, postings.term_freq());
+                }
+                document = postings.advance();
+            }
+            Ok(())
+        };
+        let all = self.segments()?.iter().try_for_each(of_segment);
+        all.map_err(|error| self.files.error(error))
     }
 
     /// Adds the messages of every distinct word or value of a field that begins with `begin` and whose rest

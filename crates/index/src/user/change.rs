@@ -186,13 +186,16 @@ impl TagEdit {
     }
 }
 
+/// Tags that are added, and those that are removed.
+type Done = (Vec<String>, Vec<String>);
+
 /// Rows that are to be written and deleted.
 pub(super) struct Changes {
     contents: Rows,
     tags: Rows,
     deletes: Vec<(String, Vec<OwnedValue>)>,
-    /// For the change log: the contents to which the same was done.
-    log: BTreeMap<(Vec<String>, Vec<String>), Vec<[u8; 32]>>,
+    /// For the change log: the contents by what is done to them.
+    log: BTreeMap<Done, Vec<[u8; 32]>>,
 }
 
 impl Changes {
@@ -224,7 +227,7 @@ impl Changes {
         }
         let own = own.unwrap_or_default();
         let of = |tags: Difference<'_, String>| tags.cloned().collect::<Vec<_>>();
-        let done = (of(after.difference(before)), of(before.difference(after)));
+        let done: Done = (of(after.difference(before)), of(before.difference(after)));
         self.log.entry(done).or_default().push(message.sha256);
         for tag in after.difference(&own) {
             self.tags.push(&[Value::Bytes(tag.as_bytes()), Value::Id(&message.sha256)])?;

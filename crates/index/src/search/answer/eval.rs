@@ -10,7 +10,7 @@ use crate::search::answer::plan::{Measured, Node, Step, plan};
 use crate::search::answer::prepare::{Answer, answers};
 use crate::search::answer::{files, values};
 use crate::search::mailbox::{Duplicates, Hits, Mailbox};
-use crate::search::order::Order;
+use crate::search::order::{Order, SortKey};
 use crate::set::NumberSet;
 use query::Query;
 
@@ -20,7 +20,11 @@ impl Mailbox {
     /// # Errors
     /// [`crate::Error::Query`] if the query cannot be answered; damage in the store.
     pub fn find(&self, query: &Query, order: &Order) -> Result<Hits> {
-        self.sorted(&self.distinct(&self.evaluate(query)?, Duplicates::Copies, None)?, order)
+        let found = self.distinct(&self.evaluate(query)?, Duplicates::Copies, None)?;
+        match order.key {
+            SortKey::Relevance => self.by_relevance(query, &found, order),
+            _ => self.sorted(&found, order),
+        }
     }
 
     /// Returns how many messages a query matches, copies counted once.
@@ -50,6 +54,14 @@ pub(super) fn measured<'q>(
     let run = Run { mailbox, live: mailbox.live()?, clock };
     let found = run.step(&mut step)?;
     Ok((step, found))
+}
+
+/// Returns the messages that one answer finds, apart from all others.
+///
+/// # Errors
+/// [`crate::Error::Interrupted`]; damage.
+pub(super) fn answer_alone(mailbox: &Mailbox, answer: &Answer) -> Result<NumberSet> {
+    Run { mailbox, live: mailbox.live()?, clock: &|| 0 }.answer(answer)
 }
 
 struct Run<'a> {

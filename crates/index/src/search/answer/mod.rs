@@ -1,7 +1,8 @@
 //! Answers queries and handles with the messages that they mean.
 //!
 //! Input: a query or a handle, and a mailbox. Output: sets of messages, and hits in order. `prepare` chooses
-//! what answers each leaf, `plan` chooses the order, and `eval` runs the plan. Leaves are answered by
+//! what answers each leaf, `plan` chooses the order, and `eval` runs the plan;
+//! `relevance` ranks what it found. Leaves are answered by
 //! `values` (columns of messages), `files` (columns of files) and the text index. Must not know which fields
 //! of a message are shown.
 
@@ -13,6 +14,7 @@ mod hints;
 mod pattern;
 mod plan;
 mod prepare;
+mod relevance;
 mod values;
 
 pub use analysis::{Analysis, AnalysisStep};

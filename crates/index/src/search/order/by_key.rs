@@ -35,7 +35,7 @@ pub(super) fn sort(
     };
     let sorter = Sorter { direction, wanted };
     match key {
-        SortKey::Date => sorter.sort(hits, |hit, _| Ok(hit.date)),
+        SortKey::Date | SortKey::Relevance => sorter.sort(hits, |hit, _| Ok(hit.date)),
         SortKey::Size => sorter.sort(hits, |hit, _| at(hit)?.size()),
         SortKey::Changed => sorter.sort(hits, |hit, _| at(hit)?.changed()),
         SortKey::Priority => sorter.sort(hits, |hit, _| at(hit)?.priority()),
@@ -48,6 +48,16 @@ pub(super) fn sort(
         }
         text => sorter.sort(hits, |hit, reader| at(hit)?.text(text, reader)),
     }
+}
+
+/// Sorts hits by a key that needs no table, and keeps as many as requested.
+pub(super) fn sort_by<K: Ord + Send>(
+    hits: Vec<Ranked>,
+    direction: Direction,
+    wanted: usize,
+    key: impl Fn(&Hit) -> K + Sync,
+) -> Result<Vec<Hit>> {
+    Sorter { direction, wanted }.sort(hits, |hit, _| Ok(key(hit)))
 }
 
 /// How to sort, for any key.

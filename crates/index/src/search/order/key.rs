@@ -37,6 +37,8 @@ pub enum SortKey {
     Language,
     /// When one of its files last changed.
     Changed,
+    /// How well it matches the words of a query, if there is one ([`crate::Mailbox::by_relevance`]).
+    Relevance,
 }
 
 /// Which end of the order comes first.
@@ -50,10 +52,10 @@ pub enum Direction {
 }
 
 impl SortKey {
-    /// Returns which end people want first: the newest, the largest, and else A.
+    /// Returns which end people want first: the newest, the largest, the most relevant, and else A.
     pub fn natural(self) -> Direction {
         match self {
-            SortKey::Date | SortKey::Size | SortKey::Changed => Direction::Descending,
+            SortKey::Date | SortKey::Size | SortKey::Changed | SortKey::Relevance => Direction::Descending,
             _ => Direction::Ascending,
         }
     }

@@ -10,7 +10,7 @@ mod by_key;
 mod key;
 
 use crate::error::Result;
-use crate::search::mailbox::{Hits, Mailbox};
+use crate::search::mailbox::{Hit, Hits, Mailbox};
 use crate::set::NumberSet;
 pub(in crate::search) use by_date::is_small;
 pub use key::{Direction, SortKey};
@@ -35,13 +35,41 @@ impl Mailbox {
     /// Damage in the store.
     pub fn sorted(&self, found: &NumberSet, order: &Order) -> Result<Hits> {
         let total = found.count();
-        let wanted = order.limit.map_or(usize::MAX, |limit| limit.saturating_add(order.offset));
-        let mut list = match order.key {
-            SortKey::Date => by_date::sort(self, found, total, order.direction, wanted)?,
+        let wanted = order.wanted();
+        let list = match order.key {
+            // Without a query, all are as relevant.
+            SortKey::Date | SortKey::Relevance => by_date::sort(self, found, total, order.direction, wanted)?,
             key => by_key::sort(self, by_date::all(self, found)?, (key, order.direction), wanted)?,
         };
-        list.drain(..order.offset.min(list.len()));
-        list.truncate(order.limit.unwrap_or(usize::MAX));
-        Ok(Hits { total, list })
+        Ok(page(total, list, order))
     }
+
+    /// Returns the messages of a set in the order of a key by message number.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(in crate::search) fn sorted_by(
+        &self,
+        found: &NumberSet,
+        order: &Order,
+        key: impl Fn(u32) -> u32 + Sync,
+    ) -> Result<Hits> {
+        let hits = by_date::all(self, found)?;
+        let list = by_key::sort_by(hits, order.direction, order.wanted(), |hit| key(hit.number))?;
+        Ok(page(found.count(), list, order))
+    }
+}
+
+impl Order {
+    /// Returns how many of the first hits are needed.
+    fn wanted(&self) -> usize {
+        self.limit.map_or(usize::MAX, |limit| limit.saturating_add(self.offset))
+    }
+}
+
+/// Returns the hits that were asked for, of the first ones.
+fn page(total: u64, mut list: Vec<Hit>, order: &Order) -> Hits {
+    list.drain(..order.offset.min(list.len()));
+    list.truncate(order.limit.unwrap_or(usize::MAX));
+    Hits { total, list }
 }
