@@ -132,8 +132,10 @@ pub(crate) fn open_locked(
 ) -> Result<Writer> {
     let state = Snapshot::open(disk, directory)?.state;
     // The last writer may have died between a rename and its sync. What we acknowledge depends on that
-    // rename.
-    disk.sync_directory(directory)?;
+    // rename. Once there is a record in the journal, somebody has synced it before.
+    if state.sequence == state.manifest.sequence {
+        disk.sync_directory(directory)?;
+    }
     // Cuts a torn tail, and makes durable what the last writer may have written but not synced. Otherwise a
     // crash could keep the next record without the one before it.
     let path = directory.join(names::journal(state.manifest.number));
