@@ -117,3 +117,29 @@ fn a_damaged_log_is_told_and_no_mail_is_touched() {
     }
     assert_eq!(home.subjects("flag:replied").len(), 2);
 }
+
+#[test]
+fn a_folder_is_renamed_and_gets_its_old_name_back() {
+    let home = Home::indexed();
+    let place = |path: &str| home.mail().join(path).display().to_string();
+    let planned = home.good(&["rename-folder", "--dry-run", "lists/rust", "crabs"]);
+    assert_eq!(planned, format!("{}\t{}\n", place("lists/rust"), place("crabs")));
+    assert_eq!(home.subjects("maildir:/lists/rust"), ["Third time"]);
+    assert_eq!(home.good(&["rename-folder", "lists/rust", "crabs"]), "1 folder renamed\n");
+    assert_eq!(home.subjects("maildir:/crabs"), ["Third time"]);
+    let list = home.good(&["undo", "--list"]);
+    assert!(list.starts_with("1 directory renamed at "), "{list}");
+    assert!(list.ends_with(&format!("\n{}\t{}\n", place("crabs"), place("lists/rust"))), "{list}");
+    for (old, new, part) in [
+        ("crabs", "lists", "exists"),
+        ("nowhere", "x", "there is no folder nowhere"),
+        ("crabs", "../x", "it has the part \".\" or \"..\""),
+    ] {
+        let wrong = home.pneu(&["rename-folder", old, new]);
+        assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{wrong:?}");
+        assert!(wrong.err.contains(part), "{}", wrong.err);
+    }
+    let said = home.good(&["undo"]);
+    assert!(said.starts_with("undone for 1 of 1 directory renamed at "), "{said}");
+    assert_eq!(home.subjects("maildir:/lists/rust"), ["Third time"]);
+}

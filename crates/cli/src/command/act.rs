@@ -99,7 +99,13 @@ pub(super) fn done(kind: ActionKind) -> &'static str {
         ActionKind::Move => "moved",
         ActionKind::Copy => "copied",
         ActionKind::Delete => "moved to the trash",
+        ActionKind::Rename => "renamed",
     }
+}
+
+/// Returns what an action acts on, and how many of them.
+pub(super) fn things(kind: ActionKind, number: usize) -> String {
+    count(number as u64, if kind == ActionKind::Rename { "directory" } else { "file" })
 }
 
 fn nothing(question: &TypedQuery, action: &Action, session: &Session) -> Result<Outcome> {

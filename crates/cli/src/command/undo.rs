@@ -1,7 +1,6 @@
 //! `pneu undo`: undoes the last action on mail, or lists what it would undo.
 
-use crate::amount::count;
-use crate::command::act::{complain, done, places};
+use crate::command::act::{complain, done, places, things};
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::fields::minute;
@@ -13,8 +12,8 @@ use terminal::command_line::Run;
 
 /// Undo the last action
 ///
-/// Undoes the last "flag", "move", "copy" or "delete" that is not undone yet; the next undo undoes the one
-/// before. Files go back into their old folders and get their old flags; their names may differ. They are
+/// Undoes the last "flag", "move", "copy", "delete" or "rename-folder" that is not undone yet; the next undo
+/// undoes the one before. Files go back into their old folders and get their old flags; their names may differ. They are
 /// found even if mail programs renamed them since. A file that was moved elsewhere, changed or removed since
 /// is left alone and reported, and flags that changed since stay. The last 200 actions are remembered.
 #[derive(Debug, Args)]
@@ -47,7 +46,7 @@ impl Run<Session> for Arguments {
         complain(&left);
         if !session.is_quiet {
             let mut output = session.output();
-            let all = count(action.files.len() as u64, "file");
+            let all = things(action.kind, action.files.len());
             output.line(&format!("undone for {restored_count} of {all} {}", title(&action)))?;
             output.finish()?;
         }
@@ -61,7 +60,7 @@ fn list(actions: &[Undoable], session: &Session) -> Result<Outcome> {
     let Some(last) = actions.first() else { return session.nothing(NOTHING) };
     let mut output = session.output();
     for action in actions {
-        output.line(&format!("{} {}", count(action.files.len() as u64, "file"), title(action)))?;
+        output.line(&format!("{} {}", things(action.kind, action.files.len()), title(action)))?;
     }
     for (old, now) in &last.files {
         output.line(&places(now, old))?;

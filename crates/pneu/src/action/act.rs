@@ -3,10 +3,10 @@
 //! Input: a query and an action. Output: what was done, and what was left alone. A file is touched only if it
 //! is still the one that the index knows; else the index is brought in step first.
 
-use crate::action::carry_out::{
-    LeftAlone, RealHands, Recovered, Undoing, carry_out, folder_of, recover, undo,
-};
+use crate::action::carry_out::{LeftAlone, Recovered, Undoing, carry_out, folder_of, recover, undo};
 use crate::action::deliver::create;
+use crate::action::directories;
+use crate::action::hands::RealHands;
 use crate::action::log::{Entry, Kind, Log, Place, State, Step};
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
 use crate::error::{Error, Result};
@@ -167,9 +167,15 @@ impl Host {
             let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
             let Undoing { mut left, changed } = undo(&log, &RealHands, &mut entry, &is_taken)?;
             let restored_count = action.files.len().saturating_sub(left.len()) as u64;
-            let mut places = Places::default();
-            let steps = entry.steps.iter().flat_map(|step| [&step.from.0, &step.to.0]);
-            steps.chain(&changed).for_each(|path| places.add_file(path));
+            let places = match entry.kind {
+                Kind::Rename => directories::places_of(&entry.steps, &view.mailbox().folder_places()),
+                _ => {
+                    let mut places = Places::default();
+                    let steps = entry.steps.iter().flat_map(|step| [&step.from.0, &step.to.0]);
+                    steps.chain(&changed).for_each(|path| places.add_file(path));
+                    places
+                }
+            };
             left.extend(self.bring_places_in_step(&places, AFTER, progress)?);
             return Ok(Some(Undone { action, restored_count, left }));
         }
@@ -194,13 +200,17 @@ impl Host {
     }
 
     /// Finishes what a crash left, and brings its folders in step.
-    fn recover(&self, log: &Log<'_>, progress: &dyn Progress) -> Result<Option<Recovered>> {
+    pub(super) fn recover(&self, log: &Log<'_>, progress: &dyn Progress) -> Result<Option<Recovered>> {
         let view = self.newest_view()?;
         let has_unique_part = view.mailbox().has_unique_part();
         let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
         let mut recovered = recover(log, &RealHands, &is_taken)?;
         if let Some(Recovered { entry, undone }) = &mut recovered {
-            let left = self.bring_places_in_step(&folders_of(entry), AFTER, progress)?;
+            let touched = match entry.kind {
+                Kind::Rename => directories::places_of(&entry.steps, &view.mailbox().folder_places()),
+                _ => folders_of(entry),
+            };
+            let left = self.bring_places_in_step(&touched, AFTER, progress)?;
             undone.iter_mut().for_each(|undone| undone.extend(left.iter().cloned()));
         }
         Ok(recovered)
@@ -218,7 +228,7 @@ impl Host {
     }
 
     /// Brings places in step. Returns what could not be read, or was left as it was.
-    fn bring_places_in_step(
+    pub(super) fn bring_places_in_step(
         &self,
         places: &Places,
         (mode, loss): (Mode, Loss),
@@ -233,7 +243,7 @@ impl Host {
 /// How folders are brought in step if a file is not as the index knows it.
 const BEFORE: (Mode, Loss) = (Mode::Thorough, Loss::Refuse);
 /// How they are after an action: they may have lost all their files.
-const AFTER: (Mode, Loss) = (Mode::Default, Loss::Accept);
+pub(super) const AFTER: (Mode, Loss) = (Mode::Default, Loss::Accept);
 
 /// Says why a file is left alone that is not as the index knows it.
 fn why_not(file: &FoundFile) -> LeftAlone {

@@ -8,9 +8,12 @@ mod act;
 mod carry_out;
 mod dedupe;
 mod deliver;
+mod directories;
 pub(crate) mod folder;
+mod hands;
 mod log;
 mod plan;
+mod rename;
 #[cfg(test)]
 mod tests;
 
@@ -21,3 +24,4 @@ pub use deliver::{DeliverOptions, Delivered};
 pub use log::Kind;
 pub(crate) use log::lock_imports;
 pub use plan::{Action, Plan, PlannedStep};
+pub use rename::{Renamed, Renaming};

@@ -1,6 +1,7 @@
 //! Tests of actions: what they do to files, what undo brings back, and a crash at each operation.
 
-use crate::action::carry_out::{Hands, RealHands, carry_out, recover, undo};
+use crate::action::carry_out::{carry_out, recover, undo};
+use crate::action::hands::{Hands, RealHands};
 use crate::action::log::{Kind, Log, Place, State, Step};
 use crate::{Action, Host, Settings, Undone};
 use index::{Environment, Root, UpdateOptions};
@@ -172,8 +173,8 @@ fn a_file_that_changed_is_looked_for_again_and_never_moved_on_a_guess() {
 }
 
 /// Hands that end the process, as it were, at one operation.
-struct Crashing {
-    left: Cell<usize>,
+pub(super) struct Crashing {
+    pub left: Cell<usize>,
 }
 
 impl Crashing {
@@ -197,6 +198,11 @@ impl Hands for Crashing {
             return RealHands.remove(from);
         }
         RealHands.move_file(from, to)
+    }
+
+    fn rename_directory(&self, from: &Path, to: &Path) -> mail::Result<()> {
+        self.count();
+        RealHands.rename_directory(from, to)
     }
 
     fn copy_file(&self, from: &Path, to: &Path) -> mail::Result<()> {
@@ -249,7 +255,7 @@ fn steps_between(folders: &[PathBuf; 2]) -> Vec<Step> {
 }
 
 /// Does something that may crash. Returns whether it came to its end.
-fn ends(work: &dyn Fn()) -> bool {
+pub(super) fn ends(work: &dyn Fn()) -> bool {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let ended = catch_unwind(AssertUnwindSafe(work)).is_ok();
