@@ -1,4 +1,5 @@
-//! Forgets messages whose last file has been gone for a long time, by removing their rows.
+//! Forgets messages whose last file has been gone for a long time, or that the user removed for good, by
+//! removing their rows.
 //!
 //! Input: an environment, a minimum age, and an archive. A message that the archive holds stays findable and
 //! is never forgotten. Output: fewer rows of `messages`, `absent` and `copies`. Documents of the text index
@@ -113,6 +114,63 @@ pub(crate) fn sweep(
     Ok(swept)
 }
 
+/// Removes messages whose last file is gone, however short ago, and whatever an archive holds. A message that
+/// has a file stays, and so does its document in the text index until the next merge of its segment. Returns
+/// how many messages were removed.
+///
+/// # Errors
+/// There is no index; damage; a full disk; [`Error::Interrupted`]. Earlier commits stay.
+pub(crate) fn forget(environment: &Environment, sha256: &[[u8; 32]], observer: &dyn Progress) -> Result<u64> {
+    let mut forgotten = 0;
+    for batch in sha256.chunks(BATCH_MESSAGE_COUNT) {
+        if observer.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        let make = |snapshot: &Snapshot| {
+            open::state(snapshot, &environment.index_directory())?;
+            let gone = absent_of(snapshot, batch)?;
+            let mut transaction = Transaction::default();
+            gone.iter().for_each(|message| push_removal(&mut transaction, *message));
+            Ok::<_, Error>(((!gone.is_empty()).then_some(transaction), gone.len() as u64))
+        };
+        let newest = || open::snapshot(environment);
+        let options = open::options(environment, Wait::Block);
+        let take_writer = || open::writer(environment, observer);
+        forgotten += store::commit_on_newest(&options, newest, make, take_writer)?.made;
+    }
+    if forgotten > 0 {
+        observer.stage(Stage::Merge);
+        merge_due(environment, 0)?;
+    }
+    Ok(forgotten)
+}
+
+/// Returns the numbers of those messages that are absent.
+fn absent_of(snapshot: &Snapshot, sha256: &[[u8; 32]]) -> Result<Vec<u32>> {
+    let (message_table, file_table) = (snapshot.table(messages::TABLE)?, snapshot.table(files::TABLE)?);
+    let absent_table = snapshot.table(absent::TABLE)?;
+    let mut gone = Vec::new();
+    for id in sha256 {
+        for row in message_table.find(messages::BY_SHA256, &[Value::Id(id)])? {
+            let message = rows::part_of(&message_table, row).u32_at(messages::NUMBER, row.row)?;
+            let key = [Value::U32(message)];
+            // As for a sweep, an absent message that has a file is damage, and kept.
+            if absent_table.get(PRIMARY, &key)?.is_some()
+                && file_table.find(files::BY_MESSAGE, &key)?.is_empty()
+            {
+                gone.push(message);
+            }
+        }
+    }
+    Ok(gone)
+}
+
+fn push_removal(transaction: &mut Transaction, message: u32) {
+    for table in [messages::TABLE, absent::TABLE, copies::TABLE] {
+        transaction.deletes.push((table.into(), vec![OwnedValue::U32(message)]));
+    }
+}
+
 /// What one commit of a sweep does.
 struct Removal {
     forgotten: u64,
@@ -143,11 +201,7 @@ fn removal(
         }
         transaction.puts.push((absent::TABLE.into(), dated));
     }
-    for (message, _) in &due {
-        for table in [messages::TABLE, absent::TABLE, copies::TABLE] {
-            transaction.deletes.push((table.into(), vec![OwnedValue::U32(*message)]));
-        }
-    }
+    due.iter().for_each(|(message, _)| push_removal(&mut transaction, *message));
     Ok((Some(transaction), removal))
 }
 

@@ -12,9 +12,9 @@ use terminal::command_line::Run;
 /// Rename a folder
 ///
 /// Renames a folder with all folders in it, and updates the index without reading a message. What mbsync or
-/// Dovecot keep in the folder moves along. In a Maildir++, where folders are directories such as ".lists.rust"
-/// beside each other, all directories of the folder are renamed. No folder is replaced, and the new place is
-/// in the same root. An inbox cannot be renamed.
+/// Dovecot keep in the folder moves along. In a Maildir++, where folders are directories such as
+/// ".lists.rust" beside each other, all directories of the folder are renamed. No folder is replaced, and the
+/// new place is in the same root. An inbox cannot be renamed.
 ///
 /// Nothing else is changed: names in the configuration of pneu, mbsync or Dovecot, in filters, saved queries
 /// and subscriptions stay as they are.

@@ -7,15 +7,16 @@ use crate::format::fields::minute;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
-use pneu::{Silent, Undoable, Undone};
+use pneu::{ActionKind, Silent, Undoable, Undone};
 use terminal::command_line::Run;
 
 /// Undo the last action
 ///
 /// Undoes the last "flag", "move", "copy", "delete" or "rename-folder" that is not undone yet; the next undo
-/// undoes the one before. Files go back into their old folders and get their old flags; their names may differ. They are
-/// found even if mail programs renamed them since. A file that was moved elsewhere, changed or removed since
-/// is left alone and reported, and flags that changed since stay. The last 200 actions are remembered.
+/// undoes the one before. Files go back into their old folders and get their old flags; their names may
+/// differ. They are found even if mail programs renamed them since. A file that was moved elsewhere, changed
+/// or removed since is left alone and reported, and flags that changed since stay. The last 200 actions are
+/// remembered. What was removed for good stays gone.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -43,6 +44,12 @@ impl Run<Session> for Arguments {
         let Some(Undone { action, restored_count, left }) = host.undo(&Silent)? else {
             return session.nothing(NOTHING);
         };
+        if action.kind == ActionKind::Remove {
+            let all = things(action.kind, action.files.len());
+            let what =
+                format!("{all} {} cannot come back; the next undo undoes the action before", title(&action));
+            return session.nothing(what);
+        }
         complain(&left);
         if !session.is_quiet {
             let mut output = session.output();

@@ -40,8 +40,13 @@ pub(super) fn carry_out(log: &Log<'_>, hands: &dyn Hands, entry: &mut log::Entry
     }
     for step in &mut entry.steps {
         let (from, to) = (step.from.0.as_path(), step.to.0.as_path());
+        if entry.kind == Kind::Remove && !is_unchanged(from, step.inode, step) {
+            left.push(LeftAlone { path: from.to_owned(), why: "it changed just now; try again".to_owned() });
+            continue;
+        }
         let done = match entry.kind {
             Kind::Copy => hands.copy_file(from, to),
+            Kind::Remove => hands.remove(from),
             Kind::Flag | Kind::Move | Kind::Delete | Kind::Rename => hands.move_file(from, to),
         };
         match done {
@@ -109,6 +114,10 @@ pub(super) fn recover(log: &Log<'_>, hands: &dyn Hands, is_taken: &IsTaken<'_>) 
 /// Finds out whether a step was done.
 fn resolve((hands, finder): (&dyn Hands, &mut Finder), kind: Kind, step: &mut Step) {
     let (from, to) = (&step.from.0, &step.to.0);
+    if kind == Kind::Remove {
+        step.is_done = mail::stat_entry(from).is_err_and(|error| error.is_not_found());
+        return;
+    }
     let old = mail::stat_entry(from).ok().filter(|old| old.inode == step.inode);
     if kind != Kind::Copy {
         let folder = folder_of(to).unwrap_or(to);
@@ -209,8 +218,10 @@ fn undo_step(
     step: &Step,
     (is_taken, other): (&IsTaken<'_>, &dyn Fn() -> Vec<u8>),
 ) -> std::result::Result<Vec<PathBuf>, Obstacle> {
-    if kind == Kind::Rename {
-        return directories::undo(hands, step);
+    match kind {
+        Kind::Rename => return directories::undo(hands, step),
+        Kind::Remove => return Err(Obstacle::ForEver("it was removed for good".to_owned())),
+        Kind::Flag | Kind::Move | Kind::Copy | Kind::Delete => {}
     }
     let (Some(folder), Some(old_folder)) = (folder_of(&step.to.0), folder_of(&step.from.0)) else {
         return Err(Obstacle::ForEver("it is in no folder".to_owned()));
@@ -246,7 +257,7 @@ fn undo_step(
             };
         }
         Kind::Flag => with_old_flags(&now, folder, step),
-        Kind::Move | Kind::Delete | Kind::Rename => {
+        Kind::Move | Kind::Delete | Kind::Rename | Kind::Remove => {
             if !old_folder.join("cur").is_dir() {
                 return Err(Obstacle::Now(format!("its folder {} is not there", old_folder.display())));
             }
@@ -269,6 +280,13 @@ fn undo_step(
     Ok(vec![now, to])
 }
 
+/// Returns whether a place has a file with an inode, and with the size and time of a step.
+fn is_unchanged(path: &Path, inode: u64, step: &Step) -> bool {
+    mail::stat_entry(path).is_ok_and(|stat| {
+        (stat.inode, stat.size_bytes, stat.mtime_ns) == (inode, step.size_bytes, step.mtime_ns)
+    })
+}
+
 /// Finds files that were renamed. Reads each folder once, when it is first needed.
 #[derive(Default)]
 struct Finder {
@@ -285,11 +303,7 @@ impl Finder {
         inode: u64,
         step: &Step,
     ) -> mail::Result<Option<PathBuf>> {
-        let is_it = |path: &Path| {
-            mail::stat_entry(path).is_ok_and(|stat| {
-                (stat.inode, stat.size_bytes, stat.mtime_ns) == (inode, step.size_bytes, step.mtime_ns)
-            })
-        };
+        let is_it = |path: &Path| is_unchanged(path, inode, step);
         if is_it(place) {
             return Ok(Some(place.to_owned()));
         }

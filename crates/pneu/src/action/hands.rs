@@ -1,4 +1,5 @@
-//! What actions do to files and directories of mail, one operation at a time, and why a step cannot be undone.
+//! What actions do to files and directories of mail, one operation at a time, and why a step cannot be
+//! undone.
 //!
 //! Input: paths. Output: what the file system says. Must not know actions.
 

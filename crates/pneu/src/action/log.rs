@@ -42,6 +42,8 @@ pub enum Kind {
     Delete,
     /// Directories of folders get other names.
     Rename,
+    /// Files are removed. Of a step, both places are the same.
+    Remove,
 }
 
 /// How far an action is.

@@ -13,6 +13,7 @@ pub(crate) mod folder;
 mod hands;
 mod log;
 mod plan;
+mod removal;
 mod rename;
 #[cfg(test)]
 mod tests;
@@ -24,4 +25,5 @@ pub use deliver::{DeliverOptions, Delivered};
 pub use log::Kind;
 pub(crate) use log::lock_imports;
 pub use plan::{Action, Plan, PlannedStep};
+pub use removal::{Removal, Removed};
 pub use rename::{Renamed, Renaming};

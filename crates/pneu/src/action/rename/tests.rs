@@ -154,7 +154,9 @@ fn nothing_is_replaced_no_name_leads_out_and_inboxes_stay() {
     std::fs::write(fixture.mail().join("fixed/.noupdate"), "").unwrap();
     symlink(fixture.place.path(), fixture.mail().join("out")).unwrap();
     mail::create_folder(&fixture.place.path().join("strange")).unwrap();
-    symlink(fixture.mail().join("c"), fixture.mail().join("link")).unwrap();
+    let beside = tempfile::tempdir().unwrap();
+    mail::create_folder(beside.path()).unwrap();
+    symlink(beside.path(), fixture.mail().join("link")).unwrap();
     fixture.update();
     let outside = fixture.place.path().join("x");
     let name = |name: &str, what: &str| format!("{name:?} cannot be the name of a folder: {what}");
@@ -211,13 +213,20 @@ fn nothing_is_replaced_no_name_leads_out_and_inboxes_stay() {
     assert!(fixture.host.undo(&Silent).unwrap().is_none());
     let path = fixture.mail().join("x/y");
     assert_eq!(fixture.rename("way", path.to_str().unwrap()), "x/y 1");
+}
+
+#[test]
+fn in_a_maildir_plus_too_nothing_is_replaced_and_the_inbox_stays() {
+    let name = |name: &str, what: &str| format!("{name:?} cannot be the name of a folder: {what}");
+    let in_other = "of the old and the new folder, one would be in the other";
     let plus = Fixture::new(&["", ".a", ".a.b", ".c.d", ".INBOX"]);
     for (old, new, error) in [
         (
-            "inbox",
+            "INBOX",
             "x",
             "MAIL/.INBOX cannot be renamed: it is an inbox, and new mail is delivered there".into(),
         ),
+        ("inbox", "x", "MAIL cannot be renamed: it is the inbox, or the directory of all folders".into()),
         ("/", "x", "MAIL cannot be renamed: it is the inbox, or the directory of all folders".into()),
         ("a", "c", "the folder MAIL/.c.d exists".into()),
         ("a", "a/b", name("a/b", in_other)),
