@@ -23,9 +23,9 @@ use terminal::command_line::Run;
 ///
 /// With --for-good the files are removed from the disk instead, those in the trash too, and the messages from
 /// the index. Nothing brings them back except an archive that holds them; how many it holds is printed. If
-/// any message would then exist nowhere, you are asked first. Words of a removed message stay in the files of
-/// the index, where no query finds them, until these are merged; "pneu check --repair" rebuilds the index.
-/// Tags stay.
+/// any message would then exist nowhere, you are asked first. Tags stay. Words of a removed message stay in
+/// the files of the index, where no query finds them, until these are merged. To remove them at once, delete
+/// the directory "index" in the data directory, which "pneu info" names, and run "pneu index".
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
