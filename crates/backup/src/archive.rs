@@ -212,7 +212,7 @@ impl<'a> MessageArchive<'a> {
     }
 
     /// Returns the lookup of pieces: the cache, and the lists in snapshots for what the cache lacks.
-    fn lookup(&self) -> PieceLookup<'a> {
+    pub(crate) fn lookup(&self) -> PieceLookup<'a> {
         let repository = self.repository;
         let tables =
             Cache::open(&self.environment.disk, &cache_directory(&self.environment.data, &repository.id()));

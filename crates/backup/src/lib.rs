@@ -25,6 +25,7 @@ mod archive;
 mod blobs;
 mod cache;
 mod choose;
+mod erase;
 mod error;
 mod excluded;
 mod forget;
@@ -43,6 +44,7 @@ mod write;
 
 pub use archive::{MessageArchive, UndeleteReport, Unreferenced};
 pub use choose::{ChosenSnapshot, SnapshotChoice, choose_snapshots, first_snapshot_seconds, is_relevant};
+pub use erase::Erased;
 pub use error::{CacheError, Error, Problem, Result};
 pub use excluded::{excluded_folders, noindex_directories};
 pub use forget::{PolicyOutcome, apply_policy, latest_snapshot};

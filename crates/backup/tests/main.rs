@@ -6,5 +6,6 @@
 
 mod at_once;
 mod crash;
+mod erase;
 mod restic;
 mod support;

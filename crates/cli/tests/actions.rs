@@ -117,3 +117,70 @@ fn a_damaged_log_is_told_and_no_mail_is_touched() {
     }
     assert_eq!(home.subjects("flag:replied").len(), 2);
 }
+
+#[test]
+fn what_is_removed_for_good_is_told_asked_for_and_never_comes_back() {
+    let home = Home::indexed();
+    home.folder("Trash");
+    home.good(&["index"]);
+    home.good(&["delete", "tubes"]);
+    let path = home.mail().join("Trash/cur/3:2,FS");
+    let planned = home.pneu(&["delete", "--for-good", "--dry-run", "tubes"]);
+    assert_eq!((planned.code, planned.out), (Some(0), format!("{}\n", path.display())));
+    let fate = "pneu: 1 message: no archive was asked; 1 would then exist nowhere\n";
+    assert_eq!(planned.err, fate);
+    let refused = home.pneu(&["delete", "--for-good", "tubes"]);
+    assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""));
+    assert_eq!(refused.err, format!("{fate}pneu: nothing was removed; --yes removes them all the same\n"));
+    assert!(path.exists());
+    assert_eq!(
+        home.good(&["delete", "--for-good", "--yes", "tubes"]),
+        "1 message: 1 file removed for good\n"
+    );
+    assert!(!path.exists());
+    assert_eq!(home.subjects("*").len(), 3);
+    assert_eq!(home.good(&["sweep", "--older-than", "0d"]), "0 messages forgotten\n");
+    let none = home.pneu(&["delete", "--for-good", "--yes", "tubes"]);
+    assert_eq!(none.code, Some(1), "{none:?}");
+    let list = home.good(&["undo", "--list"]);
+    assert!(list.starts_with("1 file removed for good at "), "{list}");
+    let undone = home.pneu(&["undo"]);
+    assert_eq!(undone.code, Some(1));
+    assert!(undone.err.contains("1 file removed for good at "), "{}", undone.err);
+    assert!(
+        undone.err.ends_with(" cannot come back; the next undo undoes the action before\n"),
+        "{}",
+        undone.err
+    );
+    let undone = home.pneu(&["undo"]);
+    assert!(undone.err.contains("it was moved, changed or removed since"), "{}", undone.err);
+    for option in ["--yes", "--no-archive"] {
+        assert_eq!(home.pneu(&["delete", option, "hello"]).code, Some(2));
+    }
+}
+
+#[test]
+fn a_folder_is_renamed_and_gets_its_old_name_back() {
+    let home = Home::indexed();
+    let place = |path: &str| home.mail().join(path).display().to_string();
+    let planned = home.good(&["rename-folder", "--dry-run", "lists/rust", "crabs"]);
+    assert_eq!(planned, format!("{}\t{}\n", place("lists/rust"), place("crabs")));
+    assert_eq!(home.subjects("maildir:/lists/rust"), ["Third time"]);
+    assert_eq!(home.good(&["rename-folder", "lists/rust", "crabs"]), "1 folder renamed\n");
+    assert_eq!(home.subjects("maildir:/crabs"), ["Third time"]);
+    let list = home.good(&["undo", "--list"]);
+    assert!(list.starts_with("1 directory renamed at "), "{list}");
+    assert!(list.ends_with(&format!("\n{}\t{}\n", place("crabs"), place("lists/rust"))), "{list}");
+    for (old, new, part) in [
+        ("crabs", "lists", "exists"),
+        ("nowhere", "x", "there is no folder nowhere"),
+        ("crabs", "../x", "it has the part \".\" or \"..\""),
+    ] {
+        let wrong = home.pneu(&["rename-folder", old, new]);
+        assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{wrong:?}");
+        assert!(wrong.err.contains(part), "{}", wrong.err);
+    }
+    let said = home.good(&["undo"]);
+    assert!(said.starts_with("undone for 1 of 1 directory renamed at "), "{said}");
+    assert_eq!(home.subjects("maildir:/lists/rust"), ["Third time"]);
+}

@@ -216,7 +216,7 @@ fn who_reads_keeps_out_who_prunes_unless_asked_not_to() {
     fs::remove_file(&path).unwrap();
     assert_eq!(home.run(&["index"]).code, Some(0));
     let file = format!("latest:{}", path.display());
-    let reading: [&[&str]; 11] = [
+    let reading: [&[&str]; 12] = [
         &["archive", "snapshots"],
         &["archive", "ls"],
         &["archive", "find", "1:*"],
@@ -224,6 +224,7 @@ fn who_reads_keeps_out_who_prunes_unless_asked_not_to() {
         &["archive", "stats"],
         &["archive", "check"],
         &["archive", "prune", "--dry-run"],
+        &["archive", "erase", "--dry-run", "id:1@example.org"],
         &["archive", "forget", "--keep-last", "1", "--dry-run"],
         &["find", "--at", "2999-01-01"],
         &["view", "id:1@example.org"],

@@ -418,3 +418,53 @@ fn a_plain_restore_and_an_index_bring_everything_back_on_a_bare_machine() {
     assert!(quiet.contains(" 0 added"), "{quiet}");
     assert_eq!(home.good(&["query"]), "mine\ttag:work and flag:seen\n");
 }
+
+#[test]
+fn what_is_deleted_for_good_is_still_in_the_archive_until_it_is_erased_there() {
+    let home = Home::indexed();
+    good(&home, &["archive", "init"]);
+    good(&home, &["archive", "backup"]);
+    home.deliver("", "9:2,S", &letter("9", "Never saved", "text"));
+    home.good(&["index"]);
+    let content = fs::read(home.mail().join("cur/2:2,")).unwrap();
+    let question = "\"hello again\" or subject:never";
+    let planned = with_archive(&home, &["delete", "--for-good", "--dry-run", question]);
+    assert_eq!(planned.err, "pneu: 2 messages: the archive holds 1; 1 would then exist nowhere\n");
+    // One that the archive holds needs no agreement.
+    let deleted = good(&home, &["delete", "--for-good", "\"hello again\""]);
+    assert_eq!(deleted, "1 message: 1 file removed for good; the archive holds 1 of 1\n");
+    assert_eq!(with_archive(&home, &["delete", "--for-good", "subject:never"]).code, Some(2));
+    let unknown = with_repository(&home, &home.path().join("nowhere"), &["delete", "--for-good", "tubes"]);
+    assert_eq!(unknown.code, Some(10));
+    assert!(
+        unknown.err.contains("nothing was removed, because the archive could not be read"),
+        "{unknown:?}"
+    );
+    assert_eq!(subjects(&home, &[], "tubes"), ["Third time"]);
+    // The index does not know it any more, but its content has a name.
+    let sha256 = restic::Id::of(&content).to_string();
+    let none = with_archive(&home, &["archive", "erase", "--dry-run", "\"hello again\""]);
+    assert!(none.err.starts_with("pneu: no message matches; \"pneu index --archived\" adds"), "{none:?}");
+    let planned = good(&home, &["archive", "erase", "--dry-run", &sha256]);
+    assert!(planned.ends_with("\n1 of 1 message, 1 file, in 1 of 1 snapshot\n"), "{planned}");
+    let refused = with_archive(&home, &["archive", "erase", &sha256]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.ends_with("pneu: nothing was changed; --yes erases without asking\n"), "{refused:?}");
+    let erased = good(&home, &["archive", "erase", "--yes", &sha256]);
+    assert!(erased.contains("\nerased  1 message, 1 file; "), "{erased}");
+    let none = with_archive(&home, &["archive", "erase", "--yes", &sha256]);
+    assert_eq!((none.code, none.err.as_str()), (Some(1), "pneu: no snapshot has any of these messages\n"));
+    // One that is here comes back with the next backup.
+    let erased = with_archive(&home, &["archive", "erase", "--yes", "tubes"]);
+    assert_eq!(erased.code, Some(0), "{erased:?}");
+    assert_eq!(
+        erased.err,
+        "pneu: 1 of the messages is in a Maildir here, and the next backup stores it again\n"
+    );
+    assert_eq!(with_archive(&home, &["archive", "find", "3:*"]).code, Some(1));
+    good(&home, &["archive", "backup"]);
+    assert_eq!(good(&home, &["archive", "find", "3:*"]).lines().count(), 1);
+    if let Some(restic) = testkit::restic(home.path(), "repository", PASSWORD) {
+        restic.succeed(&["check", "--read-data"]);
+    }
+}

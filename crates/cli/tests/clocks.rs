@@ -157,9 +157,12 @@ fn no_snapshot_is_removed_because_of_a_clock() {
     }
     let dates = |ids: Vec<(String, String)>| ids.into_iter().map(|(_, day)| day).collect::<Vec<_>>();
     assert_eq!(dates(ids()), ["1969-07-20", "2027-01-14", "2027-01-15"]);
-    for arguments in
-        [&["archive", "forget", "--keep-last", "1"][..], &["archive", "prune"], &["archive", "unlock"]]
-    {
+    for arguments in [
+        &["archive", "forget", "--keep-last", "1"][..],
+        &["archive", "prune"],
+        &["archive", "erase", "--yes", "*"],
+        &["archive", "unlock"],
+    ] {
         for (seconds, shown) in [WRONG[1], WRONG[5]] {
             let run = archived_at(seconds, &home, arguments);
             assert_eq!(

@@ -48,7 +48,7 @@ pub use set::NumberSet;
 pub use state::Root;
 pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
-pub use threaded::{adopt, check, rebuild, rebuild_with, sweep, update, update_places};
+pub use threaded::{adopt, check, forget, rebuild, rebuild_with, sweep, update, update_places};
 pub use user::{
     QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagEdit, TagImport, TagSummary, change_queries,
     change_tags, check_query_name, check_tag, edit_tags, export_queries, export_tags, has_no_tags,

@@ -1,4 +1,5 @@
-//! Forgets messages whose last file has been gone for a long time, by removing their rows.
+//! Forgets messages whose last file has been gone for a long time, or that the user removed for good, by
+//! removing their rows.
 //!
 //! Input: an environment, a minimum age, and an archive. A message that the archive holds stays findable and
 //! is never forgotten. Output: fewer rows of `messages`, `absent` and `copies`. Documents of the text index
@@ -114,6 +115,80 @@ pub(crate) fn sweep(
     Ok(swept)
 }
 
+/// Removes messages whose last file is gone, however short ago, and whatever an archive holds. A message that
+/// has a file stays, and so does its document in the text index until the next merge of its segment. Returns
+/// how many messages were removed.
+///
+/// # Errors
+/// There is no index; damage; a full disk; [`Error::Interrupted`]. Earlier commits stay.
+pub(crate) fn forget(environment: &Environment, sha256: &[[u8; 32]], observer: &dyn Progress) -> Result<u64> {
+    let mut forgotten = 0;
+    for batch in sha256.chunks(BATCH_MESSAGE_COUNT) {
+        if observer.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        let make = |snapshot: &Snapshot| {
+            open::state(snapshot, &environment.index_directory())?;
+            let gone = absent_of(snapshot, batch)?;
+            let mut transaction = Transaction::default();
+            if !gone.is_empty() {
+                push_removal(environment, snapshot, &gone, &mut transaction)?;
+            }
+            Ok::<_, Error>(((!gone.is_empty()).then_some(transaction), gone.len() as u64))
+        };
+        let newest = || open::snapshot(environment);
+        let options = open::options(environment, Wait::Block);
+        let take_writer = || open::writer(environment, observer);
+        forgotten += store::commit_on_newest(&options, newest, make, take_writer)?.made;
+    }
+    if forgotten > 0 {
+        observer.stage(Stage::Merge);
+        merge_due(environment, 0)?;
+    }
+    Ok(forgotten)
+}
+
+/// Returns the numbers of those messages that are absent.
+fn absent_of(snapshot: &Snapshot, sha256: &[[u8; 32]]) -> Result<Vec<u32>> {
+    let (message_table, file_table) = (snapshot.table(messages::TABLE)?, snapshot.table(files::TABLE)?);
+    let absent_table = snapshot.table(absent::TABLE)?;
+    let mut gone = Vec::new();
+    for id in sha256 {
+        for row in message_table.find(messages::BY_SHA256, &[Value::Id(id)])? {
+            let message = rows::part_of(&message_table, row).u32_at(messages::NUMBER, row.row)?;
+            let key = [Value::U32(message)];
+            // As for a sweep, an absent message that has a file is damage, and kept.
+            if absent_table.get(PRIMARY, &key)?.is_some()
+                && file_table.find(files::BY_MESSAGE, &key)?.is_empty()
+            {
+                gone.push(message);
+            }
+        }
+    }
+    Ok(gone)
+}
+
+/// Removes messages that have no file, and tells the change log which they were.
+fn push_removal(
+    environment: &Environment,
+    snapshot: &Snapshot,
+    removed: &[u32],
+    transaction: &mut Transaction,
+) -> Result<()> {
+    let table = snapshot.table(messages::TABLE)?;
+    let mut forgotten = Vec::with_capacity(removed.len());
+    for message in removed {
+        if let Some(row) = table.get(PRIMARY, &[Value::U32(*message)])? {
+            forgotten.push((*message, rows::part_of(&table, row).id_at(messages::SHA256, row.row)?));
+        }
+        for table in [messages::TABLE, absent::TABLE, copies::TABLE] {
+            transaction.deletes.push((table.into(), vec![OwnedValue::U32(*message)]));
+        }
+    }
+    let groups = if forgotten.is_empty() { Vec::new() } else { vec![Group::Forgotten(forgotten)] };
+    Log::append(environment, snapshot, &groups, transaction)
+}
+
 /// What one commit of a sweep does.
 struct Removal {
     forgotten: u64,
@@ -144,25 +219,9 @@ fn removal(
         }
         transaction.puts.push((absent::TABLE.into(), dated));
     }
-    for (message, _) in &due {
-        for table in [messages::TABLE, absent::TABLE, copies::TABLE] {
-            transaction.deletes.push((table.into(), vec![OwnedValue::U32(*message)]));
-        }
-    }
-    Log::append(environment, snapshot, &forgotten(snapshot, &due)?, &mut transaction)?;
+    let due: Vec<u32> = due.iter().map(|(message, _)| *message).collect();
+    push_removal(environment, snapshot, &due, &mut transaction)?;
     Ok((Some(transaction), removal))
-}
-
-/// Returns what the change log needs to name messages that lose their row.
-fn forgotten(snapshot: &Snapshot, due: &[(u32, i64)]) -> Result<Vec<Group>> {
-    let table = snapshot.table(messages::TABLE)?;
-    let mut forgotten = Vec::with_capacity(due.len());
-    for (message, _) in due {
-        if let Some(row) = table.get(PRIMARY, &[Value::U32(*message)])? {
-            forgotten.push((*message, rows::part_of(&table, row).id_at(messages::SHA256, row.row)?));
-        }
-    }
-    Ok(if forgotten.is_empty() { Vec::new() } else { vec![Group::Forgotten(forgotten)] })
 }
 
 /// Returns at most `count_max` of the messages in `due` that the archive does not hold, and how many of those

@@ -107,6 +107,15 @@ pub fn sweep(
     on(environment, || sweep::sweep(environment, older_than_seconds, archive, observer))
 }
 
+/// Removes messages whose last file is gone, however short ago, and whatever an archive holds. Others stay.
+/// Returns how many were removed.
+///
+/// # Errors
+/// As [`sweep`], except that no archive and no clock is asked.
+pub fn forget(environment: &Environment, sha256: &[[u8; 32]], observer: &dyn Progress) -> Result<u64> {
+    on(environment, || sweep::forget(environment, sha256, observer))
+}
+
 fn on<T: Send>(environment: &Environment, work: impl FnOnce() -> T + Send) -> T {
     on_threads(environment.context.thread_count, work)
 }

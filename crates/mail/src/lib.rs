@@ -59,7 +59,7 @@ pub use maildir::link::RootBoundary;
 pub use maildir::message_file::{FileContent, read_message, read_message_into};
 pub use maildir::path::join;
 pub use maildir::relocate::{
-    copy_file, files_by_inode, have_same_bytes, move_file, name_elsewhere, stat_entry,
+    copy_file, files_by_inode, have_same_bytes, move_file, name_elsewhere, rename_directory, stat_entry,
 };
 pub use maildir::renamed::{find_renamed, names_by_unique_part};
 pub use maildir::scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};

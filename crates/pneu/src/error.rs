@@ -69,6 +69,14 @@ pub enum Error {
         /// Why not.
         what: &'static str,
     },
+    /// A folder cannot be renamed.
+    #[error("{} cannot be renamed: {what}", path.display())]
+    FolderStays {
+        /// Its path.
+        path: PathBuf,
+        /// Why not.
+        what: String,
+    },
     /// A root has no folder for deleted messages.
     #[error("there is no trash in {}", root.path.display())]
     NoTrash {
@@ -159,6 +167,7 @@ impl Error {
             | Error::ActionLog { .. }
             | Error::TagLine { .. }
             | Error::FolderExists { .. }
+            | Error::FolderStays { .. }
             | Error::NotIndexed { .. }
             | Error::FolderName { .. }
             | Error::Delivery(_)

@@ -443,8 +443,16 @@ impl Host {
         })
     }
 
+    /// Removes messages from the index that have no file any more.
+    ///
+    /// # Errors
+    /// As [`Host::sweep`].
+    pub(crate) fn forget(&self, sha256: &[[u8; 32]], progress: &dyn Progress) -> Result<u64> {
+        self.write_index(progress, |environment, progress| index::forget(environment, sha256, progress))
+    }
+
     /// Calls `work` with what says which messages must stay. `progress` stops the reading of the repository.
-    fn asking<T>(
+    pub(crate) fn asking<T>(
         &self,
         archive: Option<&Repository>,
         progress: &dyn Progress,

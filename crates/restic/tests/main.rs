@@ -18,6 +18,7 @@ mod reread;
 mod restic;
 mod restoring;
 mod retry;
+mod rewriting;
 mod saving;
 mod seal;
 #[cfg(feature = "s3")]

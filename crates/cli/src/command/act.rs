@@ -32,11 +32,7 @@ pub(super) fn act(
     options: ActOptions,
     session: &Session,
 ) -> Result<Outcome> {
-    if words.iter().all(|word| word.trim().is_empty()) {
-        bail!("no query is given; '*' means all messages");
-    }
-    let view = session.view()?;
-    let question = TypedQuery::new(words, &view)?;
+    let question = question(words, session)?;
     let host = session.host()?;
     if options.dry_run {
         let plan = host.plan_action(&question.query, action).map_err(|error| question.explain(error))?;
@@ -50,6 +46,17 @@ pub(super) fn act(
         return nothing(&question, action, session);
     }
     tell(&acted, action.kind(), session)
+}
+
+/// Returns the query. An action on all messages needs one that says so.
+///
+/// # Errors
+/// There is none, or it cannot be understood.
+pub(super) fn question(words: &[String], session: &Session) -> Result<TypedQuery> {
+    if words.iter().all(|word| word.trim().is_empty()) {
+        bail!("no query is given; '*' means all messages");
+    }
+    TypedQuery::new(words, &session.view()?)
 }
 
 /// Prints what would be done.
@@ -99,7 +106,14 @@ pub(super) fn done(kind: ActionKind) -> &'static str {
         ActionKind::Move => "moved",
         ActionKind::Copy => "copied",
         ActionKind::Delete => "moved to the trash",
+        ActionKind::Rename => "renamed",
+        ActionKind::Remove => "removed for good",
     }
+}
+
+/// Returns what an action acts on, and how many of them.
+pub(super) fn things(kind: ActionKind, number: usize) -> String {
+    count(number as u64, if kind == ActionKind::Rename { "directory" } else { "file" })
 }
 
 fn nothing(question: &TypedQuery, action: &Action, session: &Session) -> Result<Outcome> {
@@ -110,6 +124,14 @@ fn nothing(question: &TypedQuery, action: &Action, session: &Session) -> Result<
             _ => "all of them are there already",
         });
     }
-    let why = question.why_nothing(&view)?.map(|why| format!(": {why}")).unwrap_or_default();
+    no_match(question, session)
+}
+
+/// Ends a command whose query matches nothing.
+///
+/// # Errors
+/// The reason, unless the user wants to hear nothing.
+pub(super) fn no_match(question: &TypedQuery, session: &Session) -> Result<Outcome> {
+    let why = question.why_nothing(&session.view()?)?.map(|why| format!(": {why}")).unwrap_or_default();
     session.nothing(format!("no message matches{why}"))
 }

@@ -25,6 +25,7 @@ mod man;
 mod mkdir;
 mod query;
 mod relocate;
+mod rename_folder;
 mod stats;
 mod sweep;
 pub(crate) mod tag;
@@ -56,6 +57,7 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<deliver::Arguments>("deliver"),
     Command::new::<import::Arguments>("import"),
     Command::new::<mkdir::Arguments>("mkdir"),
+    Command::new::<rename_folder::Arguments>("rename-folder"),
     Command::new::<query::Arguments>("query"),
     Command::new::<contacts::Arguments>("contacts"),
     Command::new::<stats::Arguments>("stats"),

@@ -62,7 +62,10 @@ impl Run<Session> for Arguments {
 
 /// Opens the repository, if one is named. If it cannot be read, it may hold every message, so nothing is
 /// removed.
-fn named(session: &Session) -> Result<Option<Repository>> {
+///
+/// # Errors
+/// It cannot be opened, reached or read.
+pub(super) fn named(session: &Session) -> Result<Option<Repository>> {
     let opened = repository::open_if_named(session).and_then(|opened| {
         if let Some(repository) = &opened {
             repository.index()?;

@@ -1,22 +1,22 @@
 //! `pneu undo`: undoes the last action on mail, or lists what it would undo.
 
-use crate::amount::count;
-use crate::command::act::{complain, done, places};
+use crate::command::act::{complain, done, places, things};
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::fields::minute;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
-use pneu::{Silent, Undoable, Undone};
+use pneu::{ActionKind, Silent, Undoable, Undone};
 use terminal::command_line::Run;
 
 /// Undo the last action
 ///
-/// Undoes the last "flag", "move", "copy" or "delete" that is not undone yet; the next undo undoes the one
-/// before. Files go back into their old folders and get their old flags; their names may differ. They are
-/// found even if mail programs renamed them since. A file that was moved elsewhere, changed or removed since
-/// is left alone and reported, and flags that changed since stay. The last 200 actions are remembered.
+/// Undoes the last "flag", "move", "copy", "delete" or "rename-folder" that is not undone yet; the next undo
+/// undoes the one before. Files go back into their old folders and get their old flags; their names may
+/// differ. They are found even if mail programs renamed them since. A file that was moved elsewhere, changed
+/// or removed since is left alone and reported, and flags that changed since stay. The last 200 actions are
+/// remembered. What was removed for good stays gone.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -44,10 +44,16 @@ impl Run<Session> for Arguments {
         let Some(Undone { action, restored_count, left }) = host.undo(&Silent)? else {
             return session.nothing(NOTHING);
         };
+        if action.kind == ActionKind::Remove {
+            let all = things(action.kind, action.files.len());
+            let what =
+                format!("{all} {} cannot come back; the next undo undoes the action before", title(&action));
+            return session.nothing(what);
+        }
         complain(&left);
         if !session.is_quiet {
             let mut output = session.output();
-            let all = count(action.files.len() as u64, "file");
+            let all = things(action.kind, action.files.len());
             output.line(&format!("undone for {restored_count} of {all} {}", title(&action)))?;
             output.finish()?;
         }
@@ -61,7 +67,7 @@ fn list(actions: &[Undoable], session: &Session) -> Result<Outcome> {
     let Some(last) = actions.first() else { return session.nothing(NOTHING) };
     let mut output = session.output();
     for action in actions {
-        output.line(&format!("{} {}", count(action.files.len() as u64, "file"), title(action)))?;
+        output.line(&format!("{} {}", things(action.kind, action.files.len()), title(action)))?;
     }
     for (old, now) in &last.files {
         output.line(&places(now, old))?;

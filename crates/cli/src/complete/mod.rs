@@ -63,7 +63,7 @@ fn offered(wanted: &Wanted, session: &Session) -> Offered {
             Offered::Values(words.collect())
         }
         "+FLAG|-FLAG... -- QUERY" => flags_or_query(wanted.value, &names),
-        "FOLDER" => Offered::Values(folders(wanted.value, &names)),
+        "FOLDER" | "NEW-NAME" => Offered::Values(folders(wanted.value, &names)),
         "DIR" => Offered::Directories,
         "FILE" | "PATH" | "REPOSITORY" => Offered::Files,
         _ => Offered::nothing(),

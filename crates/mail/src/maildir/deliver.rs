@@ -62,14 +62,14 @@ pub fn deliver(folder: &Path, name: &[u8], flags: Option<Flags>, message: &mut d
 
 /// Gives a file in `tmp` its name. The name in `tmp` may stay.
 fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
-    match renameat_with(CWD, temporary, CWD, path, RenameFlags::NOREPLACE) {
+    match rename_exclusively(temporary, path) {
         Err(error) if is_unsupported(error) => std::fs::hard_link(temporary, path),
         done => Ok(done?),
     }
 }
 
 /// Returns whether a file system cannot rename without replacing.
-fn is_unsupported(error: Errno) -> bool {
+pub(crate) fn is_unsupported(error: Errno) -> bool {
     [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP, Errno::PERM].contains(&error)
 }
 
@@ -83,7 +83,7 @@ pub fn host_name() -> String {
 /// # Errors
 /// There is a file of that name; other errors of the system.
 pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+    match rename_exclusively(from, to) {
         Err(error) if is_unsupported(error) => {
             std::fs::hard_link(from, to)?;
             // It keeps one name, whichever.
@@ -91,6 +91,11 @@ pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
         }
         done => Ok(done?),
     }
+}
+
+/// Renames a file or a directory to a name that nothing has. Not every file system can do that.
+pub(crate) fn rename_exclusively(from: &Path, to: &Path) -> std::result::Result<(), Errno> {
+    renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)
 }
 
 /// Makes the names in a directory durable.

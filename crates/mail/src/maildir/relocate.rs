@@ -5,7 +5,9 @@
 //! the caller syncs each once, after all its files.
 
 use crate::error::{Error, Result};
-use crate::maildir::deliver::{create_directory, rename_to_new, sync_directory};
+use crate::maildir::deliver::{
+    create_directory, is_unsupported, rename_exclusively, rename_to_new, sync_directory,
+};
 use crate::maildir::file_name::without_field;
 use crate::maildir::path::join;
 use crate::maildir::stamp::FileStat;
@@ -45,6 +47,24 @@ pub fn move_file(from: &Path, to: &Path) -> Result<()> {
         }
         done => done.map_err(|source| Error::io("move", from, source)),
     }
+}
+
+/// Renames a directory, with all that is in it, to a name that nothing has, within a file system. Does not
+/// follow a symbolic link.
+///
+/// # Errors
+/// The new name is taken, or on another file system; other errors of the system. The directory has its old
+/// name then.
+pub fn rename_directory(from: &Path, to: &Path) -> Result<()> {
+    let renamed = match rename_exclusively(from, to) {
+        // Only an empty directory could be replaced, and a folder is not empty.
+        Err(error) if is_unsupported(error) => match to.symlink_metadata() {
+            Ok(_) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
+            Err(_) => std::fs::rename(from, to),
+        },
+        done => done.map_err(io::Error::from),
+    };
+    renamed.map_err(|source| Error::io("rename", from, source))
 }
 
 /// Copies a file to a place where none is: into `tmp` of that folder, synced, then renamed. Keeps the time of

@@ -3,10 +3,10 @@
 //! Input: a query and an action. Output: what was done, and what was left alone. A file is touched only if it
 //! is still the one that the index knows; else the index is brought in step first.
 
-use crate::action::carry_out::{
-    LeftAlone, RealHands, Recovered, Undoing, carry_out, folder_of, recover, undo,
-};
+use crate::action::carry_out::{LeftAlone, Recovered, Undoing, carry_out, folder_of, recover, undo};
 use crate::action::deliver::create;
+use crate::action::directories;
+use crate::action::hands::RealHands;
 use crate::action::log::{Entry, Kind, Log, Place, State, Step};
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
 use crate::error::{Error, Result};
@@ -109,15 +109,8 @@ impl Host {
         let mut acted =
             Acted { left: recovered.and_then(|done| done.undone).unwrap_or_default(), ..Acted::default() };
         let mut plan = make_plan()?;
-        let stale: BTreeSet<PathBuf> = plan
-            .steps
-            .iter()
-            .filter(|step| !is_there(&step.file))
-            .map(|step| step.file.folder.clone())
-            .collect();
-        if !stale.is_empty() {
-            let places = stale.iter().map(PathBuf::as_path).collect();
-            acted.left.extend(self.bring_places_in_step(&places, BEFORE, progress)?);
+        if let Some(left) = self.update_stale(plan.steps.iter().map(|step| &step.file), progress)? {
+            acted.left.extend(left);
             plan = make_plan()?;
         }
         let (steps, changed): (Vec<PlannedStep>, Vec<PlannedStep>) =
@@ -167,9 +160,15 @@ impl Host {
             let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
             let Undoing { mut left, changed } = undo(&log, &RealHands, &mut entry, &is_taken)?;
             let restored_count = action.files.len().saturating_sub(left.len()) as u64;
-            let mut places = Places::default();
-            let steps = entry.steps.iter().flat_map(|step| [&step.from.0, &step.to.0]);
-            steps.chain(&changed).for_each(|path| places.add_file(path));
+            let places = match entry.kind {
+                Kind::Rename => directories::places_of(&entry.steps, &view.mailbox().folder_places()),
+                _ => {
+                    let mut places = Places::default();
+                    let steps = entry.steps.iter().flat_map(|step| [&step.from.0, &step.to.0]);
+                    steps.chain(&changed).for_each(|path| places.add_file(path));
+                    places
+                }
+            };
             left.extend(self.bring_places_in_step(&places, AFTER, progress)?);
             return Ok(Some(Undone { action, restored_count, left }));
         }
@@ -193,15 +192,38 @@ impl Host {
         Ok(list)
     }
 
+    /// Brings the folders in step of which a file is not as the index knows it. Returns `None` if there are
+    /// none.
+    pub(super) fn update_stale<'a>(
+        &self,
+        files: impl Iterator<Item = &'a FoundFile>,
+        progress: &dyn Progress,
+    ) -> Result<Option<Vec<LeftAlone>>> {
+        let stale: BTreeSet<&Path> =
+            files.filter(|file| !is_there(file)).map(|file| file.folder.as_path()).collect();
+        if stale.is_empty() {
+            return Ok(None);
+        }
+        self.bring_places_in_step(&stale.into_iter().collect(), BEFORE, progress).map(Some)
+    }
+
     /// Finishes what a crash left, and brings its folders in step.
-    fn recover(&self, log: &Log<'_>, progress: &dyn Progress) -> Result<Option<Recovered>> {
+    pub(super) fn recover(&self, log: &Log<'_>, progress: &dyn Progress) -> Result<Option<Recovered>> {
         let view = self.newest_view()?;
         let has_unique_part = view.mailbox().has_unique_part();
         let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
         let mut recovered = recover(log, &RealHands, &is_taken)?;
         if let Some(Recovered { entry, undone }) = &mut recovered {
-            let left = self.bring_places_in_step(&folders_of(entry), AFTER, progress)?;
+            let removed = if entry.kind == Kind::Remove { messages_of(entry, &view)? } else { Vec::new() };
+            let touched = match entry.kind {
+                Kind::Rename => directories::places_of(&entry.steps, &view.mailbox().folder_places()),
+                _ => folders_of(entry),
+            };
+            let left = self.bring_places_in_step(&touched, AFTER, progress)?;
             undone.iter_mut().for_each(|undone| undone.extend(left.iter().cloned()));
+            if !removed.is_empty() {
+                self.forget(&removed, progress)?;
+            }
         }
         Ok(recovered)
     }
@@ -218,7 +240,7 @@ impl Host {
     }
 
     /// Brings places in step. Returns what could not be read, or was left as it was.
-    fn bring_places_in_step(
+    pub(super) fn bring_places_in_step(
         &self,
         places: &Places,
         (mode, loss): (Mode, Loss),
@@ -233,10 +255,10 @@ impl Host {
 /// How folders are brought in step if a file is not as the index knows it.
 const BEFORE: (Mode, Loss) = (Mode::Thorough, Loss::Refuse);
 /// How they are after an action: they may have lost all their files.
-const AFTER: (Mode, Loss) = (Mode::Default, Loss::Accept);
+pub(super) const AFTER: (Mode, Loss) = (Mode::Default, Loss::Accept);
 
 /// Says why a file is left alone that is not as the index knows it.
-fn why_not(file: &FoundFile) -> LeftAlone {
+pub(super) fn why_not(file: &FoundFile) -> LeftAlone {
     let path = file.path();
     let why = match mail::stat_entry(&path) {
         Err(error) if error.is_not_found() => "it is gone",
@@ -246,7 +268,7 @@ fn why_not(file: &FoundFile) -> LeftAlone {
 }
 
 /// Returns whether a file is still as the index knows it.
-fn is_there(file: &FoundFile) -> bool {
+pub(super) fn is_there(file: &FoundFile) -> bool {
     const TYPE: u32 = 0o170_000;
     const REGULAR: u32 = 0o100_000;
     mail::stat_entry(&file.path()).is_ok_and(|stat| {
@@ -266,6 +288,17 @@ fn step(planned: &PlannedStep) -> Step {
         mtime_ns: file.mtime_ns,
         is_done: false,
     }
+}
+
+/// Returns the messages of the files that an action removed, as far as a view knows them.
+fn messages_of(entry: &Entry, view: &View) -> Result<Vec<[u8; 32]>> {
+    let mut messages = BTreeSet::new();
+    for step in entry.steps.iter().filter(|step| step.is_done) {
+        for hit in view.mailbox().by_path(&step.from.0)? {
+            messages.insert(view.message(&hit)?.sha256);
+        }
+    }
+    Ok(messages.into_iter().collect())
 }
 
 /// Returns an action with the files that are to be undone; with all of them, if nobody knows which are done.

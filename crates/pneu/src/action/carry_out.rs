@@ -4,6 +4,8 @@
 //! the way, or changed since, is left alone and reported. No message is ever without a file: one that goes to
 //! another file system has two for a moment.
 
+use crate::action::directories;
+use crate::action::hands::{Hands, Obstacle};
 use crate::action::log::{self, Kind, Log, State, Step};
 use crate::error::Result;
 use mail::{Flags, UniqueParts};
@@ -11,39 +13,6 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// What is done to files of mail. Tests crash at each of these.
-pub(super) trait Hands {
-    /// Moves a file to a place where none is.
-    fn move_file(&self, from: &Path, to: &Path) -> mail::Result<()>;
-    /// Copies a file to a place where none is.
-    fn copy_file(&self, from: &Path, to: &Path) -> mail::Result<()>;
-    /// Removes a file.
-    fn remove(&self, path: &Path) -> mail::Result<()>;
-    /// Makes the names in a directory durable.
-    fn sync(&self, directory: &Path) -> mail::Result<()>;
-}
-
-/// The real ones.
-pub(super) struct RealHands;
-
-impl Hands for RealHands {
-    fn move_file(&self, from: &Path, to: &Path) -> mail::Result<()> {
-        mail::move_file(from, to)
-    }
-
-    fn copy_file(&self, from: &Path, to: &Path) -> mail::Result<()> {
-        mail::copy_file(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> mail::Result<()> {
-        std::fs::remove_file(path).map_err(|source| mail::Error::io("remove", path, source))
-    }
-
-    fn sync(&self, directory: &Path) -> mail::Result<()> {
-        mail::sync_directory(directory)
-    }
-}
 
 /// A file that was left alone, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,11 +30,24 @@ pub struct LeftAlone {
 pub(super) fn carry_out(log: &Log<'_>, hands: &dyn Hands, entry: &mut log::Entry) -> Result<Vec<LeftAlone>> {
     let mut left = Vec::new();
     let mut directories = BTreeSet::new();
+    if entry.kind == Kind::Rename {
+        if let Err((path, why)) = directories::rename(hands, &mut entry.steps) {
+            left.push(LeftAlone { path, why });
+        }
+        sync_all(hands, &directories::parents(&entry.steps), &mut left);
+        conclude(log, entry)?;
+        return Ok(left);
+    }
     for step in &mut entry.steps {
         let (from, to) = (step.from.0.as_path(), step.to.0.as_path());
+        if entry.kind == Kind::Remove && !is_unchanged(from, step.inode, step) {
+            left.push(LeftAlone { path: from.to_owned(), why: "it changed just now; try again".to_owned() });
+            continue;
+        }
         let done = match entry.kind {
             Kind::Copy => hands.copy_file(from, to),
-            Kind::Flag | Kind::Move | Kind::Delete => hands.move_file(from, to),
+            Kind::Remove => hands.remove(from),
+            Kind::Flag | Kind::Move | Kind::Delete | Kind::Rename => hands.move_file(from, to),
         };
         match done {
             Ok(()) => {
@@ -98,7 +80,8 @@ pub(super) struct Recovered {
 }
 
 /// Finds out which steps of the last action were done, if a crash ended it, and notes it. A file that was
-/// copied to another file system and not removed is removed. An undo that a crash ended is finished.
+/// copied to another file system and not removed is removed. A renaming of several directories is finished,
+/// and so is an undo that a crash ended.
 ///
 /// # Errors
 /// The log is damaged or cannot be written.
@@ -108,8 +91,12 @@ pub(super) fn recover(log: &Log<'_>, hands: &dyn Hands, is_taken: &IsTaken<'_>) 
         match entry.state {
             State::Begun => {
                 let mut finder = Finder::default();
-                let kind = entry.kind;
-                entry.steps.iter_mut().for_each(|step| resolve((hands, &mut finder), kind, step));
+                match entry.kind {
+                    Kind::Rename => directories::finish(hands, &mut entry.steps),
+                    kind => {
+                        entry.steps.iter_mut().for_each(|step| resolve((hands, &mut finder), kind, step));
+                    }
+                }
                 conclude(log, &mut entry)?;
                 return Ok(Some(Recovered { entry, undone: None }));
             }
@@ -127,6 +114,10 @@ pub(super) fn recover(log: &Log<'_>, hands: &dyn Hands, is_taken: &IsTaken<'_>) 
 /// Finds out whether a step was done.
 fn resolve((hands, finder): (&dyn Hands, &mut Finder), kind: Kind, step: &mut Step) {
     let (from, to) = (&step.from.0, &step.to.0);
+    if kind == Kind::Remove {
+        step.is_done = mail::stat_entry(from).is_err_and(|error| error.is_not_found());
+        return;
+    }
     let old = mail::stat_entry(from).ok().filter(|old| old.inode == step.inode);
     if kind != Kind::Copy {
         let folder = folder_of(to).unwrap_or(to);
@@ -151,20 +142,6 @@ fn resolve((hands, finder): (&dyn Hands, &mut Finder), kind: Kind, step: &mut St
         }
     };
     (step.is_done, step.new_inode) = (is_moved, Some(there.inode));
-}
-
-/// Why a step cannot be undone.
-enum Obstacle {
-    /// Now, but perhaps later.
-    Now(String),
-    /// Ever: the file was moved, changed or removed.
-    ForEver(String),
-}
-
-impl From<mail::Error> for Obstacle {
-    fn from(error: mail::Error) -> Obstacle {
-        Obstacle::Now(error.reason())
-    }
 }
 
 /// What an undo did.
@@ -241,6 +218,11 @@ fn undo_step(
     step: &Step,
     (is_taken, other): (&IsTaken<'_>, &dyn Fn() -> Vec<u8>),
 ) -> std::result::Result<Vec<PathBuf>, Obstacle> {
+    match kind {
+        Kind::Rename => return directories::undo(hands, step),
+        Kind::Remove => return Err(Obstacle::ForEver("it was removed for good".to_owned())),
+        Kind::Flag | Kind::Move | Kind::Copy | Kind::Delete => {}
+    }
     let (Some(folder), Some(old_folder)) = (folder_of(&step.to.0), folder_of(&step.from.0)) else {
         return Err(Obstacle::ForEver("it is in no folder".to_owned()));
     };
@@ -275,7 +257,7 @@ fn undo_step(
             };
         }
         Kind::Flag => with_old_flags(&now, folder, step),
-        Kind::Move | Kind::Delete => {
+        Kind::Move | Kind::Delete | Kind::Rename | Kind::Remove => {
             if !old_folder.join("cur").is_dir() {
                 return Err(Obstacle::Now(format!("its folder {} is not there", old_folder.display())));
             }
@@ -298,6 +280,13 @@ fn undo_step(
     Ok(vec![now, to])
 }
 
+/// Returns whether a place has a file with an inode, and with the size and time of a step.
+fn is_unchanged(path: &Path, inode: u64, step: &Step) -> bool {
+    mail::stat_entry(path).is_ok_and(|stat| {
+        (stat.inode, stat.size_bytes, stat.mtime_ns) == (inode, step.size_bytes, step.mtime_ns)
+    })
+}
+
 /// Finds files that were renamed. Reads each folder once, when it is first needed.
 #[derive(Default)]
 struct Finder {
@@ -314,11 +303,7 @@ impl Finder {
         inode: u64,
         step: &Step,
     ) -> mail::Result<Option<PathBuf>> {
-        let is_it = |path: &Path| {
-            mail::stat_entry(path).is_ok_and(|stat| {
-                (stat.inode, stat.size_bytes, stat.mtime_ns) == (inode, step.size_bytes, step.mtime_ns)
-            })
-        };
+        let is_it = |path: &Path| is_unchanged(path, inode, step);
         if is_it(place) {
             return Ok(Some(place.to_owned()));
         }

@@ -68,7 +68,7 @@ pub(super) fn choose(name: &str, folders: &[FolderPlace], roots: &[Root], create
 }
 
 /// Returns a path that is in a root, as the index spells the root: either may lead over symbolic links.
-fn in_root(path: &Path, roots: &[Root]) -> Option<PathBuf> {
+pub(super) fn in_root(path: &Path, roots: &[Root]) -> Option<PathBuf> {
     if !is_plain(path) {
         return None;
     }
@@ -126,7 +126,7 @@ fn nearest<'a>(name: &str, folders: &'a [FolderPlace]) -> Option<&'a str> {
 }
 
 /// Returns the parts of a new folder's name.
-fn parts(name: &str) -> std::result::Result<Vec<&str>, &'static str> {
+pub(super) fn parts(name: &str) -> std::result::Result<Vec<&str>, &'static str> {
     let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
     if parts.is_empty() {
         return Err("it is empty");

@@ -40,6 +40,10 @@ pub enum Kind {
     Copy,
     /// Files go into the trash.
     Delete,
+    /// Directories of folders get other names.
+    Rename,
+    /// Files are removed. Of a step, both places are the same.
+    Remove,
 }
 
 /// How far an action is.
@@ -56,7 +60,8 @@ pub(super) enum State {
     Undone,
 }
 
-/// One file that goes from one place to another.
+/// One file that goes from one place to another, or one directory. Of a directory neither size nor time
+/// counts, and both are 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Step {
     /// Where it was.

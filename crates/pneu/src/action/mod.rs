@@ -8,9 +8,13 @@ mod act;
 mod carry_out;
 mod dedupe;
 mod deliver;
+mod directories;
 pub(crate) mod folder;
+mod hands;
 mod log;
 mod plan;
+mod removal;
+mod rename;
 #[cfg(test)]
 mod tests;
 
@@ -21,3 +25,5 @@ pub use deliver::{DeliverOptions, Delivered};
 pub use log::Kind;
 pub(crate) use log::lock_imports;
 pub use plan::{Action, Plan, PlannedStep};
+pub use removal::{Removal, Removed};
+pub use rename::{Renamed, Renaming};

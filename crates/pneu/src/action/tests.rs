@@ -1,6 +1,7 @@
 //! Tests of actions: what they do to files, what undo brings back, and a crash at each operation.
 
-use crate::action::carry_out::{Hands, RealHands, carry_out, recover, undo};
+use crate::action::carry_out::{carry_out, recover, undo};
+use crate::action::hands::{Hands, RealHands};
 use crate::action::log::{Kind, Log, Place, State, Step};
 use crate::{Action, Host, Settings, Undone};
 use index::{Environment, Root, UpdateOptions};
@@ -11,14 +12,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use work::Silent;
 
-struct Fixture {
+pub(super) struct Fixture {
     place: tempfile::TempDir,
-    host: Host,
+    pub host: Host,
 }
 
 impl Fixture {
     /// Makes some folders with messages, and indexes them.
-    fn new() -> Fixture {
+    pub(super) fn new() -> Fixture {
         let place = tempfile::tempdir().unwrap();
         let host = Host::new(Settings::new(place.path().join("data")));
         let fixture = Fixture { place, host };
@@ -43,11 +44,11 @@ impl Fixture {
         fixture
     }
 
-    fn mail(&self) -> PathBuf {
+    pub(super) fn mail(&self) -> PathBuf {
         self.place.path().join("Mail")
     }
 
-    fn act(&self, query: &str, action: &Action) -> String {
+    pub(super) fn act(&self, query: &str, action: &Action) -> String {
         let query = self.host.view().unwrap().query(query).unwrap();
         let planned = self.host.plan_action(&query, action).unwrap().steps.len();
         let acted = self.host.act(&query, action, &Silent).unwrap();
@@ -56,7 +57,7 @@ impl Fixture {
         format!("{} {} {}", acted.message_count, acted.file_count, left.join(", ")).trim_end().to_owned()
     }
 
-    fn undo(&self) -> String {
+    pub(super) fn undo(&self) -> String {
         match self.host.undo(&Silent).unwrap() {
             Some(Undone { action, restored_count, left }) => {
                 let left: Vec<&str> = left.iter().map(|left| left.why.as_str()).collect();
@@ -68,7 +69,7 @@ impl Fixture {
     }
 
     /// Returns the files of a folder, in order.
-    fn files(&self, folder: &str) -> Vec<String> {
+    pub(super) fn files(&self, folder: &str) -> Vec<String> {
         let mut files = Vec::new();
         for directory in ["cur", "new"] {
             for entry in std::fs::read_dir(self.mail().join(folder).join(directory)).unwrap() {
@@ -80,7 +81,7 @@ impl Fixture {
     }
 
     /// Returns what the index finds, and checks that a pass over all mail finds nothing to do.
-    fn count(&self, query: &str) -> u64 {
+    pub(super) fn count(&self, query: &str) -> u64 {
         let view = self.host.view().unwrap();
         let count = view.count(&view.query(query).unwrap()).unwrap();
         let roots = [Root { name: "mail".into(), path: self.mail() }];
@@ -172,8 +173,8 @@ fn a_file_that_changed_is_looked_for_again_and_never_moved_on_a_guess() {
 }
 
 /// Hands that end the process, as it were, at one operation.
-struct Crashing {
-    left: Cell<usize>,
+pub(super) struct Crashing {
+    pub left: Cell<usize>,
 }
 
 impl Crashing {
@@ -197,6 +198,11 @@ impl Hands for Crashing {
             return RealHands.remove(from);
         }
         RealHands.move_file(from, to)
+    }
+
+    fn rename_directory(&self, from: &Path, to: &Path) -> mail::Result<()> {
+        self.count();
+        RealHands.rename_directory(from, to)
     }
 
     fn copy_file(&self, from: &Path, to: &Path) -> mail::Result<()> {
@@ -249,7 +255,7 @@ fn steps_between(folders: &[PathBuf; 2]) -> Vec<Step> {
 }
 
 /// Does something that may crash. Returns whether it came to its end.
-fn ends(work: &dyn Fn()) -> bool {
+pub(super) fn ends(work: &dyn Fn()) -> bool {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let ended = catch_unwind(AssertUnwindSafe(work)).is_ok();

@@ -5,5 +5,6 @@
 pub(crate) mod find;
 pub(crate) mod list;
 pub mod pattern;
+pub(crate) mod rewrite;
 pub(crate) mod used;
 pub(crate) mod walk;

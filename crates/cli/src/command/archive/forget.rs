@@ -1,7 +1,7 @@
 //! `pneu archive forget`: removes snapshots, by a policy or by name.
 
 use super::dry_run::{DryRun, refuse_no_lock, refuse_wrong_clock};
-use super::lost::{self, Keeping, Looked, Losing};
+use super::lost::{self, IfNone, Keeping, Looked, Losing};
 use super::prune::{self, How};
 use super::rules::{Rules, lists};
 use super::shown::snapshot_line;
@@ -175,6 +175,7 @@ fn say(
         going: &goes,
         staying: &stays,
         forgotten: if arguments.prune { Unreferenced::Remove } else { Unreferenced::Keep },
+        if_none: IfNone::SaySo,
         dry_run: arguments.dry_run.then_some(DryRun),
     };
     lost::before(&losing, arguments.keeping, (session, progress), output)

@@ -48,7 +48,17 @@ pub(super) struct Losing<'a> {
     pub(super) going: &'a [Snapshot],
     pub(super) staying: &'a [Snapshot],
     pub(super) forgotten: Unreferenced,
+    pub(super) if_none: IfNone,
     pub(super) dry_run: Option<DryRun>,
+}
+
+/// What is printed if nothing would be lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IfNone {
+    /// A sentence.
+    SaySo,
+    /// Nothing: other messages are removed on purpose.
+    SayNothing,
 }
 
 /// The result of the search for messages that would be lost.
@@ -84,7 +94,8 @@ pub(super) fn before(
     let outcome = if is_whole { Outcome::Done } else { Outcome::Partly };
     let list = &report.messages;
     let is_dry = losing.dry_run.is_some();
-    if !session.is_quiet || is_dry {
+    let is_told = losing.if_none == IfNone::SaySo || !list.is_empty() || !is_whole;
+    if is_told && (!session.is_quiet || is_dry) {
         let seen = Seen { has_index: view.is_some(), is_whole };
         output.line(&sentence(list, seen, losing.dry_run))?;
     }

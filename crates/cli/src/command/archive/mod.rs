@@ -5,6 +5,7 @@
 mod backup;
 mod check;
 mod dry_run;
+mod erase;
 mod find;
 mod forget;
 mod init;
@@ -35,6 +36,7 @@ pub(super) const COMMANDS: &[Command<Session>] = &[
     Command::new::<restore::Arguments>("restore"),
     Command::new::<forget::Arguments>("forget"),
     Command::new::<prune::Arguments>("prune"),
+    Command::new::<erase::Arguments>("erase"),
     Command::new::<check::Arguments>("check"),
     Command::new::<stats::Arguments>("stats"),
     Command::new::<unlock::Arguments>("unlock"),

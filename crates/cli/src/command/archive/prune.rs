@@ -1,7 +1,7 @@
 //! `pneu archive prune`: removes what no snapshot uses.
 
 use super::dry_run::{DryRun, refuse_no_lock, refuse_wrong_clock};
-use super::lost::{self, Keeping, Losing};
+use super::lost::{self, IfNone, Keeping, Losing};
 use crate::amount::{count, people};
 use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::exit::Outcome;
@@ -79,6 +79,7 @@ impl Run<Session> for Arguments {
             going: &[],
             staying: &staying,
             forgotten: Unreferenced::Remove,
+            if_none: IfNone::SaySo,
             dry_run,
         };
         let mut output = session.output();

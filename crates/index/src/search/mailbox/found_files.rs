@@ -40,6 +40,21 @@ impl FoundFile {
 }
 
 impl Mailbox {
+    /// Returns the SHA-256 of each message of a set, in the order of their numbers.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn contents_of(&self, found: &NumberSet) -> Result<Vec<[u8; 32]>> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let mut list = Vec::new();
+        for number in found.iter() {
+            if let Some(id) = table.get(PRIMARY, &[Value::U32(number)])? {
+                list.push(rows::part_of(&table, id).id_at(messages::SHA256, id.row)?);
+            }
+        }
+        Ok(list)
+    }
+
     /// Returns all files of a set of messages, sorted by path. Copies are in the set only if they were added.
     ///
     /// # Errors

@@ -1,0 +1,238 @@
+//! Removes messages from all snapshots of a repository, and from its packs.
+//!
+//! Input: messages, and the exclusive lock. Output: snapshots without these messages in place of those that
+//! had them, and packs without their bytes. Also leaves out what the directory `.pneu` of a snapshot says of
+//! them. Must not know who decides which messages go.
+//!
+//! Order: new trees, durable; new snapshots; the plan of a prune, which reads everything that stays; then old
+//! snapshots are removed, and packs last. A crash leaves old or new snapshots, or both, and each is whole. To
+//! erase again does the rest.
+
+use crate::archive::MessageArchive;
+use crate::blobs::reader::{BlobReader, MESSAGE_BYTES_MAX, content};
+use crate::blobs::repository::RepositoryReader;
+use crate::cache::{cache_directory, discard};
+use crate::error::Result;
+use crate::names::{PIECES, PNEU_DIRECTORY, TAGS};
+use crate::read::lookup::PieceLookup;
+use mail::{Compression, Unpacked};
+use restic::tree::Node;
+use restic::{
+    Edited, HeldLock, Id, MaxUnused, PruneOptions, PruneReport, SaveOptions, Saver, Snapshot, TreeRewriter,
+};
+use std::collections::{BTreeSet, HashMap};
+use work::Progress;
+
+/// What was erased, or would be.
+#[derive(Debug, Default)]
+pub struct Erased {
+    /// The messages that snapshots had.
+    pub messages: BTreeSet<[u8; 32]>,
+    /// How many files of them directories had; a directory that several snapshots share counts once.
+    pub file_count: u64,
+    /// The snapshots that had anything of them, as they are now, each with its former id.
+    pub snapshots: Vec<(Id, Snapshot)>,
+    /// How many snapshots there are.
+    pub snapshot_count: u64,
+    /// What the prune removed; `None` if nothing was to be changed.
+    pub pruned: Option<PruneReport>,
+}
+
+impl MessageArchive<'_> {
+    /// Finds out what [`MessageArchive::erase`] would erase. Changes nothing.
+    ///
+    /// # Errors
+    /// As [`MessageArchive::erase`].
+    pub fn plan_erasing(&self, messages: &BTreeSet<[u8; 32]>, progress: &dyn Progress) -> Result<Erased> {
+        let listed = self.repository.snapshots()?.complete()?;
+        self.rewrite(&listed, (messages, None), progress)
+    }
+
+    /// Removes messages from all snapshots, and then what no snapshot uses. The exclusive `lock` must have
+    /// been held since before the repository's index was read. Walks the trees of all snapshots, and reads
+    /// files of several pieces that no list names.
+    ///
+    /// # Errors
+    /// A snapshot, a tree or a file cannot be read, or anything that stays; the storage reports a failure;
+    /// [`Error::Interrupted`](crate::Error::Interrupted). All that snapshots need is there then; at worst
+    /// some snapshots still have the messages, or are there twice.
+    pub fn erase(
+        &self,
+        lock: &HeldLock,
+        messages: &BTreeSet<[u8; 32]>,
+        progress: &dyn Progress,
+    ) -> Result<Erased> {
+        let repository = self.repository;
+        let listed = repository.snapshots()?.complete()?;
+        let mut erased = self.rewrite(&listed, (messages, Some(lock)), progress)?;
+        let mut written = Vec::new();
+        for (_, snapshot) in &erased.snapshots {
+            // An erasure that was interrupted may have written it.
+            if !listed.iter().any(|(_, other)| other == snapshot) {
+                written.push(repository.save_snapshot_under(lock, snapshot)?);
+            }
+        }
+        let going: Vec<Id> = erased.snapshots.iter().map(|(old, _)| *old).collect();
+        let options = PruneOptions { max_unused: MaxUnused::Bytes(0) };
+        let plan = match restic::plan_prune_without(repository, &options, &going, progress) {
+            Ok(plan) => plan,
+            Err(error) => {
+                // The old snapshots stay, so the new ones are not needed.
+                let _ = restic::remove_snapshots(repository, lock, &written, &work::Silent);
+                return Err(error.into());
+            }
+        };
+        // Tables of earlier backups name pieces. The next backup makes them anew.
+        let tables = cache_directory(&self.environment.data, &repository.id());
+        discard(self.environment.disk.as_ref(), &tables)?;
+        restic::remove_snapshots(repository, lock, &going, progress)?;
+        erased.pruned = Some(restic::prune(lock, &plan, progress)?);
+        Ok(erased)
+    }
+
+    /// Writes the trees of all snapshots that change; without a lock only finds out which these are.
+    fn rewrite(
+        &self,
+        listed: &[(Id, Snapshot)],
+        (messages, lock): (&BTreeSet<[u8; 32]>, Option<&HeldLock>),
+        progress: &dyn Progress,
+    ) -> Result<Erased> {
+        let repository = self.repository;
+        repository.index()?;
+        let (reader, lookup) = (RepositoryReader::new(repository), self.lookup());
+        let saver = lock.map(|lock| Saver::new(repository, lock, SaveOptions::default())).transpose()?;
+        let erased = Erased { snapshot_count: listed.len() as u64, ..Erased::default() };
+        let mut eraser = Eraser {
+            reader: &reader,
+            lookup: &lookup,
+            saver: saver.as_ref(),
+            messages,
+            of_pieces: HashMap::new(),
+            erased,
+        };
+        let mut rewriter = TreeRewriter::new(repository, saver.as_ref());
+        for (id, snapshot) in listed {
+            progress.check()?;
+            let tree = rewriter.rewrite(&snapshot.tree, &mut |name, node| eraser.edit(name, node))?;
+            if tree != snapshot.tree {
+                let now = Snapshot { tree, original: Some(*id), ..snapshot.clone() };
+                eraser.erased.snapshots.push((*id, now));
+            }
+        }
+        drop(rewriter);
+        let erased = eraser.erased;
+        saver.map(Saver::finish).transpose()?;
+        Ok(erased)
+    }
+}
+
+/// Decides about the files of snapshots.
+struct Eraser<'a> {
+    reader: &'a dyn BlobReader,
+    lookup: &'a PieceLookup<'a>,
+    /// `None` if nothing is to be written.
+    saver: Option<&'a Saver<'a>>,
+    messages: &'a BTreeSet<[u8; 32]>,
+    /// What is known of files whose names do not say it.
+    of_pieces: HashMap<Vec<Id>, Option<[u8; 32]>>,
+    erased: Erased,
+}
+
+impl Eraser<'_> {
+    fn edit(&mut self, directory: &[u8], node: &Node<'_>) -> Result<Edited> {
+        let pieces = node.content.as_deref().unwrap_or_default();
+        let is_of_pneu = PNEU_DIRECTORY.strip_prefix(b"/") == Some(directory);
+        if is_of_pneu && [TAGS.as_bytes(), PIECES.as_bytes()].contains(&&*node.name) {
+            return self.edit_lines(pieces);
+        }
+        let Some(message) = self.wanted_in(pieces)? else { return Ok(Edited::Same) };
+        self.erased.messages.insert(message);
+        self.erased.file_count += 1;
+        Ok(Edited::Gone)
+    }
+
+    /// Returns the message that is to be erased and that a file of these pieces holds. A list says which
+    /// files are looked at, and never alone that one is erased.
+    fn wanted_in(&mut self, pieces: &[Id]) -> Result<Option<[u8; 32]>> {
+        match pieces {
+            [] => return Ok(None),
+            // The name of a piece is the SHA-256 of its content.
+            [piece] if self.messages.contains(&piece.0) => return Ok(Some(piece.0)),
+            _ => {}
+        }
+        if let Some(known) = self.of_pieces.get(pieces) {
+            return Ok(*known);
+        }
+        let is_other = self.lookup.message_of(pieces)?.is_some_and(|told| !self.messages.contains(&told));
+        let found = if is_other { None } else { self.wanted_by_content(pieces)? };
+        // Most files are one piece, and their names say as much.
+        if pieces.len() > 1 || found.is_some() {
+            self.of_pieces.insert(pieces.to_vec(), found);
+        }
+        Ok(found)
+    }
+
+    /// Returns the same after reading the file, which may be compressed.
+    fn wanted_by_content(&self, pieces: &[Id]) -> Result<Option<[u8; 32]>> {
+        let wanted = |bytes: &[u8]| Some(Id::of(bytes).0).filter(|id| self.messages.contains(id));
+        let bytes = content(self.reader, pieces, MESSAGE_BYTES_MAX)?;
+        if let Some(message) = wanted(&bytes) {
+            return Ok(Some(message));
+        }
+        let compression = Compression::of(&bytes);
+        let mut unpacked = Vec::new();
+        let limit_bytes = usize::try_from(MESSAGE_BYTES_MAX).unwrap_or(usize::MAX);
+        let is_compressed = !matches!(compression, Compression::Plain | Compression::Unreadable(_));
+        // What cannot be decompressed is no message.
+        let is_whole = is_compressed
+            && matches!(mail::unpack(&bytes, compression, limit_bytes, &mut unpacked), Ok(Unpacked::Whole));
+        Ok(if is_whole { wanted(&unpacked) } else { None })
+    }
+
+    /// Leaves out the lines about the messages.
+    fn edit_lines(&self, pieces: &[Id]) -> Result<Edited> {
+        let text = content(self.reader, pieces, MESSAGE_BYTES_MAX)?;
+        let Some(text) = without_lines(&text, self.messages) else { return Ok(Edited::Same) };
+        let pieces = match self.saver {
+            Some(saver) => saver.save_file(&mut text.as_slice())?.content,
+            None => vec![Id::of(&text)],
+        };
+        Ok(Edited::Content { pieces, size_bytes: text.len() as u64 })
+    }
+}
+
+/// Returns a text without the lines that begin with one of these SHA-256 and a tab; `None` if it has none.
+fn without_lines(text: &[u8], messages: &BTreeSet<[u8; 32]>) -> Option<Vec<u8>> {
+    let is_about = |line: &&[u8]| {
+        let digits = line.split(|byte| *byte == b'\t').next().unwrap_or_default();
+        let id = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<Id>().ok());
+        id.is_some_and(|id| messages.contains(&id.0))
+    };
+    let kept: Vec<u8> = text
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter(|line| !is_about(line))
+        .flatten()
+        .copied()
+        .collect();
+    (kept.len() < text.len()).then_some(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_about_messages_are_left_out() {
+        let hex = |byte: &str| byte.repeat(32);
+        let text = format!("pneu-tags 1\n{}\tm1\ta b\n{}\tm2\tc\n# x\n", hex("01"), hex("0a"));
+        let without = |ids: &[u8]| {
+            let ids = ids.iter().map(|id| [*id; 32]).collect();
+            without_lines(text.as_bytes(), &ids).map(|text| String::from_utf8(text).unwrap())
+        };
+        assert_eq!(without(&[2, 3]), None);
+        assert_eq!(without(&[1]), Some(format!("pneu-tags 1\n{}\tm2\tc\n# x\n", hex("0a"))));
+        assert_eq!(without(&[10, 1]).as_deref(), Some("pneu-tags 1\n# x\n"));
+        assert_eq!(without_lines(b"", &[[1; 32]].into()), None);
+        assert_eq!(without_lines(hex("01").as_bytes(), &[[1; 32]].into()), Some(Vec::new()));
+    }
+}

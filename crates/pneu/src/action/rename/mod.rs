@@ -1,0 +1,101 @@
+//! Renames a folder with all folders below it.
+//!
+//! Input: the name of a folder, and its new one. Output: the directories that get other names, and the index
+//! in step with them. In a Maildir++ the folders below are directories beside it. No name leads out of the
+//! root, and nothing is ever replaced. Reads no message.
+
+mod names;
+#[cfg(test)]
+mod tests;
+
+use crate::action::act::AFTER;
+use crate::action::carry_out::{LeftAlone, carry_out};
+use crate::action::directories;
+use crate::action::hands::RealHands;
+use crate::action::log::{Kind, Log, Place, Step};
+use crate::error::{Error, Result};
+use crate::host::Host;
+use index::FolderPlace;
+pub use names::Renaming;
+use names::plan;
+use std::path::Path;
+use work::Progress;
+
+/// What a renaming did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renamed {
+    /// The directories, the folder's own first.
+    pub directories: Vec<Renaming>,
+    /// How many folders of the index have another name now.
+    pub folder_count: u64,
+    /// What could not be read or synced after it.
+    pub left: Vec<LeftAlone>,
+}
+
+impl Host {
+    /// Returns the directories to which [`Host::rename_folder`] would give other names.
+    ///
+    /// # Errors
+    /// As [`Host::rename_folder`].
+    pub fn plan_renaming(&self, old: &str, new: &str) -> Result<Vec<Renaming>> {
+        let view = self.newest_view()?;
+        plan((old, new), &view.mailbox().folder_places(), view.roots())
+    }
+
+    /// Renames a folder with all folders below it, and brings the index in step without reading a message.
+    /// Both names are those of [`Host::deliver`]; the new one is in the same root, and in a Maildir++ beside
+    /// the old one. `old` may also be a directory that is on the way to folders and is none itself.
+    ///
+    /// # Errors
+    /// There is no such folder, or several; it is a root or an inbox; there is such a folder as `new`, or it
+    /// cannot be a name; the disk cannot be written. All folders have their old names then. The log of
+    /// actions cannot be written. As [`Host::update`]: the folder has its new name then.
+    pub fn rename_folder(&self, old: &str, new: &str, progress: &dyn Progress) -> Result<Renamed> {
+        let log = Log::take(&self.settings().environment)?;
+        self.recover(&log, progress)?;
+        let view = self.newest_view()?;
+        let folders = view.mailbox().folder_places();
+        let directories = plan((old, new), &folders, view.roots())?;
+        for Renaming { to, .. } in &directories {
+            to.parent().map_or(Ok(()), create_all)?;
+        }
+        let steps = directories.iter().map(step).collect::<Result<_>>()?;
+        let mut entry = log.begin(Kind::Rename, steps)?;
+        let mut left = carry_out(&log, &RealHands, &mut entry)?;
+        if !left.is_empty() && !entry.steps.iter().any(|step| step.is_done) {
+            let LeftAlone { path, why } = left.swap_remove(0);
+            return Err(Error::FolderStays { path, what: why });
+        }
+        left.extend(self.bring_places_in_step(
+            &directories::places_of(&entry.steps, &folders),
+            AFTER,
+            progress,
+        )?);
+        let is_below = |place: &FolderPlace| directories.iter().any(|dir| place.path.starts_with(&dir.from));
+        let folder_count = folders.iter().filter(|place| is_below(place)).count() as u64;
+        Ok(Renamed { directories, folder_count, left })
+    }
+}
+
+fn step(renaming: &Renaming) -> Result<Step> {
+    let stat = mail::stat_entry(&renaming.from).map_err(Error::Delivery)?;
+    Ok(Step {
+        from: Place(renaming.from.clone()),
+        to: Place(renaming.to.clone()),
+        inode: stat.inode,
+        new_inode: None,
+        size_bytes: 0,
+        mtime_ns: 0,
+        is_done: false,
+    })
+}
+
+/// Creates a directory and those on the way to it, all durable.
+fn create_all(directory: &Path) -> Result<()> {
+    let missing: Vec<&Path> = directory.ancestors().take_while(|part| !part.exists()).collect();
+    for part in missing.into_iter().rev() {
+        mail::create_directory(part).map_err(Error::Delivery)?;
+        part.parent().map_or(Ok(()), mail::sync_directory).map_err(Error::Delivery)?;
+    }
+    Ok(())
+}
