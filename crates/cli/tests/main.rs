@@ -9,6 +9,7 @@
     reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
 )]
 
+mod accounts;
 mod actions;
 mod archive;
 mod archive_and_index;

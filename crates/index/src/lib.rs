@@ -37,10 +37,10 @@ pub use remedy::Remedy;
 pub use rows::{RecordReader, Subdirectory};
 pub use search::{
     Analysis, AnalysisStep, Circle, Counts, Dimension, Direction, Duplicates, Figures, FolderPlace,
-    FoundFile, Group, Hint, Hit, Hits, Inventory, Line, Listed, Mailbox, Message, MessageFile, Moment,
-    MomentFile, MomentFolder, Order, Origin, OwnAddresses, OwnPeople, PeopleQuestion, Person, Replies, Scope,
-    SortKey, Stats, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder, Threads, Unknown,
-    shown_flags,
+    FolderRoles, FoundFile, Group, Hint, Hit, Hits, Inventory, Line, Listed, Mailbox, Meaning, Message,
+    MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses, OwnPeople, PeopleQuestion,
+    Person, Replies, Scope, SortKey, Stats, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder,
+    Threads, Unknown, shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;

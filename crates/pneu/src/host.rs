@@ -240,7 +240,8 @@ impl Host {
 
     fn open(&self) -> Result<Mailbox> {
         let mailbox = Mailbox::open(&self.settings.environment)?;
-        Ok(mailbox.with_own_addresses(self.settings.own_addresses()))
+        let mailbox = mailbox.with_own_addresses(self.settings.own_addresses());
+        Ok(mailbox.with_meaning(self.settings.meaning()))
     }
 
     fn current(&self) -> std::sync::RwLockReadGuard<'_, Option<State>> {

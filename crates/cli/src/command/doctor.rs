@@ -17,7 +17,8 @@ use terminal::complaint::said_of;
 
 /// Look for what needs attention
 ///
-/// Checks that the index opens and is not far behind the mail, that all roots are there, that disks have
+/// Checks that the index opens and is not far behind the mail, that all roots are there with the folders that
+/// the configuration names, that disks have
 /// space, that mail can be read, that no folder has duplicate files, that the system lets pneu watch all
 /// folders, that no systemd timer of pneu failed, and that the last backup is recent. Prints a line for each,
 /// with what to do. Changes nothing.
@@ -121,6 +122,18 @@ fn worded(finding: &Finding) -> Worded {
         }
         Finding::MissingRoots(missing) if missing.is_empty() => {
             told("roots", "all directories of mail are there".into(), "")
+        }
+        Finding::Roles { root, found, missing } if missing.is_empty() => {
+            let list: Vec<String> =
+                found.iter().map(|(role, path)| format!("{role} is {}", path.display())).collect();
+            let list = if list.is_empty() { "none has a role".to_owned() } else { list.join(", ") };
+            told("folders", format!("{root}: {list}"), "")
+        }
+        Finding::Roles { root, missing, .. } => {
+            let list: Vec<String> =
+                missing.iter().map(|(role, name)| format!("{role} = \"{name}\"")).collect();
+            let advice = "correct the configuration, or create it with \"pneu mkdir\"";
+            told("folders", format!("{root}: not there: {}", list.join(", ")), advice)
         }
         Finding::MissingRoots(missing) => told(
             "roots",

@@ -11,6 +11,7 @@ use crate::setup::configuration_file::{refuse_another, write};
 use crate::words::quoted_path;
 use anyhow::{Result, anyhow, bail};
 use backup::CONFIGURATION_BYTES_MAX;
+use pneu::setup::account::Account;
 use pneu::setup::configuration::{self as config, ArchiveConfiguration, Configuration, ConfigurationError};
 use std::path::Path;
 
@@ -23,18 +24,22 @@ const LISTED_COUNT_MAX: usize = 20;
 /// It is not a configuration.
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, ConfigurationError> {
     // Every key is named here, so that a new one cannot be forgotten. Settings for queries name nothing.
-    let Configuration { roots, trash, headers, archive, addresses, stemming: _, pager, hooks } =
+    let Configuration { roots, accounts, headers, archive, addresses, stemming: _, pager, hooks } =
         config::parse(text, home)?;
     let mut lines = Vec::new();
     let commands = [pager, hooks.before, hooks.after];
-    lines.extend(commands.into_iter().flatten().map(|command| format!("command {command}")));
+    let sending = accounts.values().map(|account| account.sendmail.clone());
+    lines.extend(commands.into_iter().chain(sending).flatten().map(|command| format!("command {command}")));
     if let Some(ArchiveConfiguration { repository, password_file, password_command }) = archive {
         lines.extend(password_command.map(|command| format!("command {command}")));
         lines.push(format!("repository {repository}"));
         lines.extend(password_file.map(|path| format!("password file {}", path.display())));
     }
     lines.extend(roots.iter().map(|root| format!("mail {} in {}", root.name, root.path.display())));
-    lines.extend(trash.iter().map(|(root, folder)| format!("trash {folder} of {root}")));
+    for (root, Account { folders, from, sendmail: _ }) in &accounts {
+        lines.extend(folders.iter().map(|(role, folder)| format!("{role} {folder} of {root}")));
+        lines.extend(from.iter().map(|identity| format!("from {identity} of {root}")));
+    }
     lines.extend(addresses.iter().map(|address| format!("address {address}")));
     lines.extend(headers.iter().map(|header| format!("header field {header}")));
     Ok(lines.iter().map(|line| one_line(line).into_owned()).collect())
@@ -123,17 +128,21 @@ mod tests {
     fn all_that_a_configuration_names_is_listed_and_nothing_reaches_the_terminal() {
         let text = "headers = [\"X-A\"]\npager = \"sh -c ls\"\n\
                     index.before = \"fetch\"\nindex.after = \"tell\"\n\
-                    [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n[archive]\n\
+                    [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n\
+                    spam = \"Junk\"\nfrom = \"a@x\"\nsendmail = \"send\"\n[archive]\n\
                     repository = \"s3:host/bucket\"\npassword_file = \"/secret\"\npassword_command = \"sh -c \
                     'id'\"\n";
         let expected = [
             "command sh -c ls",
             "command fetch",
             "command tell",
+            "command send",
             "command sh -c 'id'",
             "repository s3:host/bucket",
             "password file /secret",
             "mail work in /home/ana/Mail\u{fffd}[2J",
+            "spam Junk of work",
+            "from a@x of work",
             "header field X-A",
         ];
         assert_eq!(named(text, Some(Path::new("/home/ana"))).unwrap(), expected);

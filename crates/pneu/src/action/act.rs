@@ -9,10 +9,11 @@ use crate::action::carry_out::{
 use crate::action::deliver::create;
 use crate::action::log::{Entry, Kind, Log, Place, State, Step};
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
+use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
-use index::{FoundFile, Loss, Mode, Places, Root, UpdateOptions};
+use index::{FoundFile, Loss, Mode, Places, UpdateOptions};
 use mail::UniqueParts;
 use query::Query;
 use std::collections::BTreeSet;
@@ -73,13 +74,12 @@ impl Host {
     /// # Errors
     /// There is no such folder, or no trash.
     pub(super) fn plan_files(&self, view: &View, files: Vec<FoundFile>, action: &Action) -> Result<Plan> {
-        let trash = |root: &Root| self.settings().configuration.trash.get(&root.name).cloned();
-        let around = Surroundings {
+        let known = Known {
             folders: &view.mailbox().folder_places(),
             roots: view.roots(),
-            trash: &trash,
-            unique_name: &|| self.unique_name(),
+            accounts: &self.settings().configuration.accounts,
         };
+        let around = Surroundings { known, unique_name: &|| self.unique_name() };
         plan(files, action, &around)
     }
 
@@ -126,7 +126,7 @@ impl Host {
         if steps.is_empty() {
             return Ok(acted);
         }
-        plan.new_folder.as_deref().map_or(Ok(()), create)?;
+        plan.new_folders.iter().try_for_each(|folder| create(folder))?;
         for directory in steps.iter().filter_map(|step| step.to.parent()).collect::<BTreeSet<&Path>>() {
             mail::create_directory(directory).map_err(Error::Delivery)?;
         }

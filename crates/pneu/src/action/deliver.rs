@@ -3,7 +3,8 @@
 //! Input: a stream, a folder, flags and tags. Output: where the message is. Once it is stored, nothing that
 //! goes wrong is an error: whoever delivers would try again, and the message would be there twice.
 
-use crate::action::folder::{Chosen, choose};
+use crate::action::folder::Chosen;
+use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
@@ -60,11 +61,10 @@ impl Host {
         }
         let path =
             mail::deliver(&folder, &self.unique_name(), options.flags, message).map_err(Error::Delivery)?;
-        let found = match self.index_delivered(&path, progress) {
+        let (view, hits) = match self.index_delivered(&path, progress) {
             Ok(found) => found,
             Err(error) => return Ok(Delivered { path, not_indexed: Some(error), not_tagged: None }),
         };
-        let (view, hits) = found;
         let change = TagChange { add: options.tags.clone(), ..TagChange::default() };
         let tagged = match options.tags.is_empty() {
             true => Ok(()),
@@ -91,7 +91,7 @@ impl Host {
         Ok(path)
     }
 
-    /// Returns the folder of a name. One that is named by its path needs no index.
+    /// Returns the folder of a name or of a role. One that is named by its path needs no index.
     pub(crate) fn choose_folder(&self, name: &str, creates: bool) -> Result<Chosen> {
         let (folders, roots, failure): (Vec<FolderPlace>, Vec<Root>, _) = match self.newest_view() {
             Ok(view) => (view.mailbox().folder_places(), view.roots().to_vec(), None),
@@ -99,7 +99,9 @@ impl Host {
         };
         // Without an index, nobody knows what there is.
         let creates = creates && failure.is_none();
-        choose(name, &folders, &roots, creates).map_err(|error| failure.unwrap_or(error))
+        let accounts = &self.settings().configuration.accounts;
+        let known = Known { folders: &folders, roots: &roots, accounts };
+        known.named(name, creates).map_err(|error| failure.unwrap_or(error))
     }
 
     /// Indexes the file. Returns its message in the newest view.

@@ -11,6 +11,7 @@ mod deliver;
 pub(crate) mod folder;
 mod log;
 mod plan;
+pub(crate) mod role;
 #[cfg(test)]
 mod tests;
 

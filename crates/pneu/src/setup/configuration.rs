@@ -5,6 +5,7 @@
 //! Input: a path, the text of the file. Output: roots, names and addresses. Does not depend on what is done
 //! with them.
 
+use crate::setup::account::{Account, RootTable};
 use crate::setup::roots::{self, RootsError};
 use disk::Source;
 use index::Root;
@@ -29,8 +30,8 @@ const ADDRESS_COUNT_MAX: usize = 256;
 pub struct Configuration {
     /// Directories that hold Maildirs.
     pub roots: Vec<Root>,
-    /// The folder for deleted messages of each root that names one, by the name of the root.
-    pub trash: BTreeMap<String, String>,
+    /// What it says of each root besides its place, by the name of the root.
+    pub accounts: BTreeMap<String, Account>,
     /// Names of header fields.
     pub headers: Vec<String>,
     /// The user's own addresses; `@example.org` stands for all of that domain.
@@ -43,6 +44,14 @@ pub struct Configuration {
     pub pager: Option<String>,
     /// The commands around an update of the index, for programs that run them.
     pub hooks: Hooks,
+}
+
+impl Configuration {
+    /// Returns all addresses that are the user's, with those that the accounts send from.
+    pub fn own_addresses(&self) -> Vec<String> {
+        let sending = self.accounts.values().flat_map(Account::addresses).map(str::to_owned);
+        self.addresses.iter().cloned().chain(sending).collect()
+    }
 }
 
 /// Commands that are run before and after the index is updated, as the table `[index]` says.
@@ -101,6 +110,17 @@ pub enum ConfigurationError {
         /// The text.
         text: String,
     },
+    /// A text in `from` of a root has no address.
+    #[error(
+        "root \"{name}\": from: \"{text}\" is neither an address nor a name with one, such as Ana \
+         <ana@example.org>"
+    )]
+    Identity {
+        /// The root's name.
+        name: String,
+        /// The text.
+        text: String,
+    },
     /// A name in `headers` cannot be searched.
     #[error("headers: \"{name}\" {fault}")]
     Header {
@@ -153,7 +173,7 @@ pub enum HeaderFault {
 type Result<T> = std::result::Result<T, ConfigurationError>;
 
 /// The content of the file.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
     #[serde(default)]
@@ -185,14 +205,6 @@ struct UserTable {
     addresses: Vec<String>,
 }
 
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RootTable {
-    name: String,
-    path: PathBuf,
-    trash: Option<String>,
-}
-
 /// Reads a configuration. Accepts only a regular file, since every command reads it.
 ///
 /// # Errors
@@ -211,8 +223,9 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         span: error.span(),
         what: error.to_string().trim_end().to_owned(),
     })?;
-    let tables = document.root.iter();
-    let trash = tables.filter_map(|table| Some((table.name.clone(), table.trash.clone()?))).collect();
+    let accounts = document.root.iter().map(|table| Ok((table.name.clone(), table.account()?)));
+    let accounts = accounts.filter(|read| !read.as_ref().is_ok_and(|(_, read)| *read == Account::default()));
+    let accounts = accounts.collect::<Result<BTreeMap<_, _>>>()?;
     let roots = document.root.into_iter().map(|table| root(table, home)).collect::<Result<Vec<_>>>()?;
     roots::check(&roots)?;
     check_headers(&document.headers)?;
@@ -230,7 +243,7 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
     });
     let stemming = stemming(&document.search)?;
     let Document { headers, pager, user: UserTable { addresses }, index: hooks, .. } = document;
-    Ok(Configuration { roots, trash, headers, addresses, archive, stemming, pager, hooks })
+    Ok(Configuration { roots, accounts, headers, addresses, archive, stemming, pager, hooks })
 }
 
 fn check_addresses(addresses: &[String]) -> Result<()> {

@@ -2,10 +2,13 @@
 //!
 //! A front end reads files and environment; this module interprets them.
 
+pub mod account;
+pub mod accounts;
 pub mod addresses;
 pub mod configuration;
 pub mod discover;
 pub mod find_mail;
+pub mod roles;
 pub mod roots;
 pub mod template;
 pub mod units;

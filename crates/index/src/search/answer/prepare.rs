@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::remedy::Remedy;
-use crate::search::answer::files;
+use crate::search::answer::files::WantedFolders;
 use crate::search::answer::pattern::{self, Spelling, Wanted, unanswerable};
 use crate::search::mailbox::Mailbox;
 use crate::text::{Needle, TextField, ValueField, header_word};
@@ -42,7 +42,7 @@ pub(super) enum Answer {
     /// Keywords by their names, in a column of files.
     Keyword(Wanted),
     /// Folders by their names.
-    Maildir(Wanted),
+    Maildir(WantedFolders),
     /// A file, a folder, or a folder's `cur` or `new`.
     Path(String),
     /// Everything below this directory.
@@ -96,10 +96,7 @@ fn dates(leaf: &Leaf, fields: FieldSet, from: Option<i64>, to: Option<i64>) -> R
 
 fn one(mailbox: &Mailbox, leaf: &Leaf, field: Field) -> Result<Answer> {
     match (field, &leaf.matcher) {
-        (Field::Maildir, _) => {
-            let is_known = |name: &str| files::is_folder(mailbox, name);
-            Ok(Answer::Maildir(pattern::wanted(leaf, Spelling::Folded, is_known)?))
-        }
+        (Field::Maildir, _) => Ok(Answer::Maildir(WantedFolders::new(mailbox, leaf)?)),
         (Field::Path, Matcher::Value(Pattern::Whole(path))) => Ok(Answer::Path(path.clone())),
         (Field::Path, Matcher::Value(Pattern::Below(path))) => Ok(Answer::Below(path.clone())),
         (Field::Path, _) => Ok(Answer::Paths(pattern::wanted(leaf, Spelling::Folded, |_| false)?)),
