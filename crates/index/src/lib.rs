@@ -28,7 +28,7 @@ pub use archive::{Archive, ArchivedFile, NoArchive, ReadableArchive};
 pub use check::{Damage, Depth, Repair, damage_of_user, diagnose, strangers};
 pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
 pub use error::{Error, Result, TableError, moment};
-pub use names::{folder_directories, folder_names, tag_names};
+pub use names::{folder_directories, folder_names, is_tag, tag_names};
 pub use open::roots;
 pub use pass::{Adopted, Cleanup, Loss, Mode, Places, Problem, Summary, UpdateOptions};
 pub use rebuild::{is_older, remembered_roots};
@@ -48,9 +48,10 @@ pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
 pub use threaded::{adopt, check, rebuild, rebuild_with, sweep, update, update_places};
 pub use user::{
-    QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagEdit, TagImport, TagSummary, change_queries,
-    change_tags, check_query_name, check_tag, edit_tags, export_queries, export_tags, has_no_tags,
-    import_queries, import_tags, import_tags_of, repair_user, saved_queries, tags_by_message,
+    Arrivals, Looked, MUTED, QUERY_NAME_BYTES_MAX, Seen, TAG_BYTES_MAX, TagChange, TagEdit, TagImport,
+    TagSummary, change_queries, change_tags, check_query_name, check_tag, edit_tags, expect_arrivals,
+    export_queries, export_tags, has_no_tags, import_queries, import_tags, import_tags_of, repair_user,
+    replace_arrivals, saved_queries, tags_by_message,
 };
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.

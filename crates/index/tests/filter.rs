@@ -218,6 +218,7 @@ impl Twin {
             FlagName::Encrypted => self.message.flags.contains(ContentFlags::ENCRYPTED),
             FlagName::List => self.message.flags.contains(ContentFlags::LIST),
             FlagName::Calendar => self.message.flags.contains(ContentFlags::CALENDAR),
+            FlagName::Muted => false,
             FlagName::Personal => {
                 let message = &self.message;
                 let mut all = message.to.iter().chain(&message.cc).chain(&message.bcc);

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::view::View;
 use backup::MessageArchive;
 use index::{
-    Absent, Environment, Hit, Mailbox, NoArchive, NumberSet, Places, Root, Summary, Swept, TagChange,
+    Absent, Environment, Hit, Looked, Mailbox, NoArchive, NumberSet, Places, Root, Summary, Swept, TagChange,
     TagEdit, TagSummary, UpdateOptions,
 };
 use query::Query;
@@ -261,8 +261,10 @@ impl Host {
         progress: &dyn Progress,
     ) -> Result<Summary> {
         let options = self.configured(options);
-        self.write_index(progress, |environment, progress| {
-            index::update(environment, roots, &options, progress)
+        self.tagging_arrivals(Looked::Everywhere, || {
+            self.write_index(progress, |environment, progress| {
+                index::update(environment, roots, &options, progress)
+            })
         })
     }
 
@@ -281,8 +283,10 @@ impl Host {
         progress: &dyn Progress,
     ) -> Result<Summary> {
         let options = self.configured(options);
-        self.write_index(progress, |environment, progress| {
-            index::update_places(environment, places, &options, progress)
+        self.tagging_arrivals(Looked::Here, || {
+            self.write_index(progress, |environment, progress| {
+                index::update_places(environment, places, &options, progress)
+            })
         })
     }
 
@@ -341,15 +345,25 @@ impl Host {
         progress: &dyn Progress,
     ) -> Result<(Summary, Imported)> {
         let options = self.configured(options);
+        self.rebuilding(|| self.rebuild_from(roots, source, &options, progress))
+    }
+
+    fn rebuild_from(
+        &self,
+        roots: &[Root],
+        source: Option<&ImportSource>,
+        options: &UpdateOptions,
+        progress: &dyn Progress,
+    ) -> Result<(Summary, Imported)> {
         let Some(source) = source else {
             let rebuilt = self.write(&self.index_writers, progress, |environment| {
-                index::rebuild(environment, roots, &options, progress)
+                index::rebuild(environment, roots, options, progress)
             });
             return Ok((rebuilt?, Imported::default()));
         };
         source.import(&self.settings, progress, |messages| {
             self.write(&self.index_writers, progress, |environment| {
-                index::rebuild_with(environment, roots, messages, &options, progress)
+                index::rebuild_with(environment, roots, messages, options, progress)
             })
         })
     }

@@ -51,6 +51,7 @@
 
 mod action;
 pub mod archive;
+mod arrivals;
 mod check;
 mod doctor;
 mod error;

@@ -13,6 +13,7 @@ use anyhow::{Result, anyhow, bail};
 use backup::CONFIGURATION_BYTES_MAX;
 use pneu::setup::account::Account;
 use pneu::setup::configuration::{self as config, ArchiveConfiguration, Configuration, ConfigurationError};
+use pneu::setup::rules::Rule;
 use std::path::Path;
 
 /// Most names that are listed without a request.
@@ -24,7 +25,7 @@ const LISTED_COUNT_MAX: usize = 20;
 /// It is not a configuration.
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, ConfigurationError> {
     // Every key is named here, so that a new one cannot be forgotten. Settings for queries name nothing.
-    let Configuration { roots, accounts, headers, archive, addresses, stemming: _, pager, hooks } =
+    let Configuration { roots, accounts, headers, archive, addresses, stemming: _, pager, hooks, rules } =
         config::parse(text, home)?;
     let mut lines = Vec::new();
     let commands = [pager, hooks.before, hooks.after];
@@ -39,6 +40,11 @@ pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, Conf
     for (root, Account { folders, from, sendmail: _ }) in &accounts {
         lines.extend(folders.iter().map(|(role, folder)| format!("{role} {folder} of {root}")));
         lines.extend(from.iter().map(|identity| format!("from {identity} of {root}")));
+    }
+    for Rule { query, change } in &rules {
+        let added = change.add.iter().map(|tag| format!("+{tag} "));
+        let tags: String = added.chain(change.remove.iter().map(|tag| format!("-{tag} "))).collect();
+        lines.push(format!("rule {tags}for new messages: {query}"));
     }
     lines.extend(addresses.iter().map(|address| format!("address {address}")));
     lines.extend(headers.iter().map(|header| format!("header field {header}")));
@@ -129,7 +135,7 @@ mod tests {
         let text = "headers = [\"X-A\"]\npager = \"sh -c ls\"\n\
                     index.before = \"fetch\"\nindex.after = \"tell\"\n\
                     [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n\
-                    spam = \"Junk\"\nfrom = \"a@x\"\nsendmail = \"send\"\n[archive]\n\
+                    spam = \"Junk\"\nfrom = \"a@x\"\nsendmail = \"send\"\n[[rule]]\nquery = \"from:x\"\ntag = \"-b +a\"\n[archive]\n\
                     repository = \"s3:host/bucket\"\npassword_file = \"/secret\"\npassword_command = \"sh -c \
                     'id'\"\n";
         let expected = [
@@ -143,6 +149,7 @@ mod tests {
             "mail work in /home/ana/Mail\u{fffd}[2J",
             "spam Junk of work",
             "from a@x of work",
+            "rule +a -b for new messages: from:x",
             "header field X-A",
         ];
         assert_eq!(named(text, Some(Path::new("/home/ana"))).unwrap(), expected);

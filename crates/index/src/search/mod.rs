@@ -10,9 +10,11 @@
 //! - `threads`: conversations;
 //! - `answer`: queries and handles.
 //!
-//! `contacts`, `counts` and `inventory` describe a whole mailbox, `stats` a set of messages.
+//! `arrivals` says which messages are new. `contacts`, `counts` and `inventory` describe a whole mailbox,
+//! `stats` a set of messages.
 
 mod answer;
+mod arrivals;
 mod commit;
 mod contacts;
 mod counts;

@@ -135,7 +135,7 @@ impl Mailbox {
     }
 
     /// Adds the messages that have a tag.
-    fn with_tag(&self, tags: &Tags, tag: &str, found: &mut NumberSet) -> Result<()> {
+    pub(super) fn with_tag(&self, tags: &Tags, tag: &str, found: &mut NumberSet) -> Result<()> {
         let tagged = tags.tagged(tag)?;
         let numbers = |sha256: &[u8; 32]| {
             self.check_cancelled()?;

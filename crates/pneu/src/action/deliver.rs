@@ -8,7 +8,7 @@ use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
-use index::{FolderPlace, Hit, Places, Root, TagChange, TagEdit, UpdateOptions};
+use index::{FolderPlace, Hit, Places, Problem, Root, TagChange, TagEdit, UpdateOptions};
 use mail::Flags;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -61,7 +61,7 @@ impl Host {
         }
         let path =
             mail::deliver(&folder, &self.unique_name(), options.flags, message).map_err(Error::Delivery)?;
-        let (view, hits) = match self.index_delivered(&path, progress) {
+        let (view, hits, problem) = match self.index_delivered(&path, progress) {
             Ok(found) => found,
             Err(error) => return Ok(Delivered { path, not_indexed: Some(error), not_tagged: None }),
         };
@@ -70,7 +70,8 @@ impl Host {
             true => Ok(()),
             false => self.edit_tags(&view, &[(hits, TagEdit::Change(change))]).map(|_| ()),
         };
-        Ok(Delivered { path, not_indexed: None, not_tagged: tagged.err() })
+        let not_tagged = tagged.err().or(problem.map(Error::Problem));
+        Ok(Delivered { path, not_indexed: None, not_tagged })
     }
 
     /// Creates a folder and indexes it. Its name is that of [`Host::deliver`]. One that is there and not
@@ -104,18 +105,22 @@ impl Host {
         known.named(name, creates).map_err(|error| failure.unwrap_or(error))
     }
 
-    /// Indexes the file. Returns its message in the newest view.
-    fn index_delivered(&self, path: &Path, progress: &dyn Progress) -> Result<(View, Vec<Hit>)> {
+    /// Indexes the file. Returns its message in the newest view, and what is wrong with tags of new messages.
+    fn index_delivered(
+        &self,
+        path: &Path,
+        progress: &dyn Progress,
+    ) -> Result<(View, Vec<Hit>, Option<Problem>)> {
         let mut places = Places::default();
         places.add_file(path);
         let summary = self.update_places(&places, &UpdateOptions::default(), progress)?;
         let view = self.newest_view()?;
         let hits = view.mailbox().by_path(path)?;
+        let mut problems = summary.problems.into_iter();
         if !hits.is_empty() {
-            return Ok((view, hits));
+            return Ok((view, hits, problems.find(|problem| self.is_about_arrivals(problem))));
         }
         // Problems with other files are for the next pass to report.
-        let mut problems = summary.problems.into_iter();
         match problems.find(|problem| path.starts_with(&problem.path)) {
             Some(problem) => Err(Error::Problem(problem)),
             None => Err(Error::NotIndexed { path: path.to_owned() }),

@@ -7,6 +7,7 @@
 
 use crate::setup::account::{Account, RootTable};
 use crate::setup::roots::{self, RootsError};
+use crate::setup::rules::{self, Rule, RuleTable};
 use disk::Source;
 use index::Root;
 use query::stem::{Languages, StemScope};
@@ -44,6 +45,8 @@ pub struct Configuration {
     pub pager: Option<String>,
     /// The commands around an update of the index, for programs that run them.
     pub hooks: Hooks,
+    /// How new messages are tagged, in order.
+    pub rules: Vec<Rule>,
 }
 
 impl Configuration {
@@ -109,6 +112,14 @@ pub enum ConfigurationError {
     Address {
         /// The text.
         text: String,
+    },
+    /// A rule cannot be followed.
+    #[error("rule {number}: {what}")]
+    Rule {
+        /// Its number, from 1.
+        number: usize,
+        /// What is wrong.
+        what: String,
     },
     /// A text in `from` of a root has no address.
     #[error(
@@ -188,6 +199,8 @@ struct Document {
     search: SearchTable,
     #[serde(default)]
     index: Hooks,
+    #[serde(default)]
+    rule: Vec<RuleTable>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -242,8 +255,9 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         ..archive
     });
     let stemming = stemming(&document.search)?;
+    let rules = rules::checked(document.rule)?;
     let Document { headers, pager, user: UserTable { addresses }, index: hooks, .. } = document;
-    Ok(Configuration { roots, accounts, headers, addresses, archive, stemming, pager, hooks })
+    Ok(Configuration { roots, accounts, headers, addresses, archive, stemming, pager, hooks, rules })
 }
 
 fn check_addresses(addresses: &[String]) -> Result<()> {

@@ -10,5 +10,6 @@ pub mod discover;
 pub mod find_mail;
 pub mod roles;
 pub mod roots;
+pub mod rules;
 pub mod template;
 pub mod units;

@@ -24,6 +24,11 @@ const BEGIN: &str = "\
 # before = \"mbsync -a\"
 # after = \"notify-new-mail\"
 
+# Rules tag new messages, in this order. \"pneu tag\" changes tags later.
+# [[rule]]
+# query = \"list:rust-users\"
+# tag = \"+rust -inbox\"
+
 # Languages for which ~word finds other forms: ~detail also finds details and detailed. With stem_all, plain
 # words do so too, as in notmuch, except words in quotation marks or with a capital letter.
 # [search]

@@ -11,6 +11,7 @@ use crate::search::commit::FileFlag;
 use crate::search::mailbox::{FoundFile, Mailbox, disk_name, folder_names, folder_path};
 use crate::set::NumberSet;
 use crate::tables::files;
+use crate::user::MUTED;
 use mail::Flags;
 use query::fields::{Field, FieldSet};
 use query::fold::fold;
@@ -23,6 +24,10 @@ use store::Value;
 pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> Result<()> {
     if flag == FlagName::Personal {
         found.or(mailbox.personal()?);
+        return Ok(());
+    }
+    if flag == FlagName::Muted {
+        found.or(&mailbox.with_user_tag(MUTED)?);
         return Ok(());
     }
     if let Some(derived) = values::derived_flag(flag) {
