@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::tag_lines::{self, TagLine, Wanted};
 use index::{Order, Root, TagChange, TagEdit, TagImport, TagSummary};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What lines of tags did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,14 +48,14 @@ impl Host {
         Ok((lines, left_out))
     }
 
-    /// Gives each message that a dump names exactly the tags that are in its line: one of this program, or of
-    /// notmuch. Of the latter, tags that notmuch sets by itself are left out. Other messages keep their tags.
+    /// Gives each message that a dump names exactly the tags that are in its line: one of this program, of
+    /// notmuch, or the labels of mu. Of notmuch's, tags that notmuch sets by itself are left out. Other messages keep their tags.
     ///
     /// # Errors
     /// [`Error::TagLine`]; as [`Host::tag`]. Nothing was changed then.
     pub fn restore_tags(&self, text: &str) -> Result<TagsRead> {
         self.read_tags(text, |line| match (&line.wanted, line.remove.is_empty()) {
-            (Wanted::MessageId(_), true) => Ok(TagEdit::Exactly(line.add.clone())),
+            (Wanted::MessageId(_) | Wanted::Path(_), true) => Ok(TagEdit::Exactly(line.add.clone())),
             _ => Err("a line of a dump has tags to add, and names a message by id:"),
         })
     }
@@ -84,6 +84,7 @@ impl Host {
             let edit = edit(line).map_err(|what| refused(line.number, what.to_owned()))?;
             let hits = match &line.wanted {
                 Wanted::MessageId(id) => view.mailbox().by_message_id(id)?,
+                Wanted::Path(path) => view.mailbox().by_path(Path::new(path))?,
                 Wanted::Query(text) => {
                     let query = view.query(text).map_err(|error| refused(line.number, error.to_string()))?;
                     view.find(&query, &Order::default())?.list
