@@ -142,7 +142,8 @@ fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
             }
             pneu::Remedy::NameRole(role) => {
                 return Some(Cow::Owned(format!(
-                    ": name one in the configuration, [[root]] {role} = \"NAME\", or create one: pneu mkdir {}",
+                    ": name one in the configuration, [[root]] {role} = \"NAME\", or create one: \
+                     pneu mkdir {}",
                     role.new_folder()
                 )));
             }

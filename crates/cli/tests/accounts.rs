@@ -90,7 +90,8 @@ fn init_writes_what_it_finds() {
     home.deliver("[Gmail]/Sent Mail", "1:2,S", b"From: Ana <ana@example.org>\nSubject: s\n\nx\n");
     fs::write(home.path().join(".msmtprc"), "account mine\nfrom ana@example.org\n").unwrap();
     let said = home.good(&["init"]);
-    let expected = "    trash: [Gmail]/Papierkorb\n    sent: [Gmail]/Sent Mail\n    drafts: [Gmail]/Entw\u{fc}rfe\n    \
+    let expected = "    trash: [Gmail]/Papierkorb\n    sent: [Gmail]/Sent Mail\n    drafts: \
+                    [Gmail]/Entw\u{fc}rfe\n    \
                     from: ana@example.org\n    sendmail: msmtp -a mine\n";
     assert!(said.contains(expected), "{said}");
     let text = fs::read_to_string(home.path().join(".config/pneu/config.toml")).unwrap();

@@ -35,6 +35,7 @@ mod endings;
 mod endless;
 mod extract;
 mod failing;
+mod flag_tags;
 mod formats;
 mod generated;
 mod hostile;

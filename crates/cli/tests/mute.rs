@@ -6,7 +6,8 @@ use crate::support::{Home, letter};
 
 fn reply(id: &str, to: &str) -> Vec<u8> {
     format!(
-        "From: bo@example.org\nSubject: Re: {id}\nMessage-ID: <{id}@example.org>\nIn-Reply-To: <{to}@example.org>\n\
+        "From: bo@example.org\nSubject: Re: {id}\nMessage-ID: <{id}@example.org>\n\
+         In-Reply-To: <{to}@example.org>\n\
          Date: Mon, 5 Jan 2004 10:00:00 +0000\n\nanswer {id}\n"
     )
     .into_bytes()

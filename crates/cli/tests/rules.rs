@@ -28,7 +28,7 @@ fn rules_tag_new_messages_once_and_in_order() {
     home.good(&["index"]);
     home.good(&["move", "two", "other"]);
     fs::remove_dir_all(home.index_directory()).unwrap();
-    home.good(&["index"]);
+    home.first_index();
     home.good(&["check", "--repair"]);
     home.good(&["index"]);
     assert_eq!(home.subjects("tag:list"), ["list three"]);

@@ -6,6 +6,7 @@
 
 mod absent;
 mod adopt;
+mod arrivals;
 mod codecs;
 mod copies;
 mod crash;

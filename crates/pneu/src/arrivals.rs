@@ -1,7 +1,8 @@
 //! Tags new messages: by the rules of the configuration, and those of muted threads.
 //!
-//! Input: a pass that adds messages. Output: its summary, with what is wrong with a rule. Each message is seen
-//! once, whoever adds it and whatever stops in between. Costs a look at the tags if there is nothing to do.
+//! Input: a pass that adds messages. Output: its summary, with what is wrong with a rule. Each message is
+//! seen once, whoever adds it and whatever stops in between. Costs a look at the tags if there is nothing to
+//! do.
 
 use crate::error::{Error, Result};
 use crate::host::Host;

@@ -12,11 +12,7 @@ use crate::saved_queries::{self, QueryRemoval, SavedQueries};
 use crate::settings::Settings;
 use crate::view::View;
 use backup::MessageArchive;
-use index::{
-    Absent, Environment, Hit, Looked, Mailbox, NoArchive, NumberSet, Places, Root, Summary, Swept, TagChange,
-    TagEdit, TagSummary, UpdateOptions,
-};
-use query::Query;
+use index::{Absent, Environment, Looked, Mailbox, NoArchive, Places, Root, Summary, Swept, UpdateOptions};
 use restic::Repository;
 use std::collections::BTreeMap;
 
@@ -370,35 +366,6 @@ impl Host {
 
     fn configured(&self, options: &UpdateOptions) -> UpdateOptions {
         UpdateOptions { headers: self.settings.configuration.headers.clone(), ..options.clone() }
-    }
-
-    /// Changes the tags of all messages that a query matches now, and of their copies.
-    ///
-    /// # Errors
-    /// A text that cannot be a tag; the query cannot be answered; damage, a full disk: then nothing was
-    /// changed.
-    pub fn tag(&self, query: &Query, change: &TagChange) -> Result<TagSummary> {
-        self.write_user(|environment| {
-            let view = self.newest_view()?;
-            let found = view.matching(query)?;
-            index::change_tags(environment, view.mailbox(), &found, change).map_err(crate::Error::from)
-        })
-    }
-
-    /// Changes the tags of messages that a view found, and of their copies.
-    ///
-    /// # Errors
-    /// A text that cannot be a tag; damage, a full disk: then nothing was changed.
-    pub fn tag_found(&self, (view, found): (&View, &NumberSet), change: &TagChange) -> Result<TagSummary> {
-        self.write_user(|environment| index::change_tags(environment, view.mailbox(), found, change))
-    }
-
-    /// Edits the tags of many messages that a view found, each in its own way, and of their copies.
-    ///
-    /// # Errors
-    /// As [`Host::tag_found`].
-    pub fn edit_tags(&self, view: &View, edits: &[(Vec<Hit>, TagEdit)]) -> Result<TagSummary> {
-        self.write_user(|environment| index::edit_tags(environment, view.mailbox(), edits))
     }
 
     /// Returns the saved queries by their names.

@@ -6,14 +6,15 @@
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::tag_lines::{self, TagLine, Wanted};
-use index::{Order, Root, TagChange, TagEdit, TagImport, TagSummary};
+use crate::tagging::{Tagged, without_flags};
+use index::{Order, Root, TagChange, TagEdit, TagImport};
 use std::path::{Path, PathBuf};
 
 /// What lines of tags did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagsRead {
     /// The messages that they name, and how many changed.
-    pub summary: TagSummary,
+    pub summary: Tagged,
     /// Lines.
     pub line_count: u64,
     /// Lines that name no message of the index.
@@ -30,6 +31,7 @@ impl Host {
     }
 
     /// Returns all tags of the user in notmuch's format: a line for each message, `+work +later -- id:1@x`.
+    /// Tags that stand for flags are left out: their files have them.
     /// Also returns how many messages are left out, because they have no Message-ID.
     ///
     /// # Errors
@@ -37,10 +39,13 @@ impl Host {
     pub fn dump_tags(&self) -> Result<(Vec<String>, u64)> {
         let mut left_out = 0;
         let mut lines = Vec::new();
+        let kind = self.settings().configuration.flag_tags;
         for (message_id, tags) in index::tags_by_message(&self.settings().environment)? {
-            match message_id.is_empty() {
-                true => left_out += 1,
-                false => lines.push(tag_lines::line(&message_id, tags)),
+            let tags = without_flags(&tags, kind);
+            match (tags.is_empty(), message_id.is_empty()) {
+                (true, _) => {}
+                (false, true) => left_out += 1,
+                (false, false) => lines.push(tag_lines::line(&message_id, tags)),
             }
         }
         lines.sort();
@@ -49,7 +54,8 @@ impl Host {
     }
 
     /// Gives each message that a dump names exactly the tags that are in its line: one of this program, of
-    /// notmuch, or the labels of mu. Of notmuch's, tags that notmuch sets by itself are left out. Other messages keep their tags.
+    /// notmuch, or the labels of mu. Tags that notmuch sets by itself are left out of its dumps. Other
+    /// messages keep their tags.
     ///
     /// # Errors
     /// [`Error::TagLine`]; as [`Host::tag`]. Nothing was changed then.

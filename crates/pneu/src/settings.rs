@@ -3,7 +3,7 @@
 use crate::action::role::Known;
 use crate::setup::configuration::Configuration;
 use disk::RealDisk;
-use index::{Environment, Mailbox, Meaning, OwnAddresses};
+use index::{Environment, FolderPlace, Meaning, OwnAddresses, Root};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
@@ -53,12 +53,11 @@ impl Settings {
     /// Returns what queries mean by the configuration.
     pub(crate) fn meaning(&self) -> Meaning {
         let accounts = self.configuration.accounts.clone();
-        let roles = move |mailbox: &Mailbox, name: &str| {
-            let (folders, roots) = (mailbox.folder_places(), mailbox.roots());
-            let known = Known { folders: &folders, roots, accounts: &accounts };
+        let roles = move |folders: &[FolderPlace], roots: &[Root], name: &str| {
+            let known = Known { folders, roots, accounts: &accounts };
             known.all_named(name).map(Option::unwrap_or_default).map_err(|error| error.to_string())
         };
-        Meaning { roles: Some(Arc::new(roles)) }
+        Meaning { roles: Some(Arc::new(roles)), flag_tags: self.configuration.flag_tags }
     }
 
     /// Returns what the meaning of a query depends on, with these saved queries. Relative dates count from

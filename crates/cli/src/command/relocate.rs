@@ -16,8 +16,9 @@ use terminal::command_line::Run;
 /// are renamed, to another one they are copied and made durable before they are removed. A file that another
 /// program changed meanwhile is left alone and reported.
 ///
-/// The folder may be named by its role: :archive, :trash, :sent, :drafts or :spam is the folder of each file's
-/// root, and :work/archive that of the root "work". The configuration names them, or they have a usual name.
+/// The folder may be named by its role: :archive, :trash, :sent, :drafts or :spam is the folder of each
+/// file's root, and :work/archive that of the root "work". The configuration names them, or they have a usual
+/// name.
 ///
 /// "pneu undo" moves them back.
 #[derive(Debug, Args)]

@@ -132,7 +132,7 @@ fn fields(list: &str) -> Vec<Candidate> {
     rest.map(|field| Candidate::beginning(format!("{before}{}", field.name), about(field.name))).collect()
 }
 
-/// Returns the folders, with the first slash if the word has it; by their roles if the word has a colon first.
+/// Returns the folders, with the first slash if the word has it; by their roles if a colon begins the word.
 fn folders(word: &str, names: &Names) -> Vec<Candidate> {
     if word.starts_with(':') {
         return words(names.roles());

@@ -50,7 +50,11 @@ impl Names<'_> {
 
 impl Values for Names<'_> {
     fn tags(&self) -> Vec<String> {
-        index::tag_names(&self.0.environment).unwrap_or_default()
+        let kind = self.0.configured().map(|configured| configured.flag_tags).unwrap_or_default();
+        let mut names = index::tag_names(&self.0.environment).unwrap_or_default();
+        names.retain(|name| kind.find(name).is_none());
+        names.extend(kind.all().iter().map(|tag| tag.name.to_owned()));
+        names
     }
 
     fn folders(&self) -> Vec<String> {

@@ -25,8 +25,18 @@ const LISTED_COUNT_MAX: usize = 20;
 /// It is not a configuration.
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, ConfigurationError> {
     // Every key is named here, so that a new one cannot be forgotten. Settings for queries name nothing.
-    let Configuration { roots, accounts, headers, archive, addresses, stemming: _, pager, hooks, rules } =
-        config::parse(text, home)?;
+    let Configuration {
+        roots,
+        accounts,
+        headers,
+        archive,
+        addresses,
+        stemming: _,
+        pager,
+        hooks,
+        flag_tags: _,
+        rules,
+    } = config::parse(text, home)?;
     let mut lines = Vec::new();
     let commands = [pager, hooks.before, hooks.after];
     let sending = accounts.values().map(|account| account.sendmail.clone());
@@ -135,7 +145,8 @@ mod tests {
         let text = "headers = [\"X-A\"]\npager = \"sh -c ls\"\n\
                     index.before = \"fetch\"\nindex.after = \"tell\"\n\
                     [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n\
-                    spam = \"Junk\"\nfrom = \"a@x\"\nsendmail = \"send\"\n[[rule]]\nquery = \"from:x\"\ntag = \"-b +a\"\n[archive]\n\
+                    spam = \"Junk\"\nfrom = \"a@x\"\nsendmail = \"send\"\n\
+                    [[rule]]\nquery = \"from:x\"\ntag = \"-b +a\"\n[archive]\n\
                     repository = \"s3:host/bucket\"\npassword_file = \"/secret\"\npassword_command = \"sh -c \
                     'id'\"\n";
         let expected = [

@@ -6,6 +6,7 @@
 
 mod arrivals;
 mod change;
+mod flag_tags;
 pub(crate) mod queries;
 mod tables;
 mod tags;
@@ -20,6 +21,7 @@ use store::{MergeOptions, Options, Snapshot, Writer};
 
 pub use arrivals::{Arrivals, Looked, Seen, expect_arrivals, replace_arrivals};
 pub use change::{TagChange, TagEdit, TagSummary, change_tags, edit_tags};
+pub use flag_tags::{FLAG_TAGS, FlagTag, FlagTags};
 pub use queries::{
     QUERY_NAME_BYTES_MAX, change_queries, check_query_name, export_queries, import_queries, saved_queries,
 };

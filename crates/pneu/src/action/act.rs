@@ -13,12 +13,12 @@ use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
-use index::{FoundFile, Loss, Mode, Places, UpdateOptions};
-use mail::UniqueParts;
+use index::{FoundFile, Loss, Mode, NumberSet, Places, UpdateOptions};
+use mail::{Flags, UniqueParts};
 use query::Query;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use work::Progress;
+use work::{Progress, Silent};
 
 /// What an action did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,6 +92,19 @@ impl Host {
     /// [`Host::update`]: the action is done, and the next pass makes up for the index.
     pub fn act(&self, query: &Query, action: &Action, progress: &dyn Progress) -> Result<Acted> {
         self.act_as_planned(action.kind(), &|| self.plan_action(query, action), progress)
+    }
+
+    /// Changes the flags of all files of a set of messages, as [`Host::act`] does.
+    ///
+    /// # Errors
+    /// As [`Host::act`].
+    pub(crate) fn flag_found(&self, found: &NumberSet, (add, remove): (Flags, Flags)) -> Result<Acted> {
+        let action = Action::Flag { add, remove };
+        let make_plan = || {
+            let view = self.newest_view()?;
+            self.plan_files(&view, view.mailbox().found_files(found)?, &action)
+        };
+        self.act_as_planned(Kind::Flag, &make_plan, &Silent)
     }
 
     /// Does what `make_plan` says, and asks it again if the index has to be brought in step first.

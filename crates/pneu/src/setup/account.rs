@@ -3,7 +3,8 @@
 //!
 //! Input: the keys of a table `[[root]]`. Output: an account, checked. Does not depend on where the root is.
 
-use crate::setup::configuration::{ConfigurationError, is_address};
+use crate::setup::address::is_address;
+use crate::setup::configuration_error::ConfigurationError;
 use crate::setup::roles::Role;
 use serde::Deserialize;
 use std::collections::BTreeMap;

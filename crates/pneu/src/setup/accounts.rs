@@ -85,7 +85,8 @@ mod tests {
         }
         put(
             &at(".mbsyncrc"),
-            "MaildirStore local\nPath ~/home/\n\nChannel sent\nFar \":gmail:[Gmail]/Sent Mail\"\nNear :local:post\n\n\
+            "MaildirStore local\nPath ~/home/\n\nChannel sent\nFar \":gmail:[Gmail]/Sent Mail\"\nNear \
+             :local:post\n\n\
              Channel gone\nMaster :gmail:Trash\nSlave :local:nowhere\n",
         );
         put(&at(".notmuch-config"), "[user]\nname=Ana Ito\nprimary_email=ana@work.example\n");

@@ -6,16 +6,18 @@
 //! with them.
 
 use crate::setup::account::{Account, RootTable};
-use crate::setup::roots::{self, RootsError};
+pub use crate::setup::address::is_address;
+use crate::setup::address::is_domain;
+pub use crate::setup::configuration_error::{ConfigurationError, HeaderFault};
+use crate::setup::roots;
 use crate::setup::rules::{self, Rule, RuleTable};
 use disk::Source;
-use index::Root;
+use index::{FlagTags, Root};
 use query::stem::{Languages, StemScope};
 use query::{Stemming, fields};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Most bytes of a configuration.
@@ -45,6 +47,8 @@ pub struct Configuration {
     pub pager: Option<String>,
     /// The commands around an update of the index, for programs that run them.
     pub hooks: Hooks,
+    /// Where the tags come from that can stand for flags, as the table `[tags]` says.
+    pub flag_tags: FlagTags,
     /// How new messages are tagged, in order.
     pub rules: Vec<Rule>,
 }
@@ -79,108 +83,6 @@ pub struct ArchiveConfiguration {
     pub password_command: Option<String>,
 }
 
-/// Why a text is not a configuration.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigurationError {
-    /// It is not TOML, or has a key or a type that a configuration does not have.
-    #[error("{what}")]
-    Syntax {
-        /// Where in the text, in bytes, if that is known.
-        span: Option<Range<usize>>,
-        /// What is wrong, in a few lines that show the place.
-        what: String,
-    },
-    /// A list is too long.
-    #[error("{key}: {count} {items}, at most {max} are allowed")]
-    TooMany {
-        /// The key of the list: "headers", "user.addresses".
-        key: &'static str,
-        /// What it lists: "names".
-        items: &'static str,
-        /// How many there are.
-        count: usize,
-        /// How many there may be.
-        max: usize,
-    },
-    /// A text in `user.addresses` is neither an address nor a domain. It would never match, and the user
-    /// would not notice.
-    #[error(
-        "user.addresses: \"{text}\" is neither an address, such as ana@example.org, nor a domain, such as \
-         @example.org"
-    )]
-    Address {
-        /// The text.
-        text: String,
-    },
-    /// A rule cannot be followed.
-    #[error("rule {number}: {what}")]
-    Rule {
-        /// Its number, from 1.
-        number: usize,
-        /// What is wrong.
-        what: String,
-    },
-    /// A text in `from` of a root has no address.
-    #[error(
-        "root \"{name}\": from: \"{text}\" is neither an address nor a name with one, such as Ana \
-         <ana@example.org>"
-    )]
-    Identity {
-        /// The root's name.
-        name: String,
-        /// The text.
-        text: String,
-    },
-    /// A name in `headers` cannot be searched.
-    #[error("headers: \"{name}\" {fault}")]
-    Header {
-        /// The name.
-        name: String,
-        /// Why not.
-        fault: HeaderFault,
-    },
-    /// A language in `search.stem` has no stems.
-    #[error("search.stem: there are no stems of \"{name}\"; languages are {}", known.join(", "))]
-    Language {
-        /// The name.
-        name: String,
-        /// The languages that have stems.
-        known: Vec<&'static str>,
-    },
-    /// The path of a root is relative.
-    #[error("root \"{name}\": path \"{}\" must begin with / or ~/", path.display())]
-    RelativePath {
-        /// The root's name.
-        name: String,
-        /// The path.
-        path: PathBuf,
-    },
-    /// The roots cannot be used together.
-    #[error(transparent)]
-    Roots(#[from] RootsError),
-}
-
-/// Why queries cannot search a header field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HeaderFault {
-    /// It is not the name of a field.
-    #[error("is not a valid name: use letters, digits, - and _, a letter first")]
-    Invalid,
-    /// Queries could not tell it from a saved query.
-    #[error("is reserved: it begins the names of saved queries")]
-    Reserved,
-    /// A field of queries searches it.
-    #[error("is always searched, as \"{field}:\"; leave it out")]
-    Known {
-        /// The field.
-        field: &'static str,
-    },
-    /// It is there twice.
-    #[error("is listed twice")]
-    Twice,
-}
-
 type Result<T> = std::result::Result<T, ConfigurationError>;
 
 /// The content of the file.
@@ -200,6 +102,8 @@ struct Document {
     #[serde(default)]
     index: Hooks,
     #[serde(default)]
+    tags: TagsTable,
+    #[serde(default)]
     rule: Vec<RuleTable>,
 }
 
@@ -209,6 +113,13 @@ struct SearchTable {
     stem: Option<Vec<String>>,
     #[serde(default)]
     stem_all: bool,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TagsTable {
+    #[serde(default)]
+    sync_flags: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -255,9 +166,21 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         ..archive
     });
     let stemming = stemming(&document.search)?;
-    let rules = rules::checked(document.rule)?;
+    let flag_tags = if document.tags.sync_flags { FlagTags::Derived } else { FlagTags::Stored };
+    let rules = rules::checked(document.rule, flag_tags)?;
     let Document { headers, pager, user: UserTable { addresses }, index: hooks, .. } = document;
-    Ok(Configuration { roots, accounts, headers, addresses, archive, stemming, pager, hooks, rules })
+    Ok(Configuration {
+        roots,
+        accounts,
+        headers,
+        addresses,
+        archive,
+        stemming,
+        pager,
+        hooks,
+        flag_tags,
+        rules,
+    })
 }
 
 fn check_addresses(addresses: &[String]) -> Result<()> {
@@ -270,22 +193,6 @@ fn check_addresses(addresses: &[String]) -> Result<()> {
 
 fn check_count((key, items): (&'static str, &'static str), count: usize, max: usize) -> Result<()> {
     if count > max { Err(ConfigurationError::TooMany { key, items, count, max }) } else { Ok(()) }
-}
-
-/// Returns whether a text is an address, without a name.
-pub fn is_address(text: &str) -> bool {
-    text.rsplit_once('@').is_some_and(|(local, domain)| {
-        !local.is_empty()
-            && !local.starts_with('@')
-            && !domain.is_empty()
-            && !text.contains(|c: char| c.is_whitespace() || "<>,;".contains(c))
-    })
-}
-
-fn is_domain(text: &str) -> bool {
-    text.strip_prefix('@').is_some_and(|domain| {
-        !domain.is_empty() && !domain.contains(|c: char| c.is_whitespace() || "@<>,;".contains(c))
-    })
 }
 
 fn stemming(table: &SearchTable) -> Result<Stemming> {

@@ -4,8 +4,10 @@
 
 pub mod account;
 pub mod accounts;
+mod address;
 pub mod addresses;
 pub mod configuration;
+mod configuration_error;
 pub mod discover;
 pub mod find_mail;
 pub mod roles;

@@ -240,8 +240,8 @@ mod tests {
     fn the_most_usual_name_counts_and_other_accounts_do_not() {
         assert_eq!(usual(Role::Trash, &["Deleted Items", "[Gmail]/Trash", "Trash"]), Some("Trash".into()));
         assert_eq!(usual(Role::Trash, &["Deleted Items", "[Gmail]/Trash"]), Some("[Gmail]/Trash".into()));
-        assert_eq!(usual(Role::Sent, &["work/Sent", "Sentinel", "", "/"]), None);
-        assert!(Role::Sent.has_name("/work/Sent") && Role::Sent.has_name(".Archive.Sent Items"));
+        assert_eq!(usual(Role::Sent, &["job/Sent", "Sentinel", "", "/"]), None);
+        assert!(Role::Sent.has_name("/job/Sent") && Role::Sent.has_name(".Archive.Sent Items"));
         assert!(!Role::Sent.has_name("Sentinel"));
     }
 

@@ -1,10 +1,10 @@
 //! Rules for new messages: which messages get which tags.
 //!
-//! Input: the tables `[[rule]]` of the configuration. Output: rules, with checked tags. Queries are text: what
-//! they mean depends on the saved queries, which change.
+//! Input: the tables `[[rule]]` of the configuration. Output: rules, with checked tags. Queries are text:
+//! what they mean depends on the saved queries, which change.
 
-use crate::setup::configuration::ConfigurationError;
-use index::{TagChange, check_tag};
+use crate::setup::configuration_error::ConfigurationError;
+use index::{FlagTags, TagChange, check_tag};
 use serde::Deserialize;
 
 /// Most rules of a configuration.
@@ -30,16 +30,20 @@ pub(super) struct RuleTable {
 /// Checks rules.
 ///
 /// # Errors
-/// There are too many; one changes no tag, or a text that cannot be one.
-pub(super) fn checked(tables: Vec<RuleTable>) -> Result<Vec<Rule>, ConfigurationError> {
+/// There are too many; one changes no tag, a text that cannot be one, or a flag: rules change no files.
+pub(super) fn checked(tables: Vec<RuleTable>, flags: FlagTags) -> Result<Vec<Rule>, ConfigurationError> {
     if tables.len() > RULE_COUNT_MAX {
         let (count, max) = (tables.len(), RULE_COUNT_MAX);
         return Err(ConfigurationError::TooMany { key: "rule", items: "rules", count, max });
     }
-    (1..).zip(tables).map(|(number, table)| checked_one(number, table)).collect()
+    (1..).zip(tables).map(|(number, table)| checked_one(number, table, flags)).collect()
 }
 
-fn checked_one(number: usize, RuleTable { query, tag }: RuleTable) -> Result<Rule, ConfigurationError> {
+fn checked_one(
+    number: usize,
+    RuleTable { query, tag }: RuleTable,
+    flags: FlagTags,
+) -> Result<Rule, ConfigurationError> {
     let wrong = |what: String| ConfigurationError::Rule { number, what };
     let mut change = TagChange::default();
     for word in tag.split_whitespace() {
@@ -49,6 +53,11 @@ fn checked_one(number: usize, RuleTable { query, tag }: RuleTable) -> Result<Rul
             (None, None) => return Err(wrong(format!("\"{word}\" does not begin with + or -"))),
         };
         check_tag(name).map_err(|what| wrong(format!("\"{word}\": {what}")))?;
+        if flags.find(name).is_some() {
+            return Err(wrong(format!(
+                "\"{word}\" is a flag, by tags.sync_flags, and rules change no flags"
+            )));
+        }
         tags.insert(name.to_owned());
     }
     if change == TagChange::default() {
@@ -63,7 +72,9 @@ mod tests {
 
     fn rule(tag: &str) -> Result<Rule, String> {
         let table = RuleTable { query: "from:ana".into(), tag: tag.into() };
-        checked(vec![table]).map(|mut rules| rules.remove(0)).map_err(|error| error.to_string())
+        checked(vec![table], FlagTags::Stored)
+            .map(|mut rules| rules.remove(0))
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -82,6 +93,12 @@ mod tests {
         }
         let table = || RuleTable { query: String::new(), tag: "+a".into() };
         let many = (0..=RULE_COUNT_MAX).map(|_| table()).collect();
-        assert_eq!(checked(many).unwrap_err().to_string(), "rule: 257 rules, at most 256 are allowed");
+        let flag = vec![RuleTable { query: String::new(), tag: "+a -Unread".into() }];
+        let error = checked(flag, FlagTags::Derived).unwrap_err().to_string();
+        assert_eq!(error, "rule 1: \"-Unread\" is a flag, by tags.sync_flags, and rules change no flags");
+        assert_eq!(
+            checked(many, FlagTags::Stored).unwrap_err().to_string(),
+            "rule: 257 rules, at most 256 are allowed"
+        );
     }
 }

@@ -24,6 +24,10 @@ const BEGIN: &str = "\
 # before = \"mbsync -a\"
 # after = \"notify-new-mail\"
 
+# true: the tags unread, flagged, replied, passed and draft are the flags of the files, as in notmuch.
+# [tags]
+# sync_flags = true
+
 # Rules tag new messages, in this order. \"pneu tag\" changes tags later.
 # [[rule]]
 # query = \"list:rust-users\"

@@ -208,8 +208,8 @@ fn pattern(prefix: &FieldPrefix, kind: Kind, value: &Value) -> Result<Matcher, T
     }))
 }
 
-/// Returns the folder as `Pattern` expects it: a maildir begins with a slash, or with a colon if it is named by
-/// its role; neither ends with a slash.
+/// Returns the folder as `Pattern` expects it: a maildir begins with a slash, or with a colon if it is named
+/// by its role; neither ends with a slash.
 fn folder_name(kind: Kind, text: &str) -> String {
     let trimmed = text.trim_end_matches('/');
     match kind {

@@ -118,7 +118,8 @@ impl WantedFolders {
             && name.starts_with(':')
         {
             let wrong = |what| Error::Query { span: leaf.span.clone(), what, remedy: None };
-            return Ok(WantedFolders::At(roles(mailbox, name).map_err(wrong)?));
+            let paths = roles(&mailbox.folder_places(), mailbox.roots(), name).map_err(wrong)?;
+            return Ok(WantedFolders::At(paths));
         }
         let is_known = |name: &str| is_folder(mailbox, name);
         Ok(WantedFolders::Named(pattern::wanted(leaf, Spelling::Folded, is_known)?))

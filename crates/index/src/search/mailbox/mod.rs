@@ -5,6 +5,7 @@
 
 mod copies;
 mod folder_names;
+mod folder_place;
 mod found_files;
 mod hit;
 mod lookup;
@@ -24,9 +25,9 @@ use crate::text::TextReader;
 use crate::user::{self, Tags};
 pub use copies::Duplicates;
 use disk::Disk;
-pub use folder_names::FolderPlace;
 pub(crate) use folder_names::{disk_name, folder_name};
 pub(in crate::search) use folder_names::{folder_names, folder_path};
+pub use folder_place::FolderPlace;
 pub use found_files::FoundFile;
 pub use hit::{Hit, Hits};
 pub use meaning::{FolderRoles, Meaning};

@@ -1,7 +1,7 @@
 //! mbsync's configuration: the stores that are Maildirs, and which folders of a server are in which of them.
 //!
-//! Input: the text. Output: directories (`Path`, `Inbox`), pairs of folders (`Far`, `Near`). Stores of servers, and commands for
-//! passwords, are ignored.
+//! Input: the text. Output: directories (`Path`, `Inbox`), pairs of folders (`Far`, `Near`). Stores of
+//! servers, and commands for passwords, are ignored.
 
 use super::path::{At, words};
 use std::collections::BTreeMap;
