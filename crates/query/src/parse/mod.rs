@@ -125,7 +125,7 @@ struct Parser<'a> {
 fn without_muted(query: Query, span: &Range<usize>) -> Query {
     let target = Target::Fields(FieldSet::of(Field::Flag));
     let muted = Leaf { target, matcher: Matcher::Flag(FlagName::Muted), span: span.clone() };
-    Query::And(vec![query, Query::Not(Box::new(Query::Leaf(muted)))])
+    Query::and(vec![query, Query::Not(Box::new(Query::Leaf(muted)))])
 }
 
 enum Parsed {
