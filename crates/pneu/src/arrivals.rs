@@ -71,7 +71,7 @@ impl Host {
     }
 
     /// Mutes the threads of the messages that a query matches now: all their messages get the tag `muted`,
-    /// and so do those that come later.
+    /// and so do those that come later and answer one of them.
     ///
     /// # Errors
     /// As [`Host::tag`].
@@ -142,17 +142,24 @@ impl Host {
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) => problems.push(Problem {
                     path: format!("{RULE}{number}").into(),
-                    what: error.to_string(),
+                    what: sentence(error),
                     remedy: None,
                 }),
             }
         }
         let muted = view.mailbox().with_user_tag(MUTED)?;
         if !muted.is_empty() {
-            let mut found = view.mailbox().with_related(&muted)?;
-            found.and(new);
+            let found = view.mailbox().answering(new, &muted)?;
             changes.push((found, TagChange { add: [MUTED.to_owned()].into(), ..TagChange::default() }));
         }
         Ok((changes, problems))
+    }
+}
+
+/// Returns what is wrong with a query, without the lines that show the place.
+fn sentence(error: Error) -> String {
+    match error {
+        Error::Parse(error) => error.problem.to_string(),
+        other => other.to_string(),
     }
 }

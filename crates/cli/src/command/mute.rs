@@ -12,8 +12,8 @@ use terminal::command_line::Run;
 /// Mute conversations
 ///
 /// All messages of the conversations of matching messages get the tag "muted", and so do messages that come
-/// into these conversations later. "query:inbox", the saved query of that name, leaves muted messages out.
-/// All other queries find them; "is:muted" finds only them.
+/// later and answer one of them. "query:inbox", the saved query of that name, leaves muted messages out. All
+/// other queries find them; "is:muted" finds only them.
 ///
 /// "pneu unmute" ends it.
 #[derive(Debug, Args)]

@@ -32,7 +32,7 @@ const IMPORT_BYTES_MAX: usize = 1 << 30;
 ///
 /// With "sync_flags = true" in the table [tags] of the configuration, the tags unread, flagged, replied,
 /// passed and draft are the flags of the files: "tag:unread" finds what is not seen, and "pneu tag -unread"
-/// marks the files as seen. "pneu undo" undoes that.
+/// marks the files as seen. "pneu undo" undoes what was done to files.
 ///
 /// Without arguments, lists all tags with their number of messages. --import adds the tags of a text file,
 /// such as .pneu/tags of a restored snapshot. Existing tags stay.
