@@ -14,6 +14,9 @@ use query::Query;
 /// Begins the name of a rule in place of a path, which would begin with a slash.
 const RULE: &str = "rule ";
 
+/// Messages, and what happens to their tags.
+type Changes = Vec<(NumberSet, TagChange)>;
+
 impl Host {
     /// Runs a pass that adds messages, and tags those that are new. What goes wrong with that is a problem of
     /// the pass: its messages are there.
@@ -108,7 +111,7 @@ impl Host {
         if !self.tags_arrivals()? {
             return Ok(None);
         }
-        self.write_user(|environment| index::expect_arrivals(environment)).map(Some)
+        self.write_user(index::expect_arrivals).map(Some)
     }
 
     fn note_arrivals(&self, seen: &Seen) -> Result<Seen> {
@@ -128,7 +131,7 @@ impl Host {
     }
 
     /// Returns what the rules, and then muted threads, do to new messages. All queries see the state before.
-    fn changes(&self, view: &View, new: &NumberSet) -> Result<(Vec<(NumberSet, TagChange)>, Vec<Problem>)> {
+    fn changes(&self, view: &View, new: &NumberSet) -> Result<(Changes, Vec<Problem>)> {
         let (mut changes, mut problems) = (Vec::new(), Vec::new());
         if new.is_empty() {
             return Ok((changes, problems));

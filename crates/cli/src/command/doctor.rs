@@ -8,6 +8,7 @@ use crate::session::Session;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use pneu::Finding;
+use pneu::setup::roles::Role;
 use render::json_line_of;
 use serde_json::json;
 use std::path::PathBuf;
@@ -123,18 +124,7 @@ fn worded(finding: &Finding) -> Worded {
         Finding::MissingRoots(missing) if missing.is_empty() => {
             told("roots", "all directories of mail are there".into(), "")
         }
-        Finding::Roles { root, found, missing } if missing.is_empty() => {
-            let list: Vec<String> =
-                found.iter().map(|(role, path)| format!("{role} is {}", path.display())).collect();
-            let list = if list.is_empty() { "none has a role".to_owned() } else { list.join(", ") };
-            told("folders", format!("{root}: {list}"), "")
-        }
-        Finding::Roles { root, missing, .. } => {
-            let list: Vec<String> =
-                missing.iter().map(|(role, name)| format!("{role} = \"{name}\"")).collect();
-            let advice = "correct the configuration, or create it with \"pneu mkdir\"";
-            told("folders", format!("{root}: not there: {}", list.join(", ")), advice)
-        }
+        Finding::Roles { root, found, missing } => roles(root, found, missing),
         Finding::MissingRoots(missing) => told(
             "roots",
             format!("not there: {}", paths(missing)),
@@ -176,6 +166,24 @@ fn worded(finding: &Finding) -> Worded {
             told("backup", what, "run \"pneu archive backup\", and let a timer run it")
         }
     }
+}
+
+fn roles(root: &str, found: &[(Role, PathBuf)], missing: &[(Role, String)]) -> Worded {
+    let (what, advice) = match (found.is_empty(), missing.is_empty()) {
+        (_, false) => {
+            let list: Vec<String> =
+                missing.iter().map(|(role, name)| format!("{role} = \"{name}\"")).collect();
+            let advice = "correct the configuration, or create it with \"pneu mkdir\"";
+            (format!("not there: {}", list.join(", ")), advice)
+        }
+        (true, true) => ("none has a role".to_owned(), ""),
+        (false, true) => {
+            let list: Vec<String> =
+                found.iter().map(|(role, path)| format!("{role} is {}", path.display())).collect();
+            (list.join(", "), "")
+        }
+    };
+    Worded { subject: "folders", what: format!("{root}: {what}"), advice: advice.to_owned() }
 }
 
 /// Returns paths as a list.

@@ -97,7 +97,7 @@ pub(super) fn plan(files: Vec<FoundFile>, action: &Action, around: &Surroundings
         Action::Move { folder, creates } | Action::Copy { folder, creates } => {
             match around.known.role(folder)? {
                 Some(RoleName { root: None, role }) => {
-                    put_by_role(&mut plan, around, files, (role, *creates))?
+                    put_by_role(&mut plan, around, files, (role, *creates))?;
                 }
                 _ => {
                     let Chosen { path, is_new } = around.known.named(folder, *creates)?;
