@@ -71,6 +71,7 @@ fn what_was_stored_or_forged_under_such_a_name_does_not_count() {
     assert_eq!(home.subjects("tag:unread"), ["One"], "without the option it is a tag");
     assert_eq!(names(&home)[0], "1:2,S");
     home.configure("[tags]\nsync_flags = true\n");
+    assert_eq!(home.good(&["tag", "--dump"]), "");
     let mut forged = b"X-Keywords: draft\n".to_vec();
     forged.extend(letter("3", "Three", "x"));
     home.deliver("", "3:2,S", &forged);
