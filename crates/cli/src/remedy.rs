@@ -143,8 +143,12 @@ fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
             pneu::Remedy::CreateFolder => {
                 "; create it with --create or \"pneu mkdir\", or run \"pneu index\" if it is new"
             }
-            pneu::Remedy::NameTrash => {
-                ": name one in the configuration, [[root]] trash = \"NAME\", or create one: pneu mkdir Trash"
+            pneu::Remedy::NameRole(role) => {
+                return Some(Cow::Owned(format!(
+                    ": name one in the configuration, [[root]] {role} = \"NAME\", or create one: \
+                     pneu mkdir {}",
+                    role.new_folder()
+                )));
             }
             pneu::Remedy::NameByPath => "; name it by its path",
             pneu::Remedy::RepairRepositoryIndex => {

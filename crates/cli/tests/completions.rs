@@ -121,6 +121,8 @@ fn every_shell_completes_commands_options_and_the_words_of_queries() {
             ("pneu find \"hello (tag:wor\t", "pneu find hello (tag:work"),
             ("pneu find folder:li\t", "pneu find folder:lists/rust"),
             ("pneu find maildir:/li\t", "pneu find maildir:/lists/rust"),
+            ("pneu find maildir::spa\t", "pneu find maildir::spam"),
+            ("pneu move hello :spa\t", "pneu move hello :spam"),
             ("pneu count path:lis\t", "pneu count path:lists/rust/**"),
             ("pneu view query:unr\t", "pneu view query:unread"),
             ("pneu query --remove unr\t", "pneu query --remove unread"),

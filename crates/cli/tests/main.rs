@@ -9,6 +9,7 @@
     reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
 )]
 
+mod accounts;
 mod actions;
 mod archive;
 mod archive_and_index;
@@ -35,6 +36,7 @@ mod endings;
 mod endless;
 mod extract;
 mod failing;
+mod flag_tags;
 mod formats;
 mod generated;
 mod hostile;
@@ -45,6 +47,7 @@ mod interrupted;
 mod invitations;
 mod large;
 mod links;
+mod mute;
 mod pass;
 mod passwords;
 mod personal;
@@ -52,6 +55,7 @@ mod queries;
 mod real;
 mod rights;
 mod roots;
+mod rules;
 mod shown;
 mod stats;
 mod support;

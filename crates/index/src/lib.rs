@@ -30,7 +30,7 @@ pub use changes::{CHANGES_KEPT_SECONDS, FlagsAndKeywords};
 pub use check::{Damage, Depth, Repair, damage_of_user, diagnose, strangers};
 pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
 pub use error::{Error, Result, TableError, TokenFault, moment};
-pub use names::{folder_directories, folder_names, tag_names};
+pub use names::{folder_directories, folder_names, is_tag, tag_names};
 pub use open::roots;
 pub use pass::{Adopted, Cleanup, Loss, Mode, Places, Problem, Summary, UpdateOptions};
 pub use rebuild::{is_older, remembered_roots};
@@ -39,10 +39,10 @@ pub use remedy::Remedy;
 pub use rows::{RecordReader, Subdirectory};
 pub use search::{
     Analysis, AnalysisStep, Change, ChangedFolder, Changes, Circle, Counts, Dimension, Direction, Duplicates,
-    Figures, FolderPlace, FoundFile, Group, Happened, Hint, Hit, Hits, Inventory, Line, Listed, Mailbox,
-    Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses, OwnPeople,
-    PeopleQuestion, Person, Replies, Scope, SortKey, Stats, StoredFile, StoredFolder, Thread, ThreadEntry,
-    ThreadOrder, Threads, Unknown, shown_flags,
+    Figures, FolderPlace, FolderRoles, FoundFile, Group, Happened, Hint, Hit, Hits, Inventory, Line, Listed,
+    Mailbox, Meaning, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses,
+    OwnPeople, PeopleQuestion, Person, Replies, Scope, SortKey, Stats, StoredFile, StoredFolder, Thread,
+    ThreadEntry, ThreadOrder, Threads, Unknown, shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;
@@ -50,9 +50,10 @@ pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
 pub use threaded::{adopt, check, forget, rebuild, rebuild_with, sweep, update, update_places};
 pub use user::{
-    QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagEdit, TagImport, TagSummary, change_queries,
-    change_tags, check_query_name, check_tag, edit_tags, export_queries, export_tags, has_no_tags,
-    import_queries, import_tags, import_tags_of, repair_user, saved_queries, tags_by_message,
+    Arrivals, FLAG_TAGS, FlagTag, FlagTags, Looked, MUTED, QUERY_NAME_BYTES_MAX, Seen, TAG_BYTES_MAX,
+    TagChange, TagEdit, TagImport, TagSummary, change_queries, change_tags, check_query_name, check_tag,
+    edit_tags, expect_arrivals, export_queries, export_tags, has_no_tags, import_queries, import_tags,
+    import_tags_of, repair_user, replace_arrivals, saved_queries, tags_by_message,
 };
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.

@@ -31,6 +31,17 @@ pub fn folder_directories(environment: &Environment) -> Result<BTreeSet<String>>
     Ok(folders.iter().filter(|folder| is_text(&folder.path)).map(disk_name).collect())
 }
 
+/// Returns whether a message has a tag of the user, or had it when it went.
+///
+/// # Errors
+/// Damage, a newer version.
+pub fn is_tag(environment: &Environment, tag: &str) -> Result<bool> {
+    match user::snapshot(&environment.disk, &environment.user_directory())? {
+        Some(user) => Ok(!Tags::new(&user)?.tagged(tag)?.is_empty()),
+        None => Ok(false),
+    }
+}
+
 /// Returns all tags, including tags of messages that are gone.
 ///
 /// # Errors

@@ -218,10 +218,10 @@ impl Twin {
             FlagName::Encrypted => self.message.flags.contains(ContentFlags::ENCRYPTED),
             FlagName::List => self.message.flags.contains(ContentFlags::LIST),
             FlagName::Calendar => self.message.flags.contains(ContentFlags::CALENDAR),
+            FlagName::Muted => false,
             FlagName::Personal => {
-                let message = &self.message;
-                let mut all = message.to.iter().chain(&message.cc).chain(&message.bcc);
-                all.any(|one| one.address.eq_ignore_ascii_case(OWN))
+                let Message { to, cc, bcc, .. } = &self.message;
+                to.iter().chain(cc).chain(bcc).any(|one| one.address.eq_ignore_ascii_case(OWN))
             }
         }
     }

@@ -6,6 +6,7 @@
 
 mod absent;
 mod adopt;
+mod arrivals;
 mod changes;
 mod codecs;
 mod copies;

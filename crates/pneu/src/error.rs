@@ -2,6 +2,7 @@
 
 use crate::message_file::FileError;
 use crate::remedy::Remedy;
+use crate::setup::roles::Role;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,11 +78,13 @@ pub enum Error {
         /// Why not.
         what: String,
     },
-    /// A root has no folder for deleted messages.
-    #[error("there is no trash in {}", root.path.display())]
-    NoTrash {
+    /// A root has no folder with a role.
+    #[error("there is no {} in {}", role.noun(), root.path.display())]
+    NoRole {
         /// The root.
         root: index::Root,
+        /// The role.
+        role: Role,
     },
     /// A line of tags cannot be understood.
     #[error("line {line}: {what}")]
@@ -162,7 +165,7 @@ impl Error {
             Error::Problem(problem) => problem.remedy.map(Remedy::Index),
             Error::NoFolder { nearest: None, .. } => Some(Remedy::CreateFolder),
             Error::SeveralFolders { .. } => Some(Remedy::NameByPath),
-            Error::NoTrash { .. } => Some(Remedy::NameTrash),
+            Error::NoRole { role, .. } => Some(Remedy::NameRole(*role)),
             Error::NoFolder { .. }
             | Error::ActionLog { .. }
             | Error::TagLine { .. }

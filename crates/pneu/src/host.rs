@@ -12,11 +12,7 @@ use crate::saved_queries::{self, QueryRemoval, SavedQueries};
 use crate::settings::Settings;
 use crate::view::View;
 use backup::MessageArchive;
-use index::{
-    Absent, Environment, Hit, Mailbox, NoArchive, NumberSet, Places, Root, Summary, Swept, TagChange,
-    TagEdit, TagSummary, UpdateOptions,
-};
-use query::Query;
+use index::{Absent, Environment, Looked, Mailbox, NoArchive, Places, Root, Summary, Swept, UpdateOptions};
 use restic::Repository;
 use std::collections::BTreeMap;
 
@@ -243,7 +239,8 @@ impl Host {
 
     fn open(&self) -> Result<Mailbox> {
         let mailbox = Mailbox::open(&self.settings.environment)?;
-        Ok(mailbox.with_own_addresses(self.settings.own_addresses()))
+        let mailbox = mailbox.with_own_addresses(self.settings.own_addresses());
+        Ok(mailbox.with_meaning(self.settings.meaning()))
     }
 
     fn current(&self) -> std::sync::RwLockReadGuard<'_, Option<State>> {
@@ -263,8 +260,10 @@ impl Host {
         progress: &dyn Progress,
     ) -> Result<Summary> {
         let options = self.configured(options);
-        self.write_index(progress, |environment, progress| {
-            index::update(environment, roots, &options, progress)
+        self.tagging_arrivals(Looked::Everywhere, || {
+            self.write_index(progress, |environment, progress| {
+                index::update(environment, roots, &options, progress)
+            })
         })
     }
 
@@ -283,8 +282,10 @@ impl Host {
         progress: &dyn Progress,
     ) -> Result<Summary> {
         let options = self.configured(options);
-        self.write_index(progress, |environment, progress| {
-            index::update_places(environment, places, &options, progress)
+        self.tagging_arrivals(Looked::Here, || {
+            self.write_index(progress, |environment, progress| {
+                index::update_places(environment, places, &options, progress)
+            })
         })
     }
 
@@ -343,50 +344,31 @@ impl Host {
         progress: &dyn Progress,
     ) -> Result<(Summary, Imported)> {
         let options = self.configured(options);
+        self.rebuilding(|| self.rebuild_from(roots, source, &options, progress))
+    }
+
+    fn rebuild_from(
+        &self,
+        roots: &[Root],
+        source: Option<&ImportSource>,
+        options: &UpdateOptions,
+        progress: &dyn Progress,
+    ) -> Result<(Summary, Imported)> {
         let Some(source) = source else {
             let rebuilt = self.write(&self.index_writers, progress, |environment| {
-                index::rebuild(environment, roots, &options, progress)
+                index::rebuild(environment, roots, options, progress)
             });
             return Ok((rebuilt?, Imported::default()));
         };
         source.import(&self.settings, progress, |messages| {
             self.write(&self.index_writers, progress, |environment| {
-                index::rebuild_with(environment, roots, messages, &options, progress)
+                index::rebuild_with(environment, roots, messages, options, progress)
             })
         })
     }
 
     fn configured(&self, options: &UpdateOptions) -> UpdateOptions {
         UpdateOptions { headers: self.settings.configuration.headers.clone(), ..options.clone() }
-    }
-
-    /// Changes the tags of all messages that a query matches now, and of their copies.
-    ///
-    /// # Errors
-    /// A text that cannot be a tag; the query cannot be answered; damage, a full disk: then nothing was
-    /// changed.
-    pub fn tag(&self, query: &Query, change: &TagChange) -> Result<TagSummary> {
-        self.write_user(|environment| {
-            let view = self.newest_view()?;
-            let found = view.matching(query)?;
-            index::change_tags(environment, view.mailbox(), &found, change).map_err(crate::Error::from)
-        })
-    }
-
-    /// Changes the tags of messages that a view found, and of their copies.
-    ///
-    /// # Errors
-    /// A text that cannot be a tag; damage, a full disk: then nothing was changed.
-    pub fn tag_found(&self, (view, found): (&View, &NumberSet), change: &TagChange) -> Result<TagSummary> {
-        self.write_user(|environment| index::change_tags(environment, view.mailbox(), found, change))
-    }
-
-    /// Edits the tags of many messages that a view found, each in its own way, and of their copies.
-    ///
-    /// # Errors
-    /// As [`Host::tag_found`].
-    pub fn edit_tags(&self, view: &View, edits: &[(Vec<Hit>, TagEdit)]) -> Result<TagSummary> {
-        self.write_user(|environment| index::edit_tags(environment, view.mailbox(), edits))
     }
 
     /// Returns the saved queries by their names.

@@ -6,14 +6,15 @@
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::tag_lines::{self, TagLine, Wanted};
-use index::{Order, Root, TagChange, TagEdit, TagImport, TagSummary};
-use std::path::PathBuf;
+use crate::tagging::{Tagged, without_flags};
+use index::{Order, Root, TagChange, TagEdit, TagImport};
+use std::path::{Path, PathBuf};
 
 /// What lines of tags did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagsRead {
     /// The messages that they name, and how many changed.
-    pub summary: TagSummary,
+    pub summary: Tagged,
     /// Lines.
     pub line_count: u64,
     /// Lines that name no message of the index.
@@ -30,6 +31,7 @@ impl Host {
     }
 
     /// Returns all tags of the user in notmuch's format: a line for each message, `+work +later -- id:1@x`.
+    /// Tags that stand for flags are left out: their files have them.
     /// Also returns how many messages are left out, because they have no Message-ID.
     ///
     /// # Errors
@@ -37,10 +39,13 @@ impl Host {
     pub fn dump_tags(&self) -> Result<(Vec<String>, u64)> {
         let mut left_out = 0;
         let mut lines = Vec::new();
+        let kind = self.settings().configuration.flag_tags;
         for (message_id, tags) in index::tags_by_message(&self.settings().environment)? {
-            match message_id.is_empty() {
-                true => left_out += 1,
-                false => lines.push(tag_lines::line(&message_id, tags)),
+            let tags = without_flags(&tags, kind);
+            match (tags.is_empty(), message_id.is_empty()) {
+                (true, _) => {}
+                (false, true) => left_out += 1,
+                (false, false) => lines.push(tag_lines::line(&message_id, tags)),
             }
         }
         lines.sort();
@@ -48,14 +53,15 @@ impl Host {
         Ok((lines, left_out))
     }
 
-    /// Gives each message that a dump names exactly the tags that are in its line: one of this program, or of
-    /// notmuch. Of the latter, tags that notmuch sets by itself are left out. Other messages keep their tags.
+    /// Gives each message that a dump names exactly the tags that are in its line: one of this program, of
+    /// notmuch, or the labels of mu. Tags that notmuch sets by itself are left out of its dumps. Other
+    /// messages keep their tags.
     ///
     /// # Errors
     /// [`Error::TagLine`]; as [`Host::tag`]. Nothing was changed then.
     pub fn restore_tags(&self, text: &str) -> Result<TagsRead> {
         self.read_tags(text, |line| match (&line.wanted, line.remove.is_empty()) {
-            (Wanted::MessageId(_), true) => Ok(TagEdit::Exactly(line.add.clone())),
+            (Wanted::MessageId(_) | Wanted::Path(_), true) => Ok(TagEdit::Exactly(line.add.clone())),
             _ => Err("a line of a dump has tags to add, and names a message by id:"),
         })
     }
@@ -84,6 +90,7 @@ impl Host {
             let edit = edit(line).map_err(|what| refused(line.number, what.to_owned()))?;
             let hits = match &line.wanted {
                 Wanted::MessageId(id) => view.mailbox().by_message_id(id)?,
+                Wanted::Path(path) => view.mailbox().by_path(Path::new(path))?,
                 Wanted::Query(text) => {
                     let query = view.query(text).map_err(|error| refused(line.number, error.to_string()))?;
                     view.find(&query, &Order::default())?.list

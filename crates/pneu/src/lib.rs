@@ -51,6 +51,7 @@
 
 mod action;
 pub mod archive;
+mod arrivals;
 mod check;
 mod doctor;
 mod error;
@@ -67,6 +68,7 @@ mod saved_queries;
 mod settings;
 pub mod setup;
 mod tag_lines;
+mod tagging;
 mod view;
 mod watching;
 
@@ -104,6 +106,7 @@ pub use remedy::Remedy;
 pub use restic::{Error as RepositoryError, Id, Remedy as RepositoryRemedy, Repository, Snapshot};
 pub use saved_queries::QueryRemoval;
 pub use settings::{SECRET_VARIABLES, Settings};
+pub use tagging::Tagged;
 pub use view::{ProblemCounts, Selection, View};
 pub use watching::{FollowNote, FollowObserver};
 pub use work::{Cancel, Context, Progress, Silent, Stage};

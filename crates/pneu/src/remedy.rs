@@ -22,8 +22,8 @@ pub enum Remedy {
     CreateFolder,
     /// Name the folder by its path.
     NameByPath,
-    /// Name the trash in the configuration, or create one.
-    NameTrash,
+    /// Name the folder with this role in the configuration, or create one.
+    NameRole(crate::setup::roles::Role),
     /// Rebuild the repository's index files from its packs.
     RepairRepositoryIndex,
 }

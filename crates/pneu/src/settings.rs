@@ -1,8 +1,9 @@
 //! The settings of a host. Input: a data directory and the configuration. Output: what the index needs.
 
+use crate::action::role::Known;
 use crate::setup::configuration::Configuration;
 use disk::RealDisk;
-use index::{Environment, OwnAddresses};
+use index::{Environment, FolderPlace, Meaning, OwnAddresses, Root};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
@@ -45,9 +46,19 @@ impl Settings {
         }
     }
 
-    /// Returns the user's addresses, as the configuration has them.
+    /// Returns the user's addresses, as the configuration has them: those of accounts, too.
     pub(crate) fn own_addresses(&self) -> OwnAddresses {
-        OwnAddresses::new(&self.configuration.addresses)
+        OwnAddresses::new(&self.configuration.own_addresses())
+    }
+
+    /// Returns what queries mean by the configuration.
+    pub(crate) fn meaning(&self) -> Meaning {
+        let accounts = self.configuration.accounts.clone();
+        let roles = move |folders: &[FolderPlace], roots: &[Root], name: &str| {
+            let known = Known { folders, roots, accounts: &accounts };
+            known.all_named(name).map(Option::unwrap_or_default).map_err(|error| error.to_string())
+        };
+        Meaning { roles: Some(Arc::new(roles)), flag_tags: self.configuration.flag_tags }
     }
 
     /// Returns what the meaning of a query depends on, with these saved queries. Relative dates count from

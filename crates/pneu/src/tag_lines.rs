@@ -1,5 +1,5 @@
 //! Tags as notmuch writes them: `+work -inbox -- QUERY`, a line for each message or query (notmuch-dump(1),
-//! format "batch-tag"; notmuch-tag(1), `--batch`).
+//! format "batch-tag"; notmuch-tag(1), `--batch`). Also reads what "mu labels export" writes (mu-labels(1)).
 //!
 //! Input: lines. Output: changes and queries; and lines of the tags that messages have. Pure.
 
@@ -11,6 +11,8 @@ const AUTOMATIC: [&str; 8] =
     ["attachment", "draft", "encrypted", "flagged", "passed", "replied", "signed", "unread"];
 /// How a dump of notmuch begins.
 const DUMP: &str = "#notmuch-dump ";
+/// How labels of mu begin.
+const MU: &str = ";;";
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub(crate) struct TagLine {
 pub(crate) enum Wanted {
     /// Those with this Message-ID.
     MessageId(String),
+    /// The one whose file has this path: of a message without a Message-ID.
+    Path(String),
     /// Those that this query matches.
     Query(String),
 }
@@ -41,6 +45,9 @@ pub(crate) enum Wanted {
 /// # Errors
 /// The number of the line, and what is wrong with it.
 pub(crate) fn parse(text: &str) -> Result<Vec<TagLine>, (usize, &'static str)> {
+    if text.starts_with(MU) {
+        return parse_labels(text);
+    }
     let is_dump = text.starts_with(DUMP);
     let mut lines = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -54,6 +61,34 @@ pub(crate) fn parse(text: &str) -> Result<Vec<TagLine>, (usize, &'static str)> {
             parsed.add = own.map(|tag| allowed(tag)).collect();
         }
         lines.push(parsed);
+    }
+    Ok(lines)
+}
+
+/// Parses labels of mu: for each message a line with its path, one with its Message-ID and one with labels. A
+/// message is found by its Message-ID, because paths change.
+fn parse_labels(text: &str) -> Result<Vec<TagLine>, (usize, &'static str)> {
+    let (mut lines, mut path, mut id) = (Vec::new(), "", "");
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim_end();
+        if line.is_empty() || line.starts_with(MU) {
+        } else if let Some(value) = line.strip_prefix("path:") {
+            (path, id) = (value, "");
+        } else if let Some(value) = line.strip_prefix("message-id:") {
+            id = value.trim();
+        } else if let Some(labels) = line.strip_prefix("labels:") {
+            let wanted = match (id, path) {
+                ("", "") => return Err((number, "no path: and no message-id: come before these labels")),
+                ("", path) => Wanted::Path(path.to_owned()),
+                (id, _) => Wanted::MessageId(id.to_owned()),
+            };
+            let labels = labels.split(',').map(str::trim).filter(|label| !label.is_empty());
+            let add = labels.map(allowed).collect();
+            lines.push(TagLine { number, add, remove: BTreeSet::new(), wanted });
+            (path, id) = ("", "");
+        } else {
+            return Err((number, "path:, message-id: or labels: was expected"));
+        }
     }
     Ok(lines)
 }
@@ -186,6 +221,20 @@ mod tests {
         ] {
             assert_eq!(shown(text), [what], "{text}");
         }
+    }
+
+    #[test]
+    fn labels_of_mu_are_read() {
+        let text = ";; mu labels export\n\npath:/m/cur/1:2,S\nmessage-id:a@b.c\nlabels:foo,c@pybara,x y\n\n\
+                    path:/m/cur/2:2,\nmessage-id:\nlabels:bar\n";
+        assert_eq!(
+            shown(text),
+            [r#"5 {"c@pybara", "foo", "x_y"} {} MessageId("a@b.c")"#, r#"9 {"bar"} {} Path("/m/cur/2:2,")"#,]
+        );
+        assert_eq!(shown(";;\nlabels:x"), ["2: no path: and no message-id: come before these labels"]);
+        let twice = ";;\npath:/a\nmessage-id:1\nlabels:x\nlabels:y";
+        assert_eq!(shown(twice), ["5: no path: and no message-id: come before these labels"]);
+        assert_eq!(shown(";;\n+x -- id:1"), ["2: path:, message-id: or labels: was expected"]);
     }
 
     #[test]

@@ -13,6 +13,10 @@ pub trait Values {
     fn tags(&self) -> Vec<String>;
     /// Returns the folders as people read them: they begin with a slash.
     fn folders(&self) -> Vec<String>;
+    /// Returns the names of folders by their roles: `:archive`.
+    fn roles(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Returns the directories of folders below their roots, without a slash at the beginning.
     fn directories(&self) -> Vec<String>;
     /// Returns the names of saved queries.
@@ -103,7 +107,8 @@ fn values(name: &str, typed: &str, known: &dyn Values) -> Vec<(String, String)> 
         let tags = if name.eq_ignore_ascii_case("is") { known.tags() } else { Vec::new() };
         flags.chain(plain(tags)).collect()
     } else if is(Field::Maildir) {
-        plain(folders(known.folders(), typed))
+        let by_role = typed.trim_start_matches('"').starts_with(':');
+        plain(if by_role { known.roles() } else { folders(known.folders(), typed) })
     } else if is(Field::Path) {
         let below = |path: &String| {
             if path.is_empty() { "**".to_owned() } else { format!("{}/**", written(path, typed)) }

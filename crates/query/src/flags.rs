@@ -32,6 +32,8 @@ pub enum FlagName {
     Calendar,
     /// Names an address of the user.
     Personal,
+    /// In a thread that the user muted.
+    Muted,
 }
 
 /// The table's row for one flag.
@@ -86,6 +88,7 @@ pub const FLAGS: &[FlagInfo] = &[
     info(FlagName::List, "list", 'l', &[], "came by a mailing list"),
     info(FlagName::Calendar, "calendar", 'c', &["invitation"], "carries an invitation"),
     info(FlagName::Personal, "personal", 'q', &[], "names an address of the user in To, Cc or Bcc"),
+    info(FlagName::Muted, "muted", 'm', &[], "in a conversation that `pneu mute` muted"),
 ];
 
 impl FlagName {

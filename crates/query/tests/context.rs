@@ -22,6 +22,7 @@ fn queries() -> BTreeMap<String, String> {
     let list = [
         ("mine", "from:me flag:unread"),
         ("mine-or-bobs", "query:mine or from:bob"),
+        ("inbox", "maildir:/ flag:unread"),
         ("nothing said", " "),
         ("größe.1", "size:1M.."),
         ("self", "a query:self"),

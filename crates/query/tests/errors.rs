@@ -302,7 +302,7 @@ fn dates_sizes_flags_and_priorities() {
             "  g:j",
             "    ^",
             "flags are draft flagged passed replied seen trashed new unread attach signed encrypted list \
-             calendar personal",
+             calendar personal muted",
         ],
     );
     assert_error(
@@ -436,7 +436,7 @@ fn what_a_terminal_acts_on_stands_in_no_sentence() {
             "  flag:\"a\u{fffd}\u{fffd}b\"",
             "       ^^^^^^",
             "flags are draft flagged passed replied seen trashed new unread attach signed encrypted list \
-             calendar personal",
+             calendar personal muted",
         ],
     );
     assert_error(

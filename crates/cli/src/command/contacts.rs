@@ -91,7 +91,7 @@ impl Run<Session> for Arguments {
     /// There is no index, or a damaged one.
     fn run(&self, session: &Session) -> Result<Outcome> {
         let circle = if self.personal { Circle::Partners } else { Circle::Everybody };
-        if self.personal && session.configured()?.addresses.is_empty() {
+        if self.personal && session.configured()?.own_addresses().is_empty() {
             bail!(
                 "your addresses are not known; name them in the configuration: \
                  [user] addresses = [\"ana@example.org\"]"

@@ -17,7 +17,8 @@ use terminal::command_line::Run;
 ///
 /// Moves the files of all matching messages to the trash of their root. If the query names folders with
 /// "maildir:", only files in these are moved. The configuration can name the trash of each root, with the key
-/// "trash". Else it is a folder with a usual name, such as Trash, Deleted Items or that of Gmail.
+/// "trash". Else it is a folder with a usual name, such as Trash, Deleted Items or that of Gmail. It is the
+/// same as "pneu move QUERY :trash".
 ///
 /// "pneu undo" moves them back.
 ///

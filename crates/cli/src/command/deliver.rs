@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// Tag the message; may be repeated
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// The folder: its name, such as lists/rust, or its path
+    /// The folder: its name, such as lists/rust, its path, or its role, such as :spam
     #[arg(value_name = "FOLDER")]
     folder: String,
 }

@@ -8,6 +8,7 @@ use crate::session::Session;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use pneu::Finding;
+use pneu::setup::roles::Role;
 use render::json_line_of;
 use serde_json::json;
 use std::path::PathBuf;
@@ -17,7 +18,8 @@ use terminal::complaint::said_of;
 
 /// Look for what needs attention
 ///
-/// Checks that the index opens and is not far behind the mail, that all roots are there, that disks have
+/// Checks that the index opens and is not far behind the mail, that all roots are there with the folders that
+/// the configuration names, that disks have
 /// space, that mail can be read, that no folder has duplicate files, that the system lets pneu watch all
 /// folders, that no systemd timer of pneu failed, and that the last backup is recent. Prints a line for each,
 /// with what to do. Changes nothing.
@@ -122,6 +124,7 @@ fn worded(finding: &Finding) -> Worded {
         Finding::MissingRoots(missing) if missing.is_empty() => {
             told("roots", "all directories of mail are there".into(), "")
         }
+        Finding::Roles { root, found, missing } => roles(root, found, missing),
         Finding::MissingRoots(missing) => told(
             "roots",
             format!("not there: {}", paths(missing)),
@@ -163,6 +166,24 @@ fn worded(finding: &Finding) -> Worded {
             told("backup", what, "run \"pneu archive backup\", and let a timer run it")
         }
     }
+}
+
+fn roles(root: &str, found: &[(Role, PathBuf)], missing: &[(Role, String)]) -> Worded {
+    let (what, advice) = match (found.is_empty(), missing.is_empty()) {
+        (_, false) => {
+            let list: Vec<String> =
+                missing.iter().map(|(role, name)| format!("{role} = \"{name}\"")).collect();
+            let advice = "correct the configuration, or create it with \"pneu mkdir\"";
+            (format!("not there: {}", list.join(", ")), advice)
+        }
+        (true, true) => ("none has a role".to_owned(), ""),
+        (false, true) => {
+            let list: Vec<String> =
+                found.iter().map(|(role, path)| format!("{role} is {}", path.display())).collect();
+            (list.join(", "), "")
+        }
+    };
+    Worded { subject: "folders", what: format!("{root}: {what}"), advice: advice.to_owned() }
 }
 
 /// Returns paths as a list.

@@ -387,6 +387,8 @@ fn problem_line(ProblemCounts { messages, groups }: &ProblemCounts) -> Option<St
 /// Returns the summary of a pass.
 fn line(summary: &Summary, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
+    // What is wrong with a rule is no place on the disk.
+    let unreadable = summary.problems.iter().filter(|problem| problem.path.is_absolute());
     format!(
         "{}: {} added, {} moved, {} changed, {} gone, {} unreadable; {seconds:.2} s",
         count(summary.file_count, "file"),
@@ -394,7 +396,7 @@ fn line(summary: &Summary, elapsed: Duration) -> String {
         summary.moved,
         summary.changed,
         summary.gone,
-        summary.problems.len(),
+        unreadable.count(),
     )
 }
 

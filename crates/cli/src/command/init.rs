@@ -9,6 +9,8 @@ use crate::setup::configuration_file;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use pneu::Root;
+use pneu::setup::account::Account;
+use pneu::setup::accounts;
 use pneu::setup::addresses;
 use pneu::setup::discover;
 use pneu::setup::find_mail::{self, has_mail};
@@ -22,9 +24,11 @@ use terminal::command_line::Run;
 /// Lists the directories given with --maildir. Without --maildir, lists each directory with Maildirs among
 /// $MAILDIR, ~/Maildir, ~/Mail, ~/mail, ~/.mail, ~/.local/share/mail and those that the configuration of
 /// mbsync, notmuch, mu, mutt, neomutt and Dovecot names. Also lists your own addresses, taken from folders of
-/// sent mail and from the configuration of notmuch, mutt, neomutt, msmtp, mbsync and git. Comments in the
-/// file explain every key. An existing configuration is never changed. A configuration is optional: "pneu
-/// index" finds and remembers the same directories without one.
+/// sent mail and from the configuration of notmuch, mutt, neomutt, msmtp, mbsync and git; and for each
+/// directory its folders for trash, sent mail, drafts, archive and spam, who its mail is from, and the
+/// account of msmtp that sends it. Folders are known by the channels of mbsync and by their usual names, also
+/// in German, French and Spanish. Comments in the file explain every key. An existing configuration is never
+/// changed. A configuration is optional: "pneu index" finds and remembers the same directories without one.
 ///
 /// --systemd writes units for the systemd of the user: a service that follows the mail, and, if the
 /// configuration names an archive, a service and a timer for a daily backup. It starts nothing, and says how
@@ -70,7 +74,8 @@ impl Run<Session> for Arguments {
         let roots = roots(session)?;
         // The file lies in a directory of its own below that of all configurations.
         let addresses = addresses::found(session.home.as_deref(), path.ancestors().nth(2), &roots);
-        let text = template::configuration(&roots, &addresses, session.home.as_deref())?;
+        let accounts = accounts::found(session.home.as_deref(), path.ancestors().nth(2), &roots);
+        let text = template::configuration((&roots, &accounts), &addresses, session.home.as_deref())?;
         let is_new = configuration_file::write(path, &text)?;
         let mut output = session.output();
         if !session.is_quiet {
@@ -78,6 +83,9 @@ impl Run<Session> for Arguments {
             output.line(&one_line(&format!("configuration {} {done}; it contains", path.display())))?;
             for root in &roots {
                 output.line(&one_line(&format!("  {} {}", root.name, root.path.display())))?;
+                for line in accounts.get(&root.name).into_iter().flat_map(said) {
+                    output.line(&one_line(&format!("    {line}")))?;
+                }
             }
             if !addresses.is_empty() {
                 output.line("and as your addresses, from sent mail and other programs' configuration,")?;
@@ -90,6 +98,14 @@ impl Run<Session> for Arguments {
         output.finish()?;
         Ok(Outcome::Done)
     }
+}
+
+/// Returns what was found of an account, a line each.
+fn said(Account { folders, from, sendmail }: &Account) -> Vec<String> {
+    let folders = folders.iter().map(|(role, folder)| format!("{role}: {folder}"));
+    let from = from.iter().map(|identity| format!("from: {identity}"));
+    let sendmail = sendmail.iter().map(|command| format!("sendmail: {command}"));
+    folders.chain(from).chain(sendmail).collect()
 }
 
 /// Writes the units of systemd, and says how to start them.

@@ -23,6 +23,7 @@ mod info;
 mod init;
 mod man;
 mod mkdir;
+mod mute;
 mod query;
 mod relocate;
 mod rename_folder;
@@ -48,6 +49,8 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<wait::Arguments>("wait"),
     Command::new::<changes::Arguments>("changes"),
     Command::new::<tag::Arguments>("tag").adjusted(tag::without_letters),
+    Command::new::<mute::Mute>("mute"),
+    Command::new::<mute::Unmute>("unmute"),
     Command::new::<flag::Arguments>("flag").adjusted(tag::without_letters),
     Command::new::<relocate::Move>("move"),
     Command::new::<relocate::Copy>("copy"),

@@ -16,12 +16,17 @@ use terminal::command_line::Run;
 /// are renamed, to another one they are copied and made durable before they are removed. A file that another
 /// program changed meanwhile is left alone and reported.
 ///
+/// The folder may be named by its role: :archive, :trash, :sent, :drafts or :spam is the folder of each
+/// file's root, and :work/archive that of the root "work". The configuration names them, or they have a usual
+/// name.
+///
 /// "pneu undo" moves them back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu move maildir:/inbox date:..1y archive
   pneu move --create 'list:rust and maildir:/inbox' lists/rust
+  pneu move maildir:/inbox date:..1y :archive
   pneu move --dry-run from:ana archive
 
 Exit code 3: done, but files were left alone. Each is reported.")]
@@ -55,7 +60,7 @@ struct Arguments {
     /// Create the folder if it does not exist
     #[arg(long)]
     create: bool,
-    /// The query, and last the folder: its name, such as lists/rust, or its path
+    /// The query, and last the folder: its name, such as lists/rust, its path, or its role, such as :archive
     #[arg(value_name = "QUERY... FOLDER", required = true, num_args = 1..)]
     words: Vec<String>,
 }

@@ -4,6 +4,7 @@
 //! Splits the words into changes and query; the library decides what a tag can be.
 
 use crate::amount::count;
+use crate::command::act;
 use crate::command::change_words::{self, Changes};
 use crate::exit::Outcome;
 use crate::output;
@@ -14,7 +15,7 @@ use crate::session::Session;
 use anyhow::{Result, anyhow};
 use clap::{Arg, ArgAction, ArgMatches, Args};
 use disk::Source;
-use pneu::{Host, TagChange, TagsRead};
+use pneu::{Host, TagChange, Tagged, TagsRead};
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
 
@@ -29,12 +30,17 @@ const IMPORT_BYTES_MAX: usize = 1 << 30;
 /// the labels in a message's own headers (X-Keywords, X-Label, Keywords). These belong to the message and
 /// cannot be removed.
 ///
+/// With "sync_flags = true" in the table [tags] of the configuration, the tags unread, flagged, replied,
+/// passed and draft are the flags of the files: "tag:unread" finds what is not seen, and "pneu tag -unread"
+/// marks the files as seen. "pneu undo" undoes what was done to files.
+///
 /// Without arguments, lists all tags with their number of messages. --import adds the tags of a text file,
 /// such as .pneu/tags of a restored snapshot. Existing tags stay.
 ///
 /// --dump, --restore and --batch use notmuch's format: a line "+TAG -TAG -- QUERY" for each message or query,
 /// with % and two digits for other characters in tags. --restore also reads what "notmuch dump" prints, but
-/// not the tags that notmuch sets by itself, such as unread, attachment and flagged.
+/// not the tags that notmuch sets by itself, such as unread, attachment and flagged; and what "mu labels
+/// export" writes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -44,6 +50,7 @@ Examples:
   pneu find tag:work and not tag:todo
   pneu tag --import ~/restored/.pneu/tags
   notmuch dump | pneu tag --restore -                tags of notmuch, by Message-ID
+  mu labels export labels && pneu tag --restore labels
   pneu tag --dump > tags
   pneu tag")]
 pub(crate) struct Arguments {
@@ -113,8 +120,14 @@ impl Run<Session> for Arguments {
             output.line(&format!("{}: {} changed", count(summary.messages, "message"), summary.changed))?;
             output.finish()?;
         }
-        Ok(Outcome::Done)
+        Ok(outcome(&summary))
     }
+}
+
+/// Reports files whose flags could not be changed.
+fn outcome(tagged: &Tagged) -> Outcome {
+    act::complain(&tagged.left);
+    if tagged.left.is_empty() { Outcome::Done } else { Outcome::Partly }
 }
 
 fn dump(session: &Session) -> Result<Outcome> {
@@ -148,7 +161,7 @@ fn read(
             output::complain(format!("{} named no message", count(done.unknown_count, "line")));
         }
     }
-    Ok(Outcome::Done)
+    Ok(outcome(&done.summary))
 }
 
 /// Reads a file, or standard input.

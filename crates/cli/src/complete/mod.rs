@@ -132,8 +132,11 @@ fn fields(list: &str) -> Vec<Candidate> {
     rest.map(|field| Candidate::beginning(format!("{before}{}", field.name), about(field.name))).collect()
 }
 
-/// Returns the folders, with the first slash if the word has it.
+/// Returns the folders, with the first slash if the word has it; by their roles if a colon begins the word.
 fn folders(word: &str, names: &Names) -> Vec<Candidate> {
+    if word.starts_with(':') {
+        return words(names.roles());
+    }
     let mut folders = names.folders();
     if !word.starts_with('/') {
         folders = folders.iter().map(|name| name.trim_start_matches('/').to_owned()).collect();

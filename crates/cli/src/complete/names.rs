@@ -7,6 +7,7 @@ use crate::archive::repository::{RepositoryOptions, local_snapshots};
 use crate::environment;
 use crate::format::fields::minute;
 use crate::session::Session;
+use pneu::setup::roles::Role;
 use query::complete::Values;
 use std::fs;
 use std::path::Path;
@@ -49,11 +50,22 @@ impl Names<'_> {
 
 impl Values for Names<'_> {
     fn tags(&self) -> Vec<String> {
-        index::tag_names(&self.0.environment).unwrap_or_default()
+        let kind = self.0.configured().map(|configured| configured.flag_tags).unwrap_or_default();
+        let mut names = index::tag_names(&self.0.environment).unwrap_or_default();
+        names.retain(|name| kind.find(name).is_none());
+        names.extend(kind.all().iter().map(|tag| tag.name.to_owned()));
+        names
     }
 
     fn folders(&self) -> Vec<String> {
         index::folder_names(&self.0.environment).unwrap_or_default().into_iter().collect()
+    }
+
+    fn roles(&self) -> Vec<String> {
+        let roots = index::roots(&self.0.environment).unwrap_or_default();
+        let named = |before: &str| Role::ALL.map(|role| format!(":{before}{role}"));
+        let of_roots = roots.iter().filter(|_| roots.len() > 1);
+        named("").into_iter().chain(of_roots.flat_map(|root| named(&format!("{}/", root.name)))).collect()
     }
 
     fn directories(&self) -> Vec<String> {

@@ -11,7 +11,9 @@ use crate::setup::configuration_file::{refuse_another, write};
 use crate::words::quoted_path;
 use anyhow::{Result, anyhow, bail};
 use backup::CONFIGURATION_BYTES_MAX;
+use pneu::setup::account::Account;
 use pneu::setup::configuration::{self as config, ArchiveConfiguration, Configuration, ConfigurationError};
+use pneu::setup::rules::Rule;
 use std::path::Path;
 
 /// Most names that are listed without a request.
@@ -24,28 +26,38 @@ const LISTED_COUNT_MAX: usize = 20;
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, ConfigurationError> {
     // Every key is named here, so that a new one cannot be forgotten. Settings for queries and for the
     // change log name nothing.
-    let named = config::parse(text, home)?;
     let Configuration {
         roots,
-        trash,
+        accounts,
         headers,
         archive,
         addresses,
+        stemming: _,
         pager,
         hooks,
-        stemming: _,
         changes_days: _,
-    } = named;
+        flag_tags: _,
+        rules,
+    } = config::parse(text, home)?;
     let mut lines = Vec::new();
     let commands = [pager, hooks.before, hooks.after];
-    lines.extend(commands.into_iter().flatten().map(|command| format!("command {command}")));
+    let sending = accounts.values().map(|account| account.sendmail.clone());
+    lines.extend(commands.into_iter().chain(sending).flatten().map(|command| format!("command {command}")));
     if let Some(ArchiveConfiguration { repository, password_file, password_command }) = archive {
         lines.extend(password_command.map(|command| format!("command {command}")));
         lines.push(format!("repository {repository}"));
         lines.extend(password_file.map(|path| format!("password file {}", path.display())));
     }
     lines.extend(roots.iter().map(|root| format!("mail {} in {}", root.name, root.path.display())));
-    lines.extend(trash.iter().map(|(root, folder)| format!("trash {folder} of {root}")));
+    for (root, Account { folders, from, sendmail: _ }) in &accounts {
+        lines.extend(folders.iter().map(|(role, folder)| format!("{role} {folder} of {root}")));
+        lines.extend(from.iter().map(|identity| format!("from {identity} of {root}")));
+    }
+    for Rule { query, change } in &rules {
+        let added = change.add.iter().map(|tag| format!("+{tag} "));
+        let tags: String = added.chain(change.remove.iter().map(|tag| format!("-{tag} "))).collect();
+        lines.push(format!("rule {tags}for new messages: {query}"));
+    }
     lines.extend(addresses.iter().map(|address| format!("address {address}")));
     lines.extend(headers.iter().map(|header| format!("header field {header}")));
     Ok(lines.iter().map(|line| one_line(line).into_owned()).collect())
@@ -134,17 +146,23 @@ mod tests {
     fn all_that_a_configuration_names_is_listed_and_nothing_reaches_the_terminal() {
         let text = "headers = [\"X-A\"]\npager = \"sh -c ls\"\n\
                     index.before = \"fetch\"\nindex.after = \"tell\"\n\
-                    [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n[archive]\n\
+                    [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n\
+                    spam = \"Junk\"\nfrom = \"a@x\"\nsendmail = \"send\"\n\
+                    [[rule]]\nquery = \"from:x\"\ntag = \"-b +a\"\n[archive]\n\
                     repository = \"s3:host/bucket\"\npassword_file = \"/secret\"\npassword_command = \"sh -c \
                     'id'\"\n";
         let expected = [
             "command sh -c ls",
             "command fetch",
             "command tell",
+            "command send",
             "command sh -c 'id'",
             "repository s3:host/bucket",
             "password file /secret",
             "mail work in /home/ana/Mail\u{fffd}[2J",
+            "spam Junk of work",
+            "from a@x of work",
+            "rule +a -b for new messages: from:x",
             "header field X-A",
         ];
         assert_eq!(named(text, Some(Path::new("/home/ana"))).unwrap(), expected);

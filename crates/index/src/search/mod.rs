@@ -10,9 +10,11 @@
 //! - `threads`: conversations;
 //! - `answer`: queries and handles.
 //!
-//! `contacts`, `counts` and `inventory` describe a whole mailbox, `stats` a set of messages.
+//! `arrivals` says which messages are new. `contacts`, `counts` and `inventory` describe a whole mailbox,
+//! `stats` a set of messages.
 
 mod answer;
+mod arrivals;
 mod changes;
 mod commit;
 mod contacts;
@@ -31,8 +33,8 @@ pub use contacts::{Circle, OwnPeople, PeopleQuestion, Person};
 pub use counts::Counts;
 pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};
 pub use mailbox::{
-    Duplicates, FolderPlace, FoundFile, Hit, Hits, Mailbox, Moment, MomentFile, MomentFolder, OwnAddresses,
-    Scope, Unknown,
+    Duplicates, FolderPlace, FolderRoles, FoundFile, Hit, Hits, Mailbox, Meaning, Moment, MomentFile,
+    MomentFolder, OwnAddresses, Scope, Unknown,
 };
 pub(crate) use mailbox::{disk_name, folder_name};
 pub use message::{Line, Message, MessageFile, shown_flags};

@@ -6,6 +6,7 @@
 
 use crate::error::Result;
 use crate::rows::{self, FolderRow, RecordReader};
+use crate::search::commit::FileFlag;
 use crate::search::mailbox::{Duplicates, Hit, Mailbox};
 use crate::set::NumberSet;
 use crate::state::Root;
@@ -34,20 +35,34 @@ impl Mailbox {
     /// Damage in the store.
     pub fn tags(&self) -> Result<BTreeMap<String, u64>> {
         let mut counts = BTreeMap::new();
-        let Some(tags) = self.user_tags()? else { return Ok(counts) };
-        let live = self.live()?;
-        for name in tags.names()? {
+        let mut count = |name: String, mut found: NumberSet| -> Result<()> {
             self.check_cancelled()?;
-            let mut found = self.empty();
-            self.with_tag(tags, &name, &mut found)?;
             self.add_copies(&mut found)?;
-            found.and(live);
+            found.and(self.live()?);
             let count = self.distinct(&found, Duplicates::Copies, None)?.count();
             if count > 0 {
                 counts.insert(name, count);
             }
+            Ok(())
+        };
+        for tag in self.meaning().flag_tags.all() {
+            let mut found = self.empty();
+            let flag = if tag.is_set { FileFlag::Has(tag.flag) } else { FileFlag::Unread };
+            self.add_flagged(flag, &mut found)?;
+            count(tag.name.to_owned(), found)?;
+        }
+        let Some(tags) = self.user_tags()? else { return Ok(counts) };
+        for name in tags.names()?.into_iter().filter(|name| !self.is_flag_tag(name)) {
+            let mut found = self.empty();
+            self.with_tag(tags, &name, &mut found)?;
+            count(name, found)?;
         }
         Ok(counts)
+    }
+
+    /// Returns whether a tag stands for a flag.
+    pub(super) fn is_flag_tag(&self, tag: &str) -> bool {
+        self.meaning().flag_tags.find(tag).is_some()
     }
 
     /// Returns the user's tags of a hit and of its copies.
@@ -55,6 +70,21 @@ impl Mailbox {
     /// # Errors
     /// [`crate::Error::MessageRemoved`]; damage in the store.
     pub fn tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
+        let mut found = self.stored_tags_of(hit)?;
+        let flag_tags = self.meaning().flag_tags.all();
+        if !flag_tags.is_empty() {
+            found.retain(|tag| !self.is_flag_tag(tag));
+            for number in self.copies_of(hit.number)? {
+                for file in rows::files_of(self.file_table(), number)? {
+                    let has = flag_tags.iter().filter(|tag| file.flags.contains(tag.flag) == tag.is_set);
+                    found.extend(has.map(|tag| tag.name.to_owned()));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn stored_tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         let Some(tags) = self.user_tags()? else { return Ok(found) };
         let table = self.snapshot().table(messages::TABLE)?;
@@ -76,7 +106,7 @@ impl Mailbox {
     /// Adds the messages with a tag of the user for whose folded name `wanted` returns true.
     pub(super) fn tagged(&self, wanted: impl Fn(&str) -> bool, found: &mut NumberSet) -> Result<()> {
         let Some(tags) = self.user_tags()? else { return Ok(()) };
-        for name in tags.names()? {
+        for name in tags.names()?.into_iter().filter(|name| !self.is_flag_tag(name)) {
             if wanted(&fold(&name)) {
                 self.with_tag(tags, &name, found)?;
             }
@@ -135,7 +165,7 @@ impl Mailbox {
     }
 
     /// Adds the messages that have a tag.
-    fn with_tag(&self, tags: &Tags, tag: &str, found: &mut NumberSet) -> Result<()> {
+    pub(super) fn with_tag(&self, tags: &Tags, tag: &str, found: &mut NumberSet) -> Result<()> {
         let tagged = tags.tagged(tag)?;
         let numbers = |sha256: &[u8; 32]| {
             self.check_cancelled()?;

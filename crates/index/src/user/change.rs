@@ -150,16 +150,16 @@ pub fn edit_tags(
 }
 
 /// A content whose tags are edited.
-struct Edited {
-    message: TaggedMessage,
-    own: Option<BTreeSet<String>>,
-    before: BTreeSet<String>,
-    after: BTreeSet<String>,
+pub(super) struct Edited {
+    pub(super) message: TaggedMessage,
+    pub(super) own: Option<BTreeSet<String>>,
+    pub(super) before: BTreeSet<String>,
+    pub(super) after: BTreeSet<String>,
 }
 
 impl Edited {
     /// Reads the tags that a content has before all edits. Returns `None` if it was removed from the index.
-    fn read(
+    pub(super) fn read(
         (mailbox, now): (&Mailbox, &Tags),
         number: u32,
         reader: &mut RecordReader,
@@ -175,7 +175,7 @@ impl Edited {
 }
 
 impl TagEdit {
-    fn apply(&self, tags: &mut BTreeSet<String>) {
+    pub(super) fn apply(&self, tags: &mut BTreeSet<String>) {
         match self {
             TagEdit::Change(TagChange { add, remove }) => {
                 tags.retain(|tag| !remove.contains(tag));

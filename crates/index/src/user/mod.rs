@@ -4,7 +4,9 @@
 //!
 //! Input: an environment. Output: snapshots of that store, and writers. Must not know how messages are found.
 
+mod arrivals;
 mod change;
+mod flag_tags;
 pub(crate) mod queries;
 mod tables;
 mod tags;
@@ -18,12 +20,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{MergeOptions, Options, Snapshot, Writer};
 
+pub use arrivals::{Arrivals, Looked, Seen, expect_arrivals, replace_arrivals};
 pub use change::{TagChange, TagEdit, TagSummary, change_tags, edit_tags};
+pub use flag_tags::{FLAG_TAGS, FlagTag, FlagTags};
 pub use queries::{
     QUERY_NAME_BYTES_MAX, change_queries, check_query_name, export_queries, import_queries, saved_queries,
 };
 pub(crate) use tags::Tags;
-pub use tags::{TAG_BYTES_MAX, check_tag};
+pub use tags::{MUTED, TAG_BYTES_MAX, check_tag};
 pub use text::{TagImport, export_tags, has_no_tags, import_tags, import_tags_of, tags_by_message};
 
 /// Name of the attachment that holds the version of the tables.

@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use store::{PRIMARY, RowId, Snapshot, Table, Value};
 
+/// The tag of messages whose thread is muted.
+pub const MUTED: &str = "muted";
 /// Longest tag in bytes.
 pub const TAG_BYTES_MAX: usize = 200;
 

@@ -9,15 +9,16 @@ use crate::action::directories;
 use crate::action::hands::RealHands;
 use crate::action::log::{Entry, Kind, Log, Place, State, Step};
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
+use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
-use index::{FoundFile, Loss, Mode, Places, Root, UpdateOptions};
-use mail::UniqueParts;
+use index::{FoundFile, Loss, Mode, NumberSet, Places, UpdateOptions};
+use mail::{Flags, UniqueParts};
 use query::Query;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use work::Progress;
+use work::{Progress, Silent};
 
 /// What an action did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,13 +74,12 @@ impl Host {
     /// # Errors
     /// There is no such folder, or no trash.
     pub(super) fn plan_files(&self, view: &View, files: Vec<FoundFile>, action: &Action) -> Result<Plan> {
-        let trash = |root: &Root| self.settings().configuration.trash.get(&root.name).cloned();
-        let around = Surroundings {
+        let known = Known {
             folders: &view.mailbox().folder_places(),
             roots: view.roots(),
-            trash: &trash,
-            unique_name: &|| self.unique_name(),
+            accounts: &self.settings().configuration.accounts,
         };
+        let around = Surroundings { known, unique_name: &|| self.unique_name() };
         plan(files, action, &around)
     }
 
@@ -92,6 +92,19 @@ impl Host {
     /// [`Host::update`]: the action is done, and the next pass makes up for the index.
     pub fn act(&self, query: &Query, action: &Action, progress: &dyn Progress) -> Result<Acted> {
         self.act_as_planned(action.kind(), &|| self.plan_action(query, action), progress)
+    }
+
+    /// Changes the flags of all files of a set of messages, as [`Host::act`] does.
+    ///
+    /// # Errors
+    /// As [`Host::act`].
+    pub(crate) fn flag_found(&self, found: &NumberSet, (add, remove): (Flags, Flags)) -> Result<Acted> {
+        let action = Action::Flag { add, remove };
+        let make_plan = || {
+            let view = self.newest_view()?;
+            self.plan_files(&view, view.mailbox().found_files(found)?, &action)
+        };
+        self.act_as_planned(Kind::Flag, &make_plan, &Silent)
     }
 
     /// Does what `make_plan` says, and asks it again if the index has to be brought in step first.
@@ -119,7 +132,7 @@ impl Host {
         if steps.is_empty() {
             return Ok(acted);
         }
-        plan.new_folder.as_deref().map_or(Ok(()), create)?;
+        plan.new_folders.iter().try_for_each(|folder| create(folder))?;
         for directory in steps.iter().filter_map(|step| step.to.parent()).collect::<BTreeSet<&Path>>() {
             mail::create_directory(directory).map_err(Error::Delivery)?;
         }

@@ -3,11 +3,12 @@
 //! Input: a stream, a folder, flags and tags. Output: where the message is. Once it is stored, nothing that
 //! goes wrong is an error: whoever delivers would try again, and the message would be there twice.
 
-use crate::action::folder::{Chosen, choose};
+use crate::action::folder::Chosen;
+use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
-use index::{FolderPlace, Hit, Places, Root, TagChange, TagEdit, UpdateOptions};
+use index::{FolderPlace, Hit, Places, Problem, Root, TagChange, TagEdit, UpdateOptions};
 use mail::Flags;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -60,17 +61,17 @@ impl Host {
         }
         let path =
             mail::deliver(&folder, &self.unique_name(), options.flags, message).map_err(Error::Delivery)?;
-        let found = match self.index_delivered(&path, progress) {
+        let (view, hits, problem) = match self.index_delivered(&path, progress) {
             Ok(found) => found,
             Err(error) => return Ok(Delivered { path, not_indexed: Some(error), not_tagged: None }),
         };
-        let (view, hits) = found;
         let change = TagChange { add: options.tags.clone(), ..TagChange::default() };
         let tagged = match options.tags.is_empty() {
             true => Ok(()),
             false => self.edit_tags(&view, &[(hits, TagEdit::Change(change))]).map(|_| ()),
         };
-        Ok(Delivered { path, not_indexed: None, not_tagged: tagged.err() })
+        let not_tagged = tagged.err().or(problem.map(Error::Problem));
+        Ok(Delivered { path, not_indexed: None, not_tagged })
     }
 
     /// Creates a folder and indexes it. Its name is that of [`Host::deliver`]. One that is there and not
@@ -91,7 +92,7 @@ impl Host {
         Ok(path)
     }
 
-    /// Returns the folder of a name. One that is named by its path needs no index.
+    /// Returns the folder of a name or of a role. One that is named by its path needs no index.
     pub(crate) fn choose_folder(&self, name: &str, creates: bool) -> Result<Chosen> {
         let (folders, roots, failure): (Vec<FolderPlace>, Vec<Root>, _) = match self.newest_view() {
             Ok(view) => (view.mailbox().folder_places(), view.roots().to_vec(), None),
@@ -99,21 +100,27 @@ impl Host {
         };
         // Without an index, nobody knows what there is.
         let creates = creates && failure.is_none();
-        choose(name, &folders, &roots, creates).map_err(|error| failure.unwrap_or(error))
+        let accounts = &self.settings().configuration.accounts;
+        let known = Known { folders: &folders, roots: &roots, accounts };
+        known.named(name, creates).map_err(|error| failure.unwrap_or(error))
     }
 
-    /// Indexes the file. Returns its message in the newest view.
-    fn index_delivered(&self, path: &Path, progress: &dyn Progress) -> Result<(View, Vec<Hit>)> {
+    /// Indexes the file. Returns its message in the newest view, and what is wrong with tags of new messages.
+    fn index_delivered(
+        &self,
+        path: &Path,
+        progress: &dyn Progress,
+    ) -> Result<(View, Vec<Hit>, Option<Problem>)> {
         let mut places = Places::default();
         places.add_file(path);
         let summary = self.update_places(&places, &UpdateOptions::default(), progress)?;
         let view = self.newest_view()?;
         let hits = view.mailbox().by_path(path)?;
+        let mut problems = summary.problems.into_iter();
         if !hits.is_empty() {
-            return Ok((view, hits));
+            return Ok((view, hits, problems.find(|problem| self.is_about_arrivals(problem))));
         }
         // Problems with other files are for the next pass to report.
-        let mut problems = summary.problems.into_iter();
         match problems.find(|problem| path.starts_with(&problem.path)) {
             Some(problem) => Err(Error::Problem(problem)),
             None => Err(Error::NotIndexed { path: path.to_owned() }),

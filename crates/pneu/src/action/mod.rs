@@ -15,6 +15,7 @@ mod log;
 mod plan;
 mod removal;
 mod rename;
+pub(crate) mod role;
 #[cfg(test)]
 mod tests;
 

@@ -3,10 +3,12 @@
 //! Input: files as the index knows them, an action, the folders. Output: steps from place to place. Of the
 //! disk it asks only which names are taken. Changes nothing.
 
-use crate::action::folder::{Chosen, choose};
+use crate::action::folder::Chosen;
 use crate::action::log::Kind;
-use crate::error::{Error, Result};
-use index::{FolderPlace, FoundFile, Root, Subdirectory};
+use crate::action::role::Known;
+use crate::error::Result;
+use crate::setup::roles::{Role, RoleName};
+use index::{FoundFile, Root, Subdirectory};
 use mail::Flags;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -53,35 +55,17 @@ pub struct PlannedStep {
 pub struct Plan {
     /// The steps, in order.
     pub steps: Vec<PlannedStep>,
-    /// A folder to create before them.
-    pub new_folder: Option<PathBuf>,
+    /// Folders to create before them.
+    pub new_folders: Vec<PathBuf>,
 }
 
 /// What a plan depends on.
 pub(super) struct Surroundings<'a> {
-    /// All folders of the index.
-    pub folders: &'a [FolderPlace],
-    /// Its roots.
-    pub roots: &'a [Root],
-    /// The trash that the configuration names, by the name of the root.
-    pub trash: &'a dyn Fn(&Root) -> Option<String>,
+    /// Where files can go.
+    pub known: Known<'a>,
     /// Returns a name that no other file has.
     pub unique_name: &'a dyn Fn() -> Vec<u8>,
 }
-
-/// Names of the trash in its root, in the order in which they are looked for.
-const TRASH_NAMES: [&str; 10] = [
-    "Trash",
-    "trash",
-    "[Gmail]/Trash",
-    "[Google Mail]/Trash",
-    "[Gmail]/Bin",
-    "Deleted Items",
-    "Deleted Messages",
-    "Deleted",
-    "INBOX/Trash",
-    "Papierkorb",
-];
 
 impl Action {
     /// Returns what kind of action it is.
@@ -98,7 +82,7 @@ impl Action {
 /// Decides where files go. Files that are there already have no step.
 ///
 /// # Errors
-/// There is no such folder; there is no trash.
+/// There is no such folder; a root has none with that role.
 pub(super) fn plan(files: Vec<FoundFile>, action: &Action, around: &Surroundings<'_>) -> Result<Plan> {
     let mut plan = Plan::default();
     let mut taken = Taken::default();
@@ -111,28 +95,49 @@ pub(super) fn plan(files: Vec<FoundFile>, action: &Action, around: &Surroundings
             }
         }
         Action::Move { folder, creates } | Action::Copy { folder, creates } => {
-            let Chosen { path, is_new } = choose(folder, around.folders, around.roots, *creates)?;
-            plan.new_folder = is_new.then(|| path.clone());
-            for file in files {
-                put(&mut plan, &mut taken, around, file, &path);
-            }
-        }
-        Action::Delete => {
-            let mut known: Vec<(Root, PathBuf)> = Vec::new();
-            for file in files {
-                let place = match known.iter().find(|(root, _)| *root == file.root) {
-                    Some((_, place)) => place.clone(),
-                    None => {
-                        let place = trash(&file.root, around)?;
-                        known.push((file.root.clone(), place.clone()));
-                        place
+            match around.known.role(folder)? {
+                Some(RoleName { root: None, role }) => {
+                    put_by_role(&mut plan, around, files, (role, *creates))?;
+                }
+                _ => {
+                    let Chosen { path, is_new } = around.known.named(folder, *creates)?;
+                    plan.new_folders.extend(is_new.then(|| path.clone()));
+                    for file in files {
+                        put(&mut plan, &mut taken, around, file, &path);
                     }
-                };
-                put(&mut plan, &mut taken, around, file, &place);
+                }
             }
         }
+        Action::Delete => put_by_role(&mut plan, around, files, (Role::Trash, false))?,
     }
     Ok(plan)
+}
+
+/// Plans that files go into the folder of their root with a role.
+///
+/// # Errors
+/// A root has none.
+fn put_by_role(
+    plan: &mut Plan,
+    around: &Surroundings<'_>,
+    files: Vec<FoundFile>,
+    (role, creates): (Role, bool),
+) -> Result<()> {
+    let mut taken = Taken::default();
+    let mut known: Vec<(Root, PathBuf)> = Vec::new();
+    for file in files {
+        let place = match known.iter().find(|(root, _)| *root == file.root) {
+            Some((_, place)) => place.clone(),
+            None => {
+                let Chosen { path, is_new } = around.known.with_role(&file.root, role, creates)?;
+                plan.new_folders.extend(is_new.then(|| path.clone()));
+                known.push((file.root.clone(), path.clone()));
+                path
+            }
+        };
+        put(plan, &mut taken, around, file, &place);
+    }
+    Ok(())
 }
 
 /// Plans that a file goes into a folder, under a name that no file there has.
@@ -192,20 +197,12 @@ fn with_flags(file: &FoundFile, add: Flags, remove: Flags) -> Option<PathBuf> {
     Some(mail::join(&file.folder.join(Subdirectory::Cur.name()), &name))
 }
 
-/// Returns the trash of a root.
-fn trash(root: &Root, around: &Surroundings<'_>) -> Result<PathBuf> {
-    let own: Vec<FolderPlace> =
-        around.folders.iter().filter(|folder| folder.path.starts_with(&root.path)).cloned().collect();
-    if let Some(name) = (around.trash)(root) {
-        return choose(&name, &own, around.roots, false).map(|chosen| chosen.path);
-    }
-    let usual = TRASH_NAMES.iter().find_map(|name| choose(name, &own, &[], false).ok());
-    usual.map(|chosen| chosen.path).ok_or_else(|| Error::NoTrash { root: root.clone() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setup::account::Account;
+    use index::FolderPlace;
+    use std::collections::BTreeMap;
 
     fn root() -> Root {
         Root { name: "mail".into(), path: "/m".into() }
@@ -234,12 +231,11 @@ mod tests {
     }
 
     fn planned(files: Vec<FoundFile>, action: &Action, names: &[&str], trash: Option<&str>) -> String {
-        let around = Surroundings {
-            folders: &folders(names),
-            roots: &[root()],
-            trash: &|_| trash.map(str::to_owned),
-            unique_name: &|| b"fresh".to_vec(),
-        };
+        let folder = trash.map(|name| (Role::Trash, name.to_owned()));
+        let account = Account { folders: folder.into_iter().collect(), ..Account::default() };
+        let accounts = BTreeMap::from([("mail".to_owned(), account)]);
+        let known = Known { folders: &folders(names), roots: &[root()], accounts: &accounts };
+        let around = Surroundings { known, unique_name: &|| b"fresh".to_vec() };
         match plan(files, action, &around) {
             Ok(plan) => plan
                 .steps
@@ -300,6 +296,10 @@ mod tests {
         assert_eq!(deleted(&["a", "Trash", "Bin"], Some("Bin")), "/m/a/cur/1:2,S > /m/Bin/cur/1:2,S");
         assert_eq!(deleted(&["a", "Trash"], Some("Bin")), "there is no folder Bin");
         assert_eq!(deleted(&["a"], None), "there is no trash in /m");
+        assert_eq!(
+            deleted(&["a", "[Gmail]/Papierkorb"], None),
+            "/m/a/cur/1:2,S > /m/[Gmail]/Papierkorb/cur/1:2,S"
+        );
         let there = vec![file("Trash", Subdirectory::Cur, "1:2,S")];
         assert_eq!(planned(there, &Action::Delete, &["Trash"], None), "");
     }

@@ -6,8 +6,10 @@
 
 mod system;
 
+use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::{Host, IndexState};
+use crate::setup::roles::Role;
 use crate::view::View;
 use index::{Depth, Inventory, Subdirectory};
 use std::collections::HashSet;
@@ -42,6 +44,15 @@ pub enum Finding {
     },
     /// Roots that are not there.
     MissingRoots(Vec<PathBuf>),
+    /// The folders of a root that have a role.
+    Roles {
+        /// The name of the root.
+        root: String,
+        /// The roles that have a folder, with its path.
+        found: Vec<(Role, PathBuf)>,
+        /// Folders that the configuration names and that are not there.
+        missing: Vec<(Role, String)>,
+    },
     /// Space on the disk of a directory.
     Space {
         /// The directory.
@@ -90,6 +101,7 @@ impl Finding {
             }
             Finding::MissingRoots(roots) => roots.is_empty(),
             Finding::Space { free_bytes, wanted_bytes, .. } => free_bytes >= wanted_bytes,
+            Finding::Roles { missing, .. } => missing.is_empty(),
             Finding::Unreadable(files) => files.is_empty(),
             Finding::Duplicates { file_count, .. } => *file_count == 0,
             Finding::Watches { directory_count, limit } => directory_count <= limit,
@@ -143,6 +155,7 @@ impl Host {
         let missing: Vec<PathBuf> =
             view.roots().iter().map(|root| root.path.clone()).filter(|path| !path.is_dir()).collect();
         findings.push(Finding::MissingRoots(missing));
+        self.examine_roles(view, findings);
         let inventory = Inventory::open(&self.settings().environment)?;
         findings.push(self.behind(&inventory));
         findings.push(Finding::Unreadable(unreadable(&inventory)?));
@@ -152,6 +165,24 @@ impl Host {
             findings.push(Finding::Watches { directory_count, limit });
         }
         Ok(())
+    }
+
+    fn examine_roles(&self, view: &View, findings: &mut Vec<Finding>) {
+        let accounts = &self.settings().configuration.accounts;
+        let folders = view.mailbox().folder_places();
+        let known = Known { folders: &folders, roots: view.roots(), accounts };
+        for root in view.roots() {
+            let (mut found, mut missing) = (Vec::new(), Vec::new());
+            for role in Role::ALL {
+                let named = accounts.get(&root.name).and_then(|account| account.folders.get(&role));
+                match (known.with_role(root, role, false), named) {
+                    (Ok(chosen), _) => found.push((role, chosen.path)),
+                    (Err(_), Some(name)) => missing.push((role, name.clone())),
+                    (Err(_), None) => {}
+                }
+            }
+            findings.push(Finding::Roles { root: root.name.clone(), found, missing });
+        }
     }
 
     /// Compares the times of directories with that of the index.

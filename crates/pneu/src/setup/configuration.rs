@@ -5,15 +5,19 @@
 //! Input: a path, the text of the file. Output: roots, names and addresses. Does not depend on what is done
 //! with them.
 
-use crate::setup::roots::{self, RootsError};
+use crate::setup::account::{Account, RootTable};
+pub use crate::setup::address::is_address;
+use crate::setup::address::is_domain;
+pub use crate::setup::configuration_error::{ConfigurationError, HeaderFault};
+use crate::setup::roots;
+use crate::setup::rules::{self, Rule, RuleTable};
 use disk::Source;
-use index::Root;
+use index::{FlagTags, Root};
 use query::stem::{Languages, StemScope};
 use query::{Stemming, fields};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Most bytes of a configuration.
@@ -29,8 +33,8 @@ const ADDRESS_COUNT_MAX: usize = 256;
 pub struct Configuration {
     /// Directories that hold Maildirs.
     pub roots: Vec<Root>,
-    /// The folder for deleted messages of each root that names one, by the name of the root.
-    pub trash: BTreeMap<String, String>,
+    /// What it says of each root besides its place, by the name of the root.
+    pub accounts: BTreeMap<String, Account>,
     /// Names of header fields.
     pub headers: Vec<String>,
     /// The user's own addresses; `@example.org` stands for all of that domain.
@@ -45,6 +49,18 @@ pub struct Configuration {
     pub hooks: Hooks,
     /// For how many days the index remembers what changed, if it says so.
     pub changes_days: Option<u16>,
+    /// Where the tags come from that can stand for flags, as the table `[tags]` says.
+    pub flag_tags: FlagTags,
+    /// How new messages are tagged, in order.
+    pub rules: Vec<Rule>,
+}
+
+impl Configuration {
+    /// Returns all addresses that are the user's, with those that the accounts send from.
+    pub fn own_addresses(&self) -> Vec<String> {
+        let sending = self.accounts.values().flat_map(Account::addresses).map(str::to_owned);
+        self.addresses.iter().cloned().chain(sending).collect()
+    }
 }
 
 /// Commands that are run before and after the index is updated, as the table `[index]` says.
@@ -68,93 +84,10 @@ pub struct ArchiveConfiguration {
     pub password_command: Option<String>,
 }
 
-/// Why a text is not a configuration.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigurationError {
-    /// It is not TOML, or has a key or a type that a configuration does not have.
-    #[error("{what}")]
-    Syntax {
-        /// Where in the text, in bytes, if that is known.
-        span: Option<Range<usize>>,
-        /// What is wrong, in a few lines that show the place.
-        what: String,
-    },
-    /// A list is too long.
-    #[error("{key}: {count} {items}, at most {max} are allowed")]
-    TooMany {
-        /// The key of the list: "headers", "user.addresses".
-        key: &'static str,
-        /// What it lists: "names".
-        items: &'static str,
-        /// How many there are.
-        count: usize,
-        /// How many there may be.
-        max: usize,
-    },
-    /// A text in `user.addresses` is neither an address nor a domain. It would never match, and the user
-    /// would not notice.
-    #[error(
-        "user.addresses: \"{text}\" is neither an address, such as ana@example.org, nor a domain, such as \
-         @example.org"
-    )]
-    Address {
-        /// The text.
-        text: String,
-    },
-    /// A name in `headers` cannot be searched.
-    #[error("headers: \"{name}\" {fault}")]
-    Header {
-        /// The name.
-        name: String,
-        /// Why not.
-        fault: HeaderFault,
-    },
-    /// A language in `search.stem` has no stems.
-    #[error("search.stem: there are no stems of \"{name}\"; languages are {}", known.join(", "))]
-    Language {
-        /// The name.
-        name: String,
-        /// The languages that have stems.
-        known: Vec<&'static str>,
-    },
-    /// The path of a root is relative.
-    #[error("root \"{name}\": path \"{}\" must begin with / or ~/", path.display())]
-    RelativePath {
-        /// The root's name.
-        name: String,
-        /// The path.
-        path: PathBuf,
-    },
-    /// The roots cannot be used together.
-    #[error(transparent)]
-    Roots(#[from] RootsError),
-}
-
-/// Why queries cannot search a header field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HeaderFault {
-    /// It is not the name of a field.
-    #[error("is not a valid name: use letters, digits, - and _, a letter first")]
-    Invalid,
-    /// Queries could not tell it from a saved query.
-    #[error("is reserved: it begins the names of saved queries")]
-    Reserved,
-    /// A field of queries searches it.
-    #[error("is always searched, as \"{field}:\"; leave it out")]
-    Known {
-        /// The field.
-        field: &'static str,
-    },
-    /// It is there twice.
-    #[error("is listed twice")]
-    Twice,
-}
-
 type Result<T> = std::result::Result<T, ConfigurationError>;
 
 /// The content of the file.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
     #[serde(default)]
@@ -169,6 +102,10 @@ struct Document {
     search: SearchTable,
     #[serde(default)]
     index: IndexTable,
+    #[serde(default)]
+    tags: TagsTable,
+    #[serde(default)]
+    rule: Vec<RuleTable>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -189,17 +126,16 @@ struct SearchTable {
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct TagsTable {
+    #[serde(default)]
+    sync_flags: bool,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct UserTable {
     #[serde(default)]
     addresses: Vec<String>,
-}
-
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RootTable {
-    name: String,
-    path: PathBuf,
-    trash: Option<String>,
 }
 
 /// Reads a configuration. Accepts only a regular file, since every command reads it.
@@ -220,8 +156,9 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         span: error.span(),
         what: error.to_string().trim_end().to_owned(),
     })?;
-    let tables = document.root.iter();
-    let trash = tables.filter_map(|table| Some((table.name.clone(), table.trash.clone()?))).collect();
+    let accounts = document.root.iter().map(|table| Ok((table.name.clone(), table.account()?)));
+    let accounts = accounts.filter(|read| !read.as_ref().is_ok_and(|(_, read)| *read == Account::default()));
+    let accounts = accounts.collect::<Result<BTreeMap<_, _>>>()?;
     let roots = document.root.into_iter().map(|table| root(table, home)).collect::<Result<Vec<_>>>()?;
     roots::check(&roots)?;
     check_headers(&document.headers)?;
@@ -238,10 +175,23 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         ..archive
     });
     let stemming = stemming(&document.search)?;
+    let flag_tags = if document.tags.sync_flags { FlagTags::Derived } else { FlagTags::Stored };
+    let rules = rules::checked(document.rule, flag_tags)?;
     let Document { headers, pager, user: UserTable { addresses }, index, .. } = document;
     let IndexTable { before, after, changes_days } = index;
-    let hooks = Hooks { before, after };
-    Ok(Configuration { roots, trash, headers, addresses, archive, stemming, pager, hooks, changes_days })
+    Ok(Configuration {
+        roots,
+        accounts,
+        headers,
+        addresses,
+        archive,
+        stemming,
+        pager,
+        hooks: Hooks { before, after },
+        changes_days,
+        flag_tags,
+        rules,
+    })
 }
 
 fn check_addresses(addresses: &[String]) -> Result<()> {
@@ -254,22 +204,6 @@ fn check_addresses(addresses: &[String]) -> Result<()> {
 
 fn check_count((key, items): (&'static str, &'static str), count: usize, max: usize) -> Result<()> {
     if count > max { Err(ConfigurationError::TooMany { key, items, count, max }) } else { Ok(()) }
-}
-
-/// Returns whether a text is an address, without a name.
-pub fn is_address(text: &str) -> bool {
-    text.rsplit_once('@').is_some_and(|(local, domain)| {
-        !local.is_empty()
-            && !local.starts_with('@')
-            && !domain.is_empty()
-            && !text.contains(|c: char| c.is_whitespace() || "<>,;".contains(c))
-    })
-}
-
-fn is_domain(text: &str) -> bool {
-    text.strip_prefix('@').is_some_and(|domain| {
-        !domain.is_empty() && !domain.contains(|c: char| c.is_whitespace() || "@<>,;".contains(c))
-    })
 }
 
 fn stemming(table: &SearchTable) -> Result<Stemming> {

@@ -2,10 +2,16 @@
 //!
 //! A front end reads files and environment; this module interprets them.
 
+pub mod account;
+pub mod accounts;
+mod address;
 pub mod addresses;
 pub mod configuration;
+mod configuration_error;
 pub mod discover;
 pub mod find_mail;
+pub mod roles;
 pub mod roots;
+pub mod rules;
 pub mod template;
 pub mod units;

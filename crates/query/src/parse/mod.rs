@@ -22,8 +22,10 @@ use std::ops::Range;
 
 use jiff::Zoned;
 
-use crate::ast::Query;
+use crate::ast::{Leaf, Matcher, Query, Target};
 use crate::error::{Error, Problem};
+use crate::fields::{Field, FieldSet};
+use crate::flags::FlagName;
 use crate::limits::{NESTING_DEPTH_MAX, TERM_COUNT_MAX};
 use crate::near::nearest;
 use crate::stem::Stemming;
@@ -41,6 +43,9 @@ pub struct Context {
     /// Which words also match other words with the same stem.
     pub stemming: Stemming,
 }
+
+/// The saved query that leaves out muted conversations.
+const INBOX: &str = "inbox";
 
 /// Parses a query. An empty query matches everything.
 ///
@@ -114,6 +119,13 @@ struct Parser<'a> {
     group: Option<&'a FieldPrefix>,
     /// How many parentheses and saved queries are open.
     depth: usize,
+}
+
+/// Returns a query without the messages of muted conversations.
+fn without_muted(query: Query, span: &Range<usize>) -> Query {
+    let target = Target::Fields(FieldSet::of(Field::Flag));
+    let muted = Leaf { target, matcher: Matcher::Flag(FlagName::Muted), span: span.clone() };
+    Query::and(vec![query, Query::Not(Box::new(Query::Leaf(muted)))])
 }
 
 enum Parsed {
@@ -233,7 +245,7 @@ impl<'a> Parser<'a> {
         let mut query = read(text, self.context, &inner)?;
         // The code that evaluates it can only point at the typed query.
         query.place_at(span);
-        Ok(query)
+        Ok(if name == INBOX { without_muted(query, span) } else { query })
     }
 
     fn parentheses(&mut self, open: &'a Token, prefix: Option<&'a FieldPrefix>) -> Result<Parsed, Error> {

@@ -208,10 +208,12 @@ fn pattern(prefix: &FieldPrefix, kind: Kind, value: &Value) -> Result<Matcher, T
     }))
 }
 
-/// Returns the folder as `Pattern` expects it: a maildir begins with a slash; neither ends with one.
+/// Returns the folder as `Pattern` expects it: a maildir begins with a slash, or with a colon if it is named
+/// by its role; neither ends with a slash.
 fn folder_name(kind: Kind, text: &str) -> String {
     let trimmed = text.trim_end_matches('/');
     match kind {
+        Kind::Maildir if trimmed.starts_with(':') => trimmed.to_owned(),
         Kind::Maildir => format!("/{}", trimmed.trim_start_matches('/')),
         _ if trimmed.is_empty() && !text.is_empty() => "/".to_owned(),
         _ => trimmed.to_owned(),

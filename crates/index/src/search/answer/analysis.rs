@@ -74,7 +74,7 @@ fn source(answer: &Answer) -> &'static str {
         Answer::Dates(..) | Answer::Sizes(..) | Answer::Priority(_) => "columns of messages",
         Answer::Values(..) | Answer::Flag(FlagName::Personal) => "every header value",
         Answer::Flag(flag) if derived_flag(*flag).is_some() => "columns of messages",
-        Answer::Tagged(_) => "tags",
+        Answer::Tagged(_) | Answer::Flag(FlagName::Muted) => "tags",
         Answer::Thread(_) | Answer::ThreadsOf(_) => "threads",
         Answer::Changed(..) | Answer::Flag(_) | Answer::Keyword(_) => "columns of files",
         Answer::MessageId(_) => "index of message-ids",

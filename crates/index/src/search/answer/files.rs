@@ -3,7 +3,7 @@
 //! Input: flags and patterns. Output: message numbers, added to a set without their copies. A message has a
 //! flag if any of its files has it, and is unread if any of them is not seen.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rows::{FolderRow, Subdirectory};
 use crate::search::answer::pattern::{self, Spelling, Wanted};
 use crate::search::answer::values;
@@ -11,10 +11,11 @@ use crate::search::commit::FileFlag;
 use crate::search::mailbox::{FoundFile, Mailbox, disk_name, folder_names, folder_path};
 use crate::set::NumberSet;
 use crate::tables::files;
+use crate::user::MUTED;
 use mail::Flags;
 use query::fields::{Field, FieldSet};
 use query::fold::fold;
-use query::{FlagName, Query, Target};
+use query::{FlagName, Leaf, Matcher, Pattern, Query, Target};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use store::Value;
@@ -23,6 +24,10 @@ use store::Value;
 pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> Result<()> {
     if flag == FlagName::Personal {
         found.or(mailbox.personal()?);
+        return Ok(());
+    }
+    if flag == FlagName::Muted {
+        found.or(&mailbox.with_user_tag(MUTED)?);
         return Ok(());
     }
     if let Some(derived) = values::derived_flag(flag) {
@@ -94,11 +99,45 @@ fn keyword_letters(folder: &FolderRow, wanted: &Wanted) -> u32 {
     letters
 }
 
-/// Adds messages with a file in a folder whose name is wanted.
-pub(super) fn maildir(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
+/// The folders that a leaf means.
+#[derive(Clone, Debug)]
+pub(super) enum WantedFolders {
+    /// Those whose names are wanted.
+    Named(Wanted),
+    /// Those that have a role.
+    At(Vec<PathBuf>),
+}
+
+impl WantedFolders {
+    /// Returns the folders that a leaf with `maildir:` means.
+    ///
+    /// # Errors
+    /// A pattern that cannot be searched; a role that is none.
+    pub(super) fn new(mailbox: &Mailbox, leaf: &Leaf) -> Result<WantedFolders> {
+        if let (Matcher::Value(Pattern::Whole(name)), Some(roles)) = (&leaf.matcher, &mailbox.meaning().roles)
+            && name.starts_with(':')
+        {
+            let wrong = |what| Error::Query { span: leaf.span.clone(), what, remedy: None };
+            let paths = roles(&mailbox.folder_places(), mailbox.roots(), name).map_err(wrong)?;
+            return Ok(WantedFolders::At(paths));
+        }
+        let is_known = |name: &str| is_folder(mailbox, name);
+        Ok(WantedFolders::Named(pattern::wanted(leaf, Spelling::Folded, is_known)?))
+    }
+
+    fn holds(&self, mailbox: &Mailbox, folder: &FolderRow) -> bool {
+        match self {
+            WantedFolders::Named(wanted) => folder_names(folder).iter().any(|name| is_wanted(wanted, name)),
+            WantedFolders::At(paths) => paths.contains(&folder_path(mailbox.roots(), folder)),
+        }
+    }
+}
+
+/// Adds messages with a file in a wanted folder.
+pub(super) fn maildir(mailbox: &Mailbox, wanted: &WantedFolders, found: &mut NumberSet) -> Result<()> {
     for folder in mailbox.folders() {
         mailbox.check_cancelled()?;
-        if folder_names(folder).iter().any(|name| is_wanted(wanted, name)) {
+        if wanted.holds(mailbox, folder) {
             folder_files(mailbox, folder, None, found)?;
         }
     }
@@ -164,9 +203,8 @@ impl Mailbox {
             Query::Or(queries) => Meant::Either(all(queries)?),
             Query::Not(query) => Meant::Not(Box::new(self.meant(query)?)),
             Query::Leaf(leaf) if leaf.target == Target::Fields(FieldSet::of(Field::Maildir)) => {
-                let wanted = pattern::wanted(leaf, Spelling::Folded, |name| is_folder(self, name))?;
-                let rows = self.folders().iter();
-                let rows = rows.filter(|row| folder_names(row).iter().any(|name| is_wanted(&wanted, name)));
+                let wanted = WantedFolders::new(self, leaf)?;
+                let rows = self.folders().iter().filter(|row| wanted.holds(self, row));
                 Meant::In(rows.map(|row| folder_path(self.roots(), row)).collect())
             }
             Query::Leaf(_) => Meant::Any,
@@ -263,6 +301,6 @@ pub(super) fn folder_files(
 }
 
 /// Returns whether any folder has this folded name.
-pub(super) fn is_folder(mailbox: &Mailbox, folded: &str) -> bool {
+fn is_folder(mailbox: &Mailbox, folded: &str) -> bool {
     mailbox.folders().iter().flat_map(folder_names).any(|name| fold(&name) == folded)
 }

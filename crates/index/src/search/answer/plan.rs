@@ -89,7 +89,7 @@ fn cost(answer: &Answer) -> u64 {
         Answer::Text(_, Needle::Prefix(words)) if words.len() > 1 => 200,
         Answer::Text(_, Needle::Prefix(_) | Needle::WholePrefix(_)) => 50,
         Answer::Maildir(_) | Answer::Below(_) => 50,
-        Answer::Tagged(_) => 100,
+        Answer::Tagged(_) | Answer::Flag(FlagName::Muted) => 100,
         Answer::Thread(_) => 500,
         Answer::ThreadsOf(ids) => cost(ids).saturating_add(500),
         Answer::Keyword(_) => 150,

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::remedy::Remedy;
-use crate::search::answer::files;
+use crate::search::answer::files::WantedFolders;
 use crate::search::answer::pattern::{self, Spelling, Wanted, unanswerable};
 use crate::search::mailbox::Mailbox;
 use crate::text::{Needle, TextField, ValueField, header_word};
@@ -42,7 +42,7 @@ pub(super) enum Answer {
     /// Keywords by their names, in a column of files.
     Keyword(Wanted),
     /// Folders by their names.
-    Maildir(Wanted),
+    Maildir(WantedFolders),
     /// A file, a folder, or a folder's `cur` or `new`.
     Path(String),
     /// Everything below this directory.
@@ -74,14 +74,24 @@ pub(super) fn answers(mailbox: &Mailbox, leaf: &Leaf) -> Result<Vec<Answer>> {
             }),
             Matcher::Flag(flag) => Ok(vec![Answer::Flag(*flag)]),
             Matcher::Priority(priority) => Ok(vec![Answer::Priority(*priority)]),
-            // Tags are the user's tags, and the labels in the message itself.
-            _ if fields.contains(Field::Tag) => {
-                let given = Answer::Tagged(pattern::wanted(leaf, Spelling::Folded, |_| false)?);
-                Ok(vec![given, text(leaf, Field::Tag)?])
-            }
+            _ if fields.contains(Field::Tag) => tag(mailbox, leaf),
             _ => fields.iter().map(|field| one(mailbox, leaf, field)).collect(),
         },
     }
+}
+
+/// Returns the answers for tags: the user's tags, and the labels in the message itself. The name of a tag
+/// that stands for a flag means the flag alone.
+fn tag(mailbox: &Mailbox, leaf: &Leaf) -> Result<Vec<Answer>> {
+    let wanted = pattern::wanted(leaf, Spelling::Folded, |_| false)?;
+    let flag_tags = mailbox.meaning().flag_tags.all().iter();
+    let flags = flag_tags.filter(|tag| wanted.is_match(tag.name.as_bytes()));
+    let flags = flags.filter_map(|tag| FlagName::from_name(tag.name)).map(Answer::Flag);
+    let mut answers: Vec<Answer> = flags.collect();
+    if answers.is_empty() || !matches!(wanted, Wanted::Whole(_)) {
+        answers.extend([Answer::Tagged(wanted), text(leaf, Field::Tag)?]);
+    }
+    Ok(answers)
 }
 
 fn dates(leaf: &Leaf, fields: FieldSet, from: Option<i64>, to: Option<i64>) -> Result<Answer> {
@@ -96,10 +106,7 @@ fn dates(leaf: &Leaf, fields: FieldSet, from: Option<i64>, to: Option<i64>) -> R
 
 fn one(mailbox: &Mailbox, leaf: &Leaf, field: Field) -> Result<Answer> {
     match (field, &leaf.matcher) {
-        (Field::Maildir, _) => {
-            let is_known = |name: &str| files::is_folder(mailbox, name);
-            Ok(Answer::Maildir(pattern::wanted(leaf, Spelling::Folded, is_known)?))
-        }
+        (Field::Maildir, _) => Ok(Answer::Maildir(WantedFolders::new(mailbox, leaf)?)),
         (Field::Path, Matcher::Value(Pattern::Whole(path))) => Ok(Answer::Path(path.clone())),
         (Field::Path, Matcher::Value(Pattern::Below(path))) => Ok(Answer::Below(path.clone())),
         (Field::Path, _) => Ok(Answer::Paths(pattern::wanted(leaf, Spelling::Folded, |_| false)?)),

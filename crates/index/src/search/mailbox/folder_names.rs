@@ -5,6 +5,7 @@
 
 use crate::rows::FolderRow;
 use crate::search::mailbox::Mailbox;
+use crate::search::mailbox::folder_place::FolderPlace;
 use crate::state::Root;
 use std::path::{Path, PathBuf};
 
@@ -27,17 +28,6 @@ pub(crate) fn disk_name(folder: &FolderRow) -> String {
 pub(in crate::search) fn folder_path(roots: &[Root], folder: &FolderRow) -> PathBuf {
     let root = roots.iter().find(|root| root.name == folder.root);
     mail::join(root.map_or(Path::new(""), |root| &root.path), &folder.path)
-}
-
-/// A folder of the index: its names, and where it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FolderPlace {
-    /// Its name as it is shown: `/lists/rust`, `/Entwürfe`; `/` for the folder that is a root.
-    pub name: String,
-    /// Its name on disk, with a leading slash: `/lists/rust`, `/Entw&APw-rfe`.
-    pub disk_name: String,
-    /// Its path.
-    pub path: PathBuf,
 }
 
 impl Mailbox {

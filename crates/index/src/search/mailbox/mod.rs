@@ -5,9 +5,11 @@
 
 mod copies;
 mod folder_names;
+mod folder_place;
 mod found_files;
 mod hit;
 mod lookup;
+mod meaning;
 mod moment;
 mod personal;
 mod scope;
@@ -23,11 +25,12 @@ use crate::text::TextReader;
 use crate::user::{self, Tags};
 pub use copies::Duplicates;
 use disk::Disk;
-pub use folder_names::FolderPlace;
 pub(crate) use folder_names::{disk_name, folder_name};
 pub(in crate::search) use folder_names::{folder_names, folder_path};
+pub use folder_place::FolderPlace;
 pub use found_files::FoundFile;
 pub use hit::{Hit, Hits};
+pub use meaning::{FolderRoles, Meaning};
 pub use moment::{Moment, MomentFile, MomentFolder, Unknown};
 pub use personal::OwnAddresses;
 use personal::Personal;
@@ -51,6 +54,7 @@ pub struct Mailbox {
     /// The messages that a search can find; computed on first use.
     live: Arc<OnceLock<NumberSet>>,
     personal: Arc<Personal>,
+    meaning: Meaning,
     user: Arc<UserTags>,
     cancel: Cancel,
 }
@@ -103,6 +107,7 @@ impl Mailbox {
             archived: None,
             live: Arc::default(),
             personal: Arc::default(),
+            meaning: Meaning::default(),
             user: Arc::new(UserTags::new(environment)),
             cancel: Cancel::new(),
         })
@@ -131,6 +136,7 @@ impl Mailbox {
             archived: None,
             live: Arc::default(),
             personal,
+            meaning: self.meaning.clone(),
             commit: match commit {
                 Some(Newer::Continued(commit) | Newer::Opened(commit)) => Arc::new(commit),
                 None => Arc::clone(&self.commit),
@@ -183,6 +189,17 @@ impl Mailbox {
     #[must_use]
     pub fn with_own_addresses(self, own: OwnAddresses) -> Mailbox {
         Mailbox { personal: Arc::new(Personal::new(own)), ..self }
+    }
+
+    /// Returns the same commit with another meaning of queries.
+    #[must_use]
+    pub fn with_meaning(self, meaning: Meaning) -> Mailbox {
+        Mailbox { meaning, ..self }
+    }
+
+    /// Returns what queries mean.
+    pub(super) fn meaning(&self) -> &Meaning {
+        &self.meaning
     }
 
     /// Returns the same commit for a request that can be cancelled. Its queries then end with

@@ -36,6 +36,8 @@ pub fn shown_flags(
         FlagName::List => derived.contains(ContentFlags::LIST),
         FlagName::Calendar => derived.contains(ContentFlags::CALENDAR),
         FlagName::Personal => derived.contains(ContentFlags::PERSONAL),
+        // It is a tag, and shown as one.
+        FlagName::Muted => false,
     })
 }
 

@@ -125,7 +125,8 @@ impl Mailbox {
         let sha256 =
             part.ids(messages::SHA256, hit.row.row..hit.row.row + 1)?.first().copied().unwrap_or_default();
         let mut tags = self.tags_of(hit)?;
-        tags.extend(rest.labels.iter().cloned());
+        // Only a file has a flag, whatever the message says.
+        tags.extend(rest.labels.iter().filter(|label| !self.is_flag_tag(label)).cloned());
         Ok(Message { sha256, line, tags: tags.into_iter().collect(), rest, files: self.files(hit)? })
     }
 

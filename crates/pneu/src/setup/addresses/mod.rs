@@ -5,8 +5,8 @@
 //! limited size. mu keeps its addresses in its database and in no text: they are not found. Does not depend
 //! on what addresses are used for.
 
-mod programs;
-mod sent;
+pub(super) mod programs;
+pub(super) mod sent;
 
 use index::Root;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ pub fn found(home: Option<&Path>, configuration: Option<&Path>, roots: &[Root]) 
 }
 
 /// Returns the text of a plain file, unless it is too long.
-fn text(path: &Path) -> Option<String> {
+pub(super) fn text(path: &Path) -> Option<String> {
     let bytes = disk::read_small(path, FILE_BYTES_MAX, disk::Source::File).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

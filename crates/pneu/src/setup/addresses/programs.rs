@@ -7,11 +7,42 @@
 use crate::setup::configuration::is_address;
 
 /// Returns `primary_email` and `other_email` of notmuch.
-pub(super) fn notmuch(text: &str) -> Vec<String> {
+pub(in crate::setup) fn notmuch(text: &str) -> Vec<String> {
     let keys = ["primary_email", "other_email"];
     let values =
         ini(text, "user").filter(|(key, _)| keys.iter().any(|known| key.eq_ignore_ascii_case(known)));
     values.flat_map(|(_, value)| value.split(';')).filter_map(plain).collect()
+}
+
+/// Returns an address with the name that notmuch's configuration has for its user, if it is one of that user.
+pub(in crate::setup) fn with_name(text: &str, address: String) -> String {
+    let name = ini(text, "user").find(|(key, _)| key.eq_ignore_ascii_case("name")).map(|(_, name)| name);
+    let is_own = notmuch(text).iter().any(|own| own.eq_ignore_ascii_case(&address));
+    let is_plain = |name: &&str| {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '\''))
+    };
+    match name.filter(|name| is_own && is_plain(name)) {
+        Some(name) => format!("{name} <{address}>"),
+        None => address,
+    }
+}
+
+/// Returns the command of the account of msmtp that sends from an address.
+pub(in crate::setup) fn msmtp_account(text: &str, address: &str) -> Option<String> {
+    let mut account = None;
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        match (words.next(), words.next()) {
+            (Some("account"), Some(name)) => account = Some(name),
+            (Some("from"), Some(from)) if from.eq_ignore_ascii_case(address) => {
+                let is_plain =
+                    |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+                return account.filter(is_plain).map(|name| format!("msmtp -a {name}"));
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Returns `user.email` of git.

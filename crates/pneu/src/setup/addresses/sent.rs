@@ -3,13 +3,11 @@
 //! Input: roots. Output: addresses that the newest of that mail is from, the most frequent first. Does not
 //! depend on what is configured.
 
+use crate::setup::roles::Role;
 use index::Root;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The names that programs give to folders of sent mail, in lower case.
-const NAMES: [&str; 8] =
-    ["sent", "sent items", "sent mail", "sent messages", "sent-mail", "outbox", "gesendet", "envoy\u{e9}s"];
 /// Most folders that are read.
 const FOLDER_COUNT_MAX: usize = 16;
 /// Most messages that are read of each.
@@ -23,7 +21,7 @@ const HEADER_BYTES_MAX: usize = 64 << 10;
 const SHARE: usize = 10;
 
 /// Returns the addresses that mail in folders of sent mail is from.
-pub(super) fn addresses(roots: &[Root]) -> Vec<String> {
+pub(in crate::setup) fn addresses(roots: &[Root]) -> Vec<String> {
     let folders = roots.iter().flat_map(|root| sent_folders(&root.path)).take(FOLDER_COUNT_MAX);
     let messages: Vec<PathBuf> = folders.flat_map(|folder| newest(&folder.join("cur"))).collect();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -43,12 +41,7 @@ pub(super) fn addresses(roots: &[Root]) -> Vec<String> {
 
 fn sent_folders(root: &Path) -> Vec<PathBuf> {
     let Ok(found) = mail::find_folders(root) else { return Vec::new() };
-    let is_sent = |path: &[u8]| {
-        // Maildir++ puts dots between folders, others put directories into each other.
-        let name = path.rsplit(|byte| matches!(byte, b'/' | b'.')).next().unwrap_or_default();
-        let name = String::from_utf8_lossy(name).to_lowercase();
-        NAMES.contains(&name.as_str())
-    };
+    let is_sent = |path: &[u8]| Role::Sent.has_name(&mail::readable_folder(path));
     let sent = found.folders.iter().filter(|folder| folder.has_cur && is_sent(&folder.path));
     sent.map(|folder| mail::join(root, &folder.path)).collect()
 }

@@ -12,6 +12,7 @@ mod notmuch;
 mod path;
 
 use index::Root;
+pub(super) use mbsync::FarFolder;
 use path::At;
 use std::path::{Path, PathBuf};
 
@@ -128,6 +129,12 @@ fn directories(program: Program, text: &str, at: &At<'_>) -> Vec<PathBuf> {
         Program::Mutt => mutt::directories(text, at),
         Program::Dovecot => dovecot::directories(text, at),
     }
+}
+
+/// Returns the folders of servers that mbsync's configuration names, with the folders here that they are in
+/// step with.
+pub(super) fn far_folders(text: &str, home: Option<&Path>) -> Vec<FarFolder> {
+    mbsync::far_folders(text, &At { home, user: None })
 }
 
 /// Returns the candidates that are not inside another one, as roots must not be, and of equal ones the first.

@@ -1,0 +1,85 @@
+//! Tests tags that stand for flags: they are read from the names of files, and changed there.
+//!
+//! Input: a home whose configuration says so. Output: tags, and names of files. Does not depend on how
+//! actions are logged.
+
+use crate::support::{Home, letter};
+use std::fs;
+
+fn home() -> Home {
+    let home = Home::new();
+    home.configure("[tags]\nsync_flags = true\n");
+    home.deliver("", "1:2,S", &letter("1", "One", "x"));
+    home.deliver("", "2:2,", &letter("2", "Two", "x"));
+    home.first_index();
+    home
+}
+
+fn names(home: &Home) -> Vec<String> {
+    let entries = fs::read_dir(home.mail().join("cur")).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn tags_are_flags_in_both_directions() {
+    let home = home();
+    assert_eq!(home.subjects("tag:unread"), ["Two"]);
+    assert_eq!(home.subjects("not tag:unread"), ["One"]);
+    assert_eq!(home.good(&["tag"]), "       1 unread\n");
+    assert_eq!(home.good(&["tag", "-unread", "+flagged", "+work", "--", "two"]), "1 message: 1 changed\n");
+    assert_eq!(names(&home), ["1:2,S", "2:2,FS"]);
+    assert_eq!(home.subjects("tag:flagged tag:work"), ["Two"]);
+    assert_eq!(home.pneu(&["count", "tag:unread"]).out, "0\n");
+    // Another program.
+    fs::rename(home.mail().join("cur/1:2,S"), home.mail().join("cur/1:2,R")).unwrap();
+    home.good(&["index"]);
+    assert_eq!(home.subjects("tag:unread tag:replied"), ["One"]);
+    let shown = home.good(&["find", "--format", "json", "one"]);
+    assert!(shown.contains("\"tags\":[\"replied\",\"unread\"]"), "{shown}");
+    assert_eq!(home.subjects("tag:repl*"), ["One"]);
+    // It is an action, so it is undone like one.
+    home.good(&["tag", "+draft", "--", "one"]);
+    assert_eq!(names(&home)[0], "1:2,DR");
+    home.good(&["undo"]);
+    assert_eq!(names(&home)[0], "1:2,R");
+}
+
+#[test]
+fn dumps_leave_flags_to_the_files() {
+    let home = home();
+    home.good(&["tag", "+work", "+flagged", "--", "two"]);
+    assert_eq!(home.good(&["tag", "--dump"]), "+work -- id:2@example.org\n");
+    fs::write(home.path().join("dump"), "+later +unread -- id:2@example.org\n+passed -- id:1@example.org\n")
+        .unwrap();
+    home.good(&["tag", "--restore", "dump"]);
+    assert_eq!(home.good(&["tag", "--dump"]), "+later -- id:2@example.org\n");
+    assert_eq!(names(&home), ["1:2,S", "2:2,F"], "a restore changes no file");
+    fs::write(home.path().join("batch"), "+passed -- subject:one\n-unread +x -- id:2@example.org\n").unwrap();
+    home.good(&["tag", "--batch", "batch"]);
+    assert_eq!(names(&home), ["1:2,PS", "2:2,FS"]);
+    assert_eq!(home.subjects("tag:x"), ["Two"]);
+}
+
+#[test]
+fn what_was_stored_or_forged_under_such_a_name_does_not_count() {
+    let home = home();
+    home.configure("");
+    home.good(&["tag", "+unread", "+draft", "--", "one"]);
+    assert_eq!(home.subjects("tag:unread"), ["One"], "without the option it is a tag");
+    assert_eq!(names(&home)[0], "1:2,S");
+    home.configure("[tags]\nsync_flags = true\n");
+    assert_eq!(home.good(&["tag", "--dump"]), "");
+    let mut forged = b"X-Keywords: draft\n".to_vec();
+    forged.extend(letter("3", "Three", "x"));
+    home.deliver("", "3:2,S", &forged);
+    home.good(&["index"]);
+    assert_eq!(home.subjects("tag:unread"), ["Two"]);
+    assert_eq!(home.pneu(&["count", "tag:draft"]).out, "0\n");
+    assert!(!home.good(&["find", "--format", "json", "three"]).contains("draft"));
+    home.configure("[tags]\nsync_flags = true\n[[rule]]\nquery = \"*\"\ntag = \"-unread\"\n");
+    let wrong = home.pneu(&["index"]);
+    assert!(wrong.code == Some(2) && wrong.err.contains("rules change no flags"), "{wrong:?}");
+}

@@ -1,0 +1,149 @@
+//! Which numbers have a message, and which of these arrived as new ones.
+//!
+//! Input: ranges of numbers. Output: numbers, in order. Must not know who asks.
+
+use crate::error::Result;
+use crate::rows;
+use crate::search::mailbox::Mailbox;
+use crate::set::NumberSet;
+use crate::tables::{NO_NODE, messages};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::{Bound, Range};
+use store::{PRIMARY, Value};
+
+/// How many new messages may answer each other in a row.
+const ANSWERS_DEPTH_MAX: usize = 1000;
+
+/// A new message, and its place in the threads.
+struct New {
+    number: u32,
+    node: u32,
+    parent: u32,
+}
+
+/// The messages with one Message-ID.
+#[derive(Clone, Copy, Default)]
+struct Holders {
+    /// Whether there is any.
+    is_there: bool,
+    /// How many of them are not marked.
+    unmarked_count: u32,
+    /// Whether a message that answers them is marked.
+    has_marked_child: bool,
+}
+
+impl Holders {
+    /// Returns whether a message that answers them belongs to what is marked.
+    fn are_marked(&self) -> bool {
+        if self.is_there { self.unmarked_count == 0 } else { self.has_marked_child }
+    }
+}
+
+impl Mailbox {
+    /// Returns a number above those of all messages, and of those that passes have set aside.
+    pub(crate) fn next_number(&self) -> u32 {
+        self.state().next_message
+    }
+
+    /// Returns the numbers in ranges that have a message, with a file or without, in order.
+    pub(crate) fn numbers_in(&self, ranges: &[Range<u32>]) -> Result<Vec<u32>> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let mut found = Vec::new();
+        for range in ranges {
+            let (from, to) = ([Value::U32(range.start)], [Value::U32(range.end)]);
+            for id in table.range(PRIMARY, Bound::Included(&from), Bound::Excluded(&to))? {
+                let id = id?;
+                found.push(rows::part_of(&table, id).u32_at(messages::NUMBER, id.row)?);
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Returns those of some messages that have a file, and are no copies of a message that has one and is
+    /// not among them.
+    pub(crate) fn arrived(&self, numbers: &[u32]) -> Result<Vec<u32>> {
+        let present = self.present()?;
+        let all: BTreeSet<u32> = numbers.iter().copied().collect();
+        let mut arrived = Vec::new();
+        for number in numbers.iter().filter(|number| present.contains(**number)) {
+            let is_old = |copy: &u32| !all.contains(copy) && present.contains(*copy);
+            if !self.copies_of(*number)?.iter().any(is_old) {
+                arrived.push(*number);
+            }
+        }
+        Ok(arrived)
+    }
+
+    /// Returns those of some new messages that answer one of `marked`, directly or through other new ones.
+    /// Only what a message says of itself counts, so a stranger who joins two conversations changes neither:
+    /// a message answers those with the Message-ID that it names as the last one, and all of them must be
+    /// marked. If none is there, it must have a sibling that is marked.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn answering(&self, new: &NumberSet, marked: &NumberSet) -> Result<NumberSet> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let place = |number: u32| -> Result<Option<New>> {
+            let Some(id) = table.get(PRIMARY, &[Value::U32(number)])? else { return Ok(None) };
+            let part = rows::part_of(&table, id);
+            let (node, parent) =
+                (part.u32_at(messages::NODE, id.row)?, part.u32_at(messages::PARENT, id.row)?);
+            Ok(Some(New { number, node, parent }))
+        };
+        let mut open = Vec::new();
+        for number in new.iter() {
+            open.extend(place(number)?.filter(|new| new.parent != NO_NODE));
+        }
+        let mut parents: HashMap<u32, Holders> =
+            open.iter().map(|new| (new.parent, Holders::default())).collect();
+        let live = self.live()?;
+        for part in table.parts() {
+            let all = 0..part.row_count();
+            let numbers = part.u32s(messages::NUMBER, all.clone())?;
+            let nodes = part.u32s(messages::NODE, all.clone())?;
+            let above = part.u32s(messages::PARENT, all)?;
+            for (_, ((number, node), parent)) in part.live_values(numbers.iter().zip(nodes).zip(above)) {
+                let is_marked = marked.contains(*number);
+                if let Some(holders) = parents.get_mut(node).filter(|_| live.contains(*number)) {
+                    holders.is_there = true;
+                    holders.unmarked_count += u32::from(!is_marked);
+                }
+                if is_marked && let Some(holders) = parents.get_mut(parent) {
+                    holders.has_marked_child = true;
+                }
+            }
+        }
+        let mut found = self.empty();
+        for _ in 0..ANSWERS_DEPTH_MAX {
+            let is_marked = |new: &New| parents.get(&new.parent).is_some_and(Holders::are_marked);
+            let (answers, others): (Vec<New>, Vec<New>) = open.into_iter().partition(is_marked);
+            open = others;
+            if answers.is_empty() {
+                break;
+            }
+            for New { number, node, parent } in answers {
+                found.insert(number);
+                if let Some(holders) = parents.get_mut(&node).filter(|_| !marked.contains(number)) {
+                    holders.unmarked_count = holders.unmarked_count.saturating_sub(1);
+                }
+                parents.entry(parent).or_default().has_marked_child = true;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the messages to which the user gave a tag, with their copies. Labels in messages do not count:
+    /// their authors are others.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn with_user_tag(&self, tag: &str) -> Result<NumberSet> {
+        let mut found = self.empty();
+        if let Some(tags) = self.user_tags()? {
+            self.with_tag(tags, tag, &mut found)?;
+            self.add_copies(&mut found)?;
+        }
+        Ok(found)
+    }
+}

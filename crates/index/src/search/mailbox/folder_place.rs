@@ -1,0 +1,16 @@
+//! A folder as others see it.
+//!
+//! Must not know rows.
+
+use std::path::PathBuf;
+
+/// A folder of the index: its names, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderPlace {
+    /// Its name as it is shown: `/lists/rust`, `/Entwürfe`; `/` for the folder that is a root.
+    pub name: String,
+    /// Its name on disk, with a leading slash: `/lists/rust`, `/Entw&APw-rfe`.
+    pub disk_name: String,
+    /// Its path.
+    pub path: PathBuf,
+}

@@ -1,0 +1,285 @@
+//! Which messages of the index are new to what tags new messages, so that it sees each of them once.
+//!
+//! Input: the index, and what the attachment `arrivals` of `user/` says. Output: the numbers of new messages,
+//! and one commit with their tags and with the note that they were seen. Must not know what decides on tags.
+//! docs/FORMAT.md describes the attachment.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::open;
+use crate::record::{count, put_count};
+use crate::rows::RecordReader;
+use crate::search::Mailbox;
+use crate::set::NumberSet;
+use crate::user::change::{Changes, Edited};
+use crate::user::{TagChange, TagEdit, Tags, check_tag, merge, snapshot, writer};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Range;
+use store::{Snapshot, Transaction, Writer};
+
+/// The attachment's name.
+const ARRIVALS: &str = "arrivals";
+/// Most ranges of numbers that are kept because another pass had set them aside. The lowest are dropped.
+const GAP_COUNT_MAX: usize = 8;
+
+/// Which messages were seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Seen {
+    /// Nothing is known: messages are new from the next pass on.
+    #[default]
+    Unknown,
+    /// The index is being made, and no pass has come to its end yet. Nothing that is found is new.
+    First,
+    /// All below a number, except some that were set aside.
+    Below {
+        /// The number.
+        next: u32,
+        /// Numbers below it that no message had.
+        gaps: Vec<Range<u32>>,
+    },
+}
+
+/// Prepares for a pass that is about to add messages. Returns whether there is something to do after it even
+/// if it adds nothing.
+///
+/// # Errors
+/// Damage; a data directory that cannot be written.
+pub fn expect_arrivals(environment: &Environment) -> Result<bool> {
+    let known = match snapshot(&environment.disk, &environment.user_directory())? {
+        Some(user) => decode(&user),
+        None => Seen::Unknown,
+    };
+    let next = match open::snapshot(environment) {
+        Ok(index) => Some(open::state(&index, &environment.index_directory())?.next_message),
+        Err(Error::NoIndex { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    let (wanted, is_due) = match (&known, next) {
+        (_, None) => (Seen::First, true),
+        (Seen::First, Some(_)) => (Seen::First, true),
+        (Seen::Below { next: seen, .. }, Some(next)) if *seen <= next => (known.clone(), *seen < next),
+        (_, Some(next)) => (Seen::Below { next, gaps: Vec::new() }, false),
+    };
+    if wanted != known {
+        replace_arrivals(environment, &wanted)?;
+    }
+    Ok(is_due)
+}
+
+/// Notes which messages were seen, and returns what was noted before.
+///
+/// # Errors
+/// Damage; a data directory that cannot be written.
+pub fn replace_arrivals(environment: &Environment, seen: &Seen) -> Result<Seen> {
+    let known = match snapshot(&environment.disk, &environment.user_directory())? {
+        Some(user) => decode(&user),
+        None => Seen::Unknown,
+    };
+    if known != *seen {
+        let mut writer = writer(environment)?;
+        let user = writer.snapshot()?;
+        let mut transaction = Changes::new(&user)?.transaction(environment, &user)?;
+        transaction.attach(ARRIVALS, encode(seen));
+        writer.commit(transaction)?;
+    }
+    Ok(known)
+}
+
+/// How much of the mail a pass has looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looked {
+    /// All roots.
+    Everywhere,
+    /// Some places.
+    Here,
+}
+
+/// The new messages, while `user/` is locked.
+pub struct Arrivals {
+    writer: Writer,
+    user: Snapshot,
+    seen: Seen,
+    new_messages: NumberSet,
+}
+
+impl Arrivals {
+    /// Finds the messages of a mailbox that are new: those that no [`Arrivals`] had, that have a file, and
+    /// that are no copies of others. Returns `None` if nothing has to be noted.
+    ///
+    /// # Errors
+    /// Damage; a data directory that cannot be written.
+    pub fn take(environment: &Environment, mailbox: &Mailbox, looked: Looked) -> Result<Option<Arrivals>> {
+        let writer = writer(environment)?;
+        let user = writer.snapshot()?;
+        let next = mailbox.next_number();
+        let mut new_messages = NumberSet::new(next);
+        let seen = match (decode(&user), looked) {
+            (Seen::Below { next: seen, gaps }, _) => {
+                let unseen = gaps.into_iter().chain((seen < next).then_some(seen..next));
+                let unseen: Vec<Range<u32>> = unseen.collect();
+                let there = mailbox.numbers_in(&unseen)?;
+                mailbox.arrived(&there)?.into_iter().for_each(|number| new_messages.insert(number));
+                Seen::Below { next: next.max(seen), gaps: without(&unseen, &there) }
+            }
+            (Seen::First, Looked::Here) => return Ok(None),
+            (Seen::Unknown | Seen::First, _) => Seen::Below { next, gaps: Vec::new() },
+        };
+        Ok((seen != decode(&user)).then_some(Arrivals { writer, user, seen, new_messages }))
+    }
+
+    /// Returns the numbers of the new messages.
+    pub fn new_messages(&self) -> &NumberSet {
+        &self.new_messages
+    }
+
+    /// Tags messages and their copies, and notes that the new messages were seen: both, or neither. Later
+    /// changes see what earlier ones did. Returns how many messages have other tags now, copies included.
+    ///
+    /// # Errors
+    /// An invalid tag; damage, a full disk: nothing was changed.
+    pub fn commit(
+        mut self,
+        environment: &Environment,
+        mailbox: &Mailbox,
+        changes: &[(NumberSet, TagChange)],
+    ) -> Result<u64> {
+        let (mut transaction, changed) = self.transaction(environment, mailbox, changes)?;
+        transaction.attach(ARRIVALS, encode(&self.seen));
+        self.writer.commit(transaction)?;
+        drop(self.writer);
+        merge(environment)?;
+        Ok(changed)
+    }
+
+    fn transaction(
+        &self,
+        environment: &Environment,
+        mailbox: &Mailbox,
+        changes: &[(NumberSet, TagChange)],
+    ) -> Result<(Transaction, u64)> {
+        let now = Tags::new(&self.user)?;
+        let mut reader = RecordReader::new();
+        let mut edited: BTreeMap<u32, Edited> = BTreeMap::new();
+        for (numbers, change) in changes {
+            for tag in change.add.iter().chain(&change.remove) {
+                check_tag(tag).map_err(|what| Error::Tag { tag: tag.clone(), what })?;
+            }
+            let edit = TagEdit::Change(change.clone());
+            for number in numbers.iter() {
+                for copy in mailbox.copies_of(number)? {
+                    let content = match edited.entry(copy) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(place) => match Edited::read((mailbox, &now), copy, &mut reader)? {
+                            Some(read) => place.insert(read),
+                            None => continue,
+                        },
+                    };
+                    edit.apply(&mut content.after);
+                }
+            }
+        }
+        let mut rows = Changes::new(&self.user)?;
+        let mut changed: u64 = 0;
+        for Edited { message, own, before, after } in edited.into_values() {
+            if after != before {
+                changed = changed.saturating_add(1);
+                rows.write(&message, own, (&before, &after))?;
+            }
+        }
+        Ok((rows.transaction(environment, &self.user)?, changed))
+    }
+}
+
+/// Returns the parts of ranges in which there is none of these numbers, which are in order: the last ones.
+fn without(ranges: &[Range<u32>], there: &[u32]) -> Vec<Range<u32>> {
+    let mut gaps = Vec::new();
+    for range in ranges {
+        let mut start = range.start;
+        for number in there.iter().filter(|number| range.contains(number)) {
+            if start < *number {
+                gaps.push(start..*number);
+            }
+            start = number.saturating_add(1);
+        }
+        if start < range.end {
+            gaps.push(start..range.end);
+        }
+    }
+    gaps.split_off(gaps.len().saturating_sub(GAP_COUNT_MAX))
+}
+
+fn encode(seen: &Seen) -> Vec<u8> {
+    let mut out = Vec::new();
+    match seen {
+        Seen::Unknown => out.push(0),
+        Seen::First => out.push(1),
+        Seen::Below { next, gaps } => {
+            out.push(2);
+            out.extend_from_slice(&next.to_le_bytes());
+            put_count(&mut out, gaps.len());
+            for number in gaps.iter().flat_map(|gap| [gap.start, gap.end]) {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+    }
+    out
+}
+
+/// Reads the attachment. One that is not understood says nothing: then messages are new from now on.
+fn decode(user: &Snapshot) -> Seen {
+    user.attachment(ARRIVALS).and_then(body).unwrap_or_default()
+}
+
+fn body(bytes: &[u8]) -> Option<Seen> {
+    let (kind, mut rest) = bytes.split_first()?;
+    let rest = &mut rest;
+    let seen = match kind {
+        1 => Seen::First,
+        2 => {
+            let next = number(rest)?;
+            let gaps = (0..count(rest)?).map(|_| Some(number(rest)?..number(rest)?));
+            Seen::Below { next, gaps: gaps.collect::<Option<_>>()? }
+        }
+        _ => return None,
+    };
+    rest.is_empty().then_some(seen)
+}
+
+fn number(input: &mut &[u8]) -> Option<u32> {
+    let (head, tail) = input.split_first_chunk::<4>()?;
+    *input = tail;
+    Some(u32::from_le_bytes(*head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_no_message_has_are_gaps() {
+        assert_eq!(without(&[3..6, 9..12], &[4, 9, 10]), [3..4, 5..6, 11..12]);
+        let one = |start, end| vec![Range { start, end }];
+        assert_eq!(without(&one(3, 6), &[3, 4, 5]), []);
+        assert_eq!(without(&one(0, 2), &[]), one(0, 2));
+        let many: Vec<u32> = (0..40).step_by(2).collect();
+        let gaps = without(&one(0, 40), &many);
+        assert_eq!((gaps.len(), gaps.last()), (GAP_COUNT_MAX, Some(&(39..40))), "the last ones are kept");
+    }
+
+    #[test]
+    fn what_is_noted_is_read_back() {
+        let below = |next, gaps: &[Range<u32>]| Seen::Below { next, gaps: gaps.to_vec() };
+        for seen in [Seen::First, below(0, &[]), below(7, &[1..2, 4..6])] {
+            assert_eq!(body(&encode(&seen)), Some(seen));
+        }
+        let mut bytes = encode(&below(7, &[1..2, 4..6]));
+        bytes.push(0);
+        assert_eq!(body(&bytes), None);
+        for length in 0..bytes.len() - 1 {
+            assert_eq!(body(&bytes[..length]), None);
+        }
+        assert_eq!(body(&encode(&Seen::Unknown)), None);
+    }
+}

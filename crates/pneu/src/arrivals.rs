@@ -1,0 +1,168 @@
+//! Tags new messages: by the rules of the configuration, and those of muted threads.
+//!
+//! Input: a pass that adds messages. Output: its summary, with what is wrong with a rule. Each message is
+//! seen once, whoever adds it and whatever stops in between. Costs a look at the tags if there is nothing to
+//! do.
+
+use crate::error::{Error, Result};
+use crate::host::Host;
+use crate::setup::rules::Rule;
+use crate::view::View;
+use index::{Arrivals, Looked, MUTED, NumberSet, Problem, Seen, Summary, TagChange, TagSummary};
+use query::Query;
+
+/// Begins the name of a rule in place of a path, which would begin with a slash.
+const RULE: &str = "rule ";
+
+/// Messages, and what happens to their tags.
+type Changes = Vec<(NumberSet, TagChange)>;
+
+impl Host {
+    /// Runs a pass that adds messages, and tags those that are new. What goes wrong with that is a problem of
+    /// the pass: its messages are there.
+    ///
+    /// # Errors
+    /// As the pass.
+    pub(crate) fn tagging_arrivals(
+        &self,
+        looked: Looked,
+        pass: impl FnOnce() -> Result<Summary>,
+    ) -> Result<Summary> {
+        let begun = self.expect_arrivals();
+        let mut summary = pass()?;
+        let added = summary.new_messages > 0;
+        let done = match begun {
+            Err(error) => Err(error),
+            Ok(None) if added => self.note_arrivals(&Seen::Unknown).map(|_| Vec::new()),
+            Ok(Some(is_due)) if is_due || added => self.tag_arrivals(looked),
+            Ok(_) => Ok(Vec::new()),
+        };
+        match done {
+            Ok(problems) => summary.problems.extend(problems),
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) => summary.problems.push(Problem {
+                path: self.settings().environment.user_directory(),
+                what: format!("new messages are not tagged yet: {error}"),
+                remedy: None,
+            }),
+        }
+        Ok(summary)
+    }
+
+    /// Returns whether a problem of a pass is about the tags of new messages.
+    pub(crate) fn is_about_arrivals(&self, problem: &Problem) -> bool {
+        problem.path == self.settings().environment.user_directory()
+            || problem.path.to_str().is_some_and(|path| path.starts_with(RULE))
+    }
+
+    /// Makes an index anew. What it has is not new then.
+    ///
+    /// # Errors
+    /// As the rebuild.
+    pub(crate) fn rebuilding<T>(&self, rebuild: impl FnOnce() -> Result<T>) -> Result<T> {
+        let is_active = self.tags_arrivals().unwrap_or(false);
+        let wanted = if is_active { Seen::First } else { Seen::Unknown };
+        let before = self.note_arrivals(&wanted).unwrap_or_default();
+        let rebuilt = rebuild();
+        // If this fails, the next pass over everything does it.
+        let _ = match &rebuilt {
+            Ok(_) if is_active => self.tag_arrivals(Looked::Everywhere).map(|_| ()),
+            Ok(_) => Ok(()),
+            Err(_) => self.note_arrivals(&before).map(|_| ()),
+        };
+        rebuilt
+    }
+
+    /// Mutes the threads of the messages that a query matches now: all their messages get the tag `muted`,
+    /// and so do those that come later and answer one of them.
+    ///
+    /// # Errors
+    /// As [`Host::tag`].
+    pub fn mute(&self, query: &Query) -> Result<TagSummary> {
+        let change = TagChange { add: [MUTED.to_owned()].into(), ..TagChange::default() };
+        self.tag_threads(query, &change)
+    }
+
+    /// Ends what [`Host::mute`] began, for the threads of the messages that a query matches now.
+    ///
+    /// # Errors
+    /// As [`Host::tag`].
+    pub fn unmute(&self, query: &Query) -> Result<TagSummary> {
+        let change = TagChange { remove: [MUTED.to_owned()].into(), ..TagChange::default() };
+        self.tag_threads(query, &change)
+    }
+
+    fn tag_threads(&self, query: &Query, change: &TagChange) -> Result<TagSummary> {
+        self.write_user(|environment| {
+            let view = self.newest_view()?;
+            let found = view.mailbox().with_related(&view.matching(query)?)?;
+            index::change_tags(environment, view.mailbox(), &found, change).map_err(Error::from)
+        })
+    }
+
+    /// Returns whether new messages are tagged.
+    fn tags_arrivals(&self) -> Result<bool> {
+        let settings = self.settings();
+        Ok(!settings.configuration.rules.is_empty() || index::is_tag(&settings.environment, MUTED)?)
+    }
+
+    /// Prepares for new messages, if any are tagged: then returns whether some may be left from before.
+    fn expect_arrivals(&self) -> Result<Option<bool>> {
+        if !self.tags_arrivals()? {
+            return Ok(None);
+        }
+        self.write_user(index::expect_arrivals).map(Some)
+    }
+
+    fn note_arrivals(&self, seen: &Seen) -> Result<Seen> {
+        self.write_user(|environment| index::replace_arrivals(environment, seen))
+    }
+
+    fn tag_arrivals(&self, looked: Looked) -> Result<Vec<Problem>> {
+        self.write_user(|environment| {
+            let view = self.newest_view()?;
+            let Some(arrivals) = Arrivals::take(environment, view.mailbox(), looked)? else {
+                return Ok(Vec::new());
+            };
+            let (changes, problems) = self.changes(&view, arrivals.new_messages())?;
+            arrivals.commit(environment, view.mailbox(), &changes)?;
+            Ok::<_, Error>(problems)
+        })
+    }
+
+    /// Returns what the rules, and then muted threads, do to new messages. All queries see the state before.
+    fn changes(&self, view: &View, new: &NumberSet) -> Result<(Changes, Vec<Problem>)> {
+        let (mut changes, mut problems) = (Vec::new(), Vec::new());
+        if new.is_empty() {
+            return Ok((changes, problems));
+        }
+        for (number, Rule { query, change }) in (1..).zip(&self.settings().configuration.rules) {
+            match view.query(query).and_then(|query| view.matching(&query)) {
+                Ok(mut found) => {
+                    found.and(new);
+                    changes.push((found, change.clone()));
+                }
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(error) => problems.push(Problem {
+                    path: format!("{RULE}{number}").into(),
+                    what: sentence(error),
+                    remedy: None,
+                }),
+            }
+        }
+        let muted = view.mailbox().with_user_tag(MUTED)?;
+        if !muted.is_empty() {
+            let found = view.mailbox().answering(new, &muted)?;
+            changes.push((found, TagChange { add: [MUTED.to_owned()].into(), ..TagChange::default() }));
+        }
+        Ok((changes, problems))
+    }
+}
+
+/// Returns what is wrong with a query, without the lines that show the place.
+fn sentence(error: Error) -> String {
+    match error {
+        Error::Parse(error) => error.problem.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,153 @@
+//! Changes tags of messages. Tags that stand for flags are changed in the names of files, by an action that
+//! can be undone like any other; all others in what the user saved.
+//!
+//! Input: messages and changes. Output: what was done. Nothing can get out of step: a flag is stored once.
+
+use crate::action::{Acted, LeftAlone};
+use crate::error::{Error, Result};
+use crate::host::Host;
+use crate::view::View;
+use index::{FlagTags, Hit, NumberSet, TagChange, TagEdit, TagSummary};
+use mail::Flags;
+use query::Query;
+use std::collections::BTreeSet;
+
+/// What a change of tags did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tagged {
+    /// Messages that were selected; copies count once.
+    pub messages: u64,
+    /// Messages whose tags changed; copies count once. If tags and flags changed, at least so many.
+    pub changed: u64,
+    /// Files whose flags could not be changed.
+    pub left: Vec<LeftAlone>,
+}
+
+/// A change of flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FlagChange {
+    add: Flags,
+    remove: Flags,
+}
+
+impl Host {
+    /// Changes the tags of all messages that a query matches now, and of their copies. Tags that stand for
+    /// flags are changed by an action on the files: see [`Host::act`].
+    ///
+    /// # Errors
+    /// A text that cannot be a tag; the query cannot be answered; damage, a full disk: then no tag was
+    /// changed. As [`Host::act`]: then only flags were not.
+    pub fn tag(&self, query: &Query, change: &TagChange) -> Result<Tagged> {
+        if self.split(change).1.is_some() {
+            let view = self.newest_view()?;
+            return self.tag_found((&view, &view.matching(query)?), change);
+        }
+        let summary = self.write_user(|environment| {
+            let view = self.newest_view()?;
+            let found = view.matching(query)?;
+            index::change_tags(environment, view.mailbox(), &found, change).map_err(Error::from)
+        })?;
+        Ok(summary.into())
+    }
+
+    /// Changes the tags of messages that a view found, and of their copies.
+    ///
+    /// # Errors
+    /// As [`Host::tag`].
+    pub fn tag_found(&self, (view, found): (&View, &NumberSet), change: &TagChange) -> Result<Tagged> {
+        let (tags, flags) = self.split(change);
+        let summary = self.write_user(|environment| {
+            index::change_tags(environment, view.mailbox(), found, &tags).map_err(Error::from)
+        })?;
+        let mut tagged = Tagged::from(summary);
+        if let Some(FlagChange { add, remove }) = flags {
+            tagged.add(self.flag_found(found, (add, remove))?);
+        }
+        Ok(tagged)
+    }
+
+    /// Edits the tags of many messages that a view found, each in its own way, and of their copies. Exact
+    /// tags say nothing of flags.
+    ///
+    /// # Errors
+    /// As [`Host::tag`].
+    pub fn edit_tags(&self, view: &View, edits: &[(Vec<Hit>, TagEdit)]) -> Result<Tagged> {
+        let kind = self.settings().configuration.flag_tags;
+        if kind == FlagTags::Stored {
+            let edit = |environment: &_| index::edit_tags(environment, view.mailbox(), edits);
+            return self.write_user(edit).map(Tagged::from);
+        }
+        let mut flags: Vec<(FlagChange, BTreeSet<u32>)> = Vec::new();
+        let mut tags = Vec::with_capacity(edits.len());
+        for (hits, edit) in edits {
+            let edit = match edit {
+                TagEdit::Exactly(tags) => TagEdit::Exactly(without_flags(tags, kind)),
+                TagEdit::Change(change) => {
+                    let (change, flag_change) = self.split(change);
+                    if let Some(wanted) = flag_change {
+                        let numbers = numbers(view, hits)?;
+                        match flags.last_mut() {
+                            Some((last, all)) if *last == wanted => all.extend(numbers),
+                            _ => flags.push((wanted, numbers)),
+                        }
+                    }
+                    TagEdit::Change(change)
+                }
+            };
+            tags.push((hits.clone(), edit));
+        }
+        let mut tagged = Tagged::from(
+            self.write_user(|environment| index::edit_tags(environment, view.mailbox(), &tags))?,
+        );
+        for (FlagChange { add, remove }, numbers) in flags {
+            let mut found = NumberSet::new(numbers.last().map_or(0, |last| last.saturating_add(1)));
+            numbers.iter().for_each(|number| found.insert(*number));
+            tagged.add(self.flag_found(&found, (add, remove))?);
+        }
+        Ok(tagged)
+    }
+
+    /// Returns a change without the tags that stand for flags, and what it does to flags, if it does.
+    fn split(&self, change: &TagChange) -> (TagChange, Option<FlagChange>) {
+        let kind = self.settings().configuration.flag_tags;
+        let (mut add, mut remove) = (Flags::NONE, Flags::NONE);
+        for (tags, is_added) in [(&change.remove, false), (&change.add, true)] {
+            for tag in tags.iter().filter_map(|tag| kind.find(tag)) {
+                let (to, other) =
+                    if tag.is_set == is_added { (&mut add, &mut remove) } else { (&mut remove, &mut add) };
+                *to |= tag.flag;
+                *other = *other - tag.flag;
+            }
+        }
+        let rest = |tags| without_flags(tags, kind);
+        let rest = TagChange { add: rest(&change.add), remove: rest(&change.remove) };
+        (rest, (!(add | remove).is_empty()).then_some(FlagChange { add, remove }))
+    }
+}
+
+/// Returns tags without those that stand for flags.
+pub(crate) fn without_flags(tags: &BTreeSet<String>, kind: FlagTags) -> BTreeSet<String> {
+    tags.iter().filter(|tag| kind.find(tag).is_none()).cloned().collect()
+}
+
+/// Returns the numbers of messages and of their copies.
+fn numbers(view: &View, hits: &[Hit]) -> Result<BTreeSet<u32>> {
+    let mut numbers = BTreeSet::new();
+    for hit in hits {
+        numbers.extend(view.mailbox().copies_of_hit(hit)?.iter().map(|copy| copy.number));
+    }
+    Ok(numbers)
+}
+
+impl Tagged {
+    fn add(&mut self, acted: Acted) {
+        self.changed = self.changed.max(acted.message_count);
+        self.left.extend(acted.left);
+    }
+}
+
+impl From<TagSummary> for Tagged {
+    fn from(TagSummary { messages, changed }: TagSummary) -> Tagged {
+        Tagged { messages, changed, left: Vec::new() }
+    }
+}
