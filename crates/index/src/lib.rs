@@ -5,6 +5,7 @@
 //! know terminals or HTTP. docs/FORMAT.md describes the formats.
 
 mod archive;
+mod attached;
 mod check;
 mod environment;
 mod error;
@@ -25,12 +26,13 @@ mod threaded;
 mod user;
 
 pub use archive::{Archive, ArchivedFile, NoArchive, ReadableArchive};
+pub use attached::{AttachmentReader, AttachmentTexts};
 pub use check::{Damage, Depth, Repair, damage_of_user, diagnose, strangers};
 pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
 pub use error::{Error, Result, TableError, moment};
 pub use names::{folder_directories, folder_names, tag_names};
 pub use open::roots;
-pub use pass::{Adopted, Cleanup, Loss, Mode, Places, Problem, Summary, UpdateOptions};
+pub use pass::{Adopted, AttachmentsRead, Cleanup, Loss, Mode, Places, Problem, Summary, UpdateOptions};
 pub use rebuild::{is_older, remembered_roots};
 pub use record::{Contact, Rest};
 pub use remedy::Remedy;
@@ -46,7 +48,7 @@ pub use set::NumberSet;
 pub use state::Root;
 pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
-pub use threaded::{adopt, check, rebuild, rebuild_with, sweep, update, update_places};
+pub use threaded::{adopt, check, read_attachments, rebuild, rebuild_with, sweep, update, update_places};
 pub use user::{
     QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagEdit, TagImport, TagSummary, change_queries,
     change_tags, check_query_name, check_tag, edit_tags, export_queries, export_tags, has_no_tags,

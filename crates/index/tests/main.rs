@@ -6,6 +6,7 @@
 
 mod absent;
 mod adopt;
+mod attachments;
 mod codecs;
 mod copies;
 mod crash;
