@@ -16,6 +16,7 @@ mod archive_find;
 mod archive_lost;
 mod archive_only;
 mod archive_unnamed;
+mod attachments;
 mod attacks;
 mod both_ways;
 mod boundaries;

@@ -6,6 +6,7 @@
 //! files of its own, and a tag need not wait for a pass.
 
 use crate::archive::{ImportSource, Imported};
+use crate::attachments::Filters;
 use crate::error::Result;
 use crate::queue::Queue;
 use crate::saved_queries::{self, QueryRemoval, SavedQueries};
@@ -13,8 +14,8 @@ use crate::settings::Settings;
 use crate::view::View;
 use backup::MessageArchive;
 use index::{
-    Absent, Environment, Hit, Mailbox, NoArchive, NumberSet, Places, Root, Summary, Swept, TagChange,
-    TagEdit, TagSummary, UpdateOptions,
+    Absent, AttachmentReader, AttachmentsRead, Environment, Hit, Mailbox, NoArchive, NumberSet, Places, Root,
+    Summary, Swept, TagChange, TagEdit, TagSummary, UpdateOptions,
 };
 use query::Query;
 use restic::Repository;
@@ -33,6 +34,8 @@ use work::{Progress, Relay, Stage, Workers, on_threads};
 #[derive(Debug)]
 pub struct Host {
     settings: Arc<Settings>,
+    /// What reads the text of attachments, if the configuration names any command for that.
+    filters: Option<Arc<Filters>>,
     /// The newest state that was opened; `None` until it is needed.
     current: RwLock<Option<State>>,
     /// Held while a newer state is opened, so that it is opened once.
@@ -80,6 +83,7 @@ impl Host {
             writer_count: AtomicU64::default(),
             view_threads: Arc::new(Workers::new(thread_count)),
             opening_threads: Workers::new(thread_count),
+            filters: Filters::new(&settings.configuration.attachments).map(Arc::new),
             settings: Arc::new(settings),
         }
     }
@@ -263,6 +267,7 @@ impl Host {
         self.write_index(progress, |environment, progress| {
             index::update(environment, roots, &options, progress)
         })
+        .map(|summary| self.with_problems(summary))
     }
 
     /// Brings some places of the index in step with the disk, leaves everything else as it is, and takes over
@@ -283,6 +288,20 @@ impl Host {
         self.write_index(progress, |environment, progress| {
             index::update_places(environment, places, &options, progress)
         })
+        .map(|summary| self.with_problems(summary))
+    }
+
+    /// Adds the text of attachments to messages that the commands of the configuration have not read yet.
+    ///
+    /// # Errors
+    /// There is no index; as [`Host::update`].
+    pub fn read_attachments(&self, progress: &dyn Progress) -> Result<AttachmentsRead> {
+        let options = self.configured(&UpdateOptions::default());
+        let mut read = self.write_index(progress, |environment, progress| {
+            index::read_attachments(environment, &options, progress)
+        })?;
+        read.problems.extend(self.filters.iter().flat_map(|filters| filters.take_problems()));
+        Ok(read)
     }
 
     /// Adds the messages of a repository that the index does not know. They have no file: see
@@ -324,7 +343,7 @@ impl Host {
         }
         let summary = self.update(roots, options, progress)?;
         let imported = source.map(|source| self.import(source, options, progress)).transpose()?;
-        Ok((summary, imported.unwrap_or_default()))
+        Ok((self.with_problems(summary), imported.unwrap_or_default()))
     }
 
     /// Rebuilds the index from the mail, and from messages that only a repository has. The new index replaces
@@ -344,17 +363,27 @@ impl Host {
             let rebuilt = self.write(&self.index_writers, progress, |environment| {
                 index::rebuild(environment, roots, &options, progress)
             });
-            return Ok((rebuilt?, Imported::default()));
+            return Ok((self.with_problems(rebuilt?), Imported::default()));
         };
-        source.import(&self.settings, progress, |messages| {
+        let rebuilt = source.import(&self.settings, progress, |messages| {
             self.write(&self.index_writers, progress, |environment| {
                 index::rebuild_with(environment, roots, messages, &options, progress)
             })
-        })
+        });
+        rebuilt.map(|(summary, imported)| (self.with_problems(summary), imported))
     }
 
     fn configured(&self, options: &UpdateOptions) -> UpdateOptions {
-        UpdateOptions { headers: self.settings.configuration.headers.clone(), ..options.clone() }
+        let attachments = self.filters.clone().map(|filters| filters as Arc<dyn AttachmentReader>);
+        let headers = self.settings.configuration.headers.clone();
+        UpdateOptions { headers, attachments, ..options.clone() }
+    }
+
+    /// Adds what of attachments could not be read meanwhile.
+    fn with_problems(&self, summary: Summary) -> Summary {
+        let mut summary = summary;
+        summary.attachment_problems.extend(self.filters.iter().flat_map(|filters| filters.take_problems()));
+        summary
     }
 
     /// Changes the tags of all messages that a query matches now, and of their copies.

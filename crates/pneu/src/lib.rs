@@ -51,6 +51,7 @@
 
 mod action;
 pub mod archive;
+mod attachments;
 mod check;
 mod doctor;
 mod error;
@@ -85,11 +86,12 @@ pub use handle::{Named, is_exact};
 pub use host::{Host, IndexState};
 pub use imports::TagsRead;
 pub use index::{
-    Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Contact, Counts, Dimension, Direction,
-    Duplicates, Environment, Error as IndexError, Figures, Group, HeaderCodec, Hint, Hit, Hits, Line, Loss,
-    Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople, PeopleQuestion, Person, Places,
-    Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats, Summary, Swept,
-    TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, Unknown, UpdateOptions,
+    Absent, Adopted, Analysis, AnalysisStep, AttachmentsRead, Circle, Cleanup, Contact, Counts, Dimension,
+    Direction, Duplicates, Environment, Error as IndexError, Figures, Group, HeaderCodec, Hint, Hit, Hits,
+    Line, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople, PeopleQuestion,
+    Person, Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats,
+    Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, Unknown,
+    UpdateOptions,
 };
 pub use mail::{
     ContentFlags, Dialect, Error as MailError, FileContent, Flags, Message as ParsedMessage, MessageParts,

@@ -23,11 +23,13 @@ const LISTED_COUNT_MAX: usize = 20;
 /// It is not a configuration.
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, ConfigurationError> {
     // Every key is named here, so that a new one cannot be forgotten. Settings for queries name nothing.
-    let Configuration { roots, trash, headers, archive, addresses, stemming: _, pager, hooks } =
+    let Configuration { roots, trash, headers, archive, addresses, stemming: _, pager, hooks, attachments } =
         config::parse(text, home)?;
     let mut lines = Vec::new();
-    let commands = [pager, hooks.before, hooks.after];
-    lines.extend(commands.into_iter().flatten().map(|command| format!("command {command}")));
+    let commands = [pager, hooks.before, hooks.after].into_iter().flatten();
+    lines.extend(
+        commands.chain(attachments.filters.into_values()).map(|command| format!("command {command}")),
+    );
     if let Some(ArchiveConfiguration { repository, password_file, password_command }) = archive {
         lines.extend(password_command.map(|command| format!("command {command}")));
         lines.push(format!("repository {repository}"));
@@ -123,6 +125,7 @@ mod tests {
     fn all_that_a_configuration_names_is_listed_and_nothing_reaches_the_terminal() {
         let text = "headers = [\"X-A\"]\npager = \"sh -c ls\"\n\
                     index.before = \"fetch\"\nindex.after = \"tell\"\n\
+                    attachments.filters.\"a/b\" = \"read\"\n\
                     [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n[archive]\n\
                     repository = \"s3:host/bucket\"\npassword_file = \"/secret\"\npassword_command = \"sh -c \
                     'id'\"\n";
@@ -130,6 +133,7 @@ mod tests {
             "command sh -c ls",
             "command fetch",
             "command tell",
+            "command read",
             "command sh -c 'id'",
             "repository s3:host/bucket",
             "password file /secret",

@@ -5,6 +5,7 @@
 //! Input: a path, the text of the file. Output: roots, names and addresses. Does not depend on what is done
 //! with them.
 
+use crate::setup::attachments::{self, AttachmentConfiguration, AttachmentFault};
 use crate::setup::roots::{self, RootsError};
 use disk::Source;
 use index::Root;
@@ -43,6 +44,8 @@ pub struct Configuration {
     pub pager: Option<String>,
     /// The commands around an update of the index, for programs that run them.
     pub hooks: Hooks,
+    /// The commands that read the text of attachments.
+    pub attachments: AttachmentConfiguration,
 }
 
 /// Commands that are run before and after the index is updated, as the table `[index]` says.
@@ -125,6 +128,9 @@ pub enum ConfigurationError {
         /// The path.
         path: PathBuf,
     },
+    /// The table `[attachments]` cannot be used.
+    #[error("attachments.{0}")]
+    Attachments(#[from] AttachmentFault),
     /// The roots cannot be used together.
     #[error(transparent)]
     Roots(#[from] RootsError),
@@ -168,6 +174,8 @@ struct Document {
     search: SearchTable,
     #[serde(default)]
     index: Hooks,
+    #[serde(default)]
+    attachments: AttachmentConfiguration,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -229,8 +237,9 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         ..archive
     });
     let stemming = stemming(&document.search)?;
-    let Document { headers, pager, user: UserTable { addresses }, index: hooks, .. } = document;
-    Ok(Configuration { roots, trash, headers, addresses, archive, stemming, pager, hooks })
+    attachments::check(&document.attachments)?;
+    let Document { headers, pager, user: UserTable { addresses }, index: hooks, attachments, .. } = document;
+    Ok(Configuration { roots, trash, headers, addresses, archive, stemming, pager, hooks, attachments })
 }
 
 fn check_addresses(addresses: &[String]) -> Result<()> {
@@ -384,6 +393,20 @@ mod tests {
             "search.stem: there are no stems of \"klingon\""
         );
         assert!(stemming("[search]\nstems = []\n").unwrap_err().contains("stems"));
+    }
+
+    #[test]
+    fn attachments_have_filters_and_limits() {
+        let read = parsed(
+            "[attachments]\ntime_seconds = 5\n[attachments.filters]\n\
+             \"application/pdf\" = \"pdftotext - -\"\n",
+        );
+        let filters = [("application/pdf".to_owned(), "pdftotext - -".to_owned())].into();
+        let expected =
+            AttachmentConfiguration { filters, time_seconds: 5, ..AttachmentConfiguration::default() };
+        assert_eq!(read.unwrap().attachments, expected);
+        let said = parsed("[attachments.filters]\npdf = \"x\"\n").unwrap_err();
+        assert_eq!(said, "attachments.filters: \"pdf\" is not a type such as application/pdf or image/*");
     }
 
     #[test]

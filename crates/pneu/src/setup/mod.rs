@@ -3,6 +3,7 @@
 //! A front end reads files and environment; this module interprets them.
 
 pub mod addresses;
+pub mod attachments;
 pub mod configuration;
 pub mod discover;
 pub mod find_mail;
