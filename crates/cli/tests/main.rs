@@ -48,6 +48,7 @@ mod links;
 mod pass;
 mod passwords;
 mod personal;
+mod protected;
 mod queries;
 mod real;
 mod rights;

@@ -53,6 +53,7 @@ mod action;
 pub mod archive;
 mod attachments;
 mod check;
+mod crypt;
 mod doctor;
 mod error;
 mod handle;
@@ -80,6 +81,7 @@ pub use backup::{
     UnindexedMessages,
 };
 pub use check::UserRepair;
+pub use crypt::{CryptError, Decryption, OpenedContent, Secrets, Signature, Standing, open_contents};
 pub use doctor::Finding;
 pub use error::{Error, Result};
 pub use handle::{Named, is_exact};
@@ -95,7 +97,7 @@ pub use index::{
 };
 pub use mail::{
     ContentFlags, Dialect, Error as MailError, FileContent, Flags, Message as ParsedMessage, MessageParts,
-    PartInfo, PartRead, PreferredAlternative,
+    PartInfo, PartRead, PreferredAlternative, Protection, protected_fields,
 };
 pub use mail_import::{ImportCounts, ImportedFolder, MailImportOptions, MailImported, MailInput};
 pub use message_file::{FileError, MessageContent, Wanted, current_path, handle_of};
