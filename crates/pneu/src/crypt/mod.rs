@@ -14,6 +14,8 @@ use std::io;
 
 /// How deep signed and encrypted contents may be in each other.
 const DEPTH_MAX: usize = 4;
+/// Most contents that are opened of one message, over all depths. Each costs one or two runs of a program.
+const OPENED_COUNT_MAX: usize = 64;
 
 /// Whether encrypted contents are decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub struct OpenedContent {
     pub is_whole: bool,
     /// Its content is text. Otherwise it is a MIME entity.
     pub is_text: bool,
+    /// Its content was inside of what encrypts or signs it, so that only the program says what it is.
+    pub is_taken_out: bool,
     /// What is signed, or was decrypted.
     pub content: Option<Vec<u8>>,
     /// It is longer than can be shown.
@@ -60,39 +64,42 @@ pub struct CryptError {
 /// # Errors
 /// gpg or gpgsm is needed and cannot be run.
 pub fn open_contents(message: &[u8], secrets: Secrets) -> Result<(Vec<OpenedContent>, bool), CryptError> {
-    open_all(message, secrets, DEPTH_MAX)
+    let mut opening = Opening { secrets, left: OPENED_COUNT_MAX, is_cut: false };
+    let opened = opening.open_all(message, DEPTH_MAX)?;
+    Ok((opened, opening.is_cut))
 }
 
-fn open_all(
-    bytes: &[u8],
+struct Opening {
     secrets: Secrets,
-    depth_left: usize,
-) -> Result<(Vec<OpenedContent>, bool), CryptError> {
-    let (found, mut is_cut) = protected_contents(bytes);
-    let Some(depth_left) = depth_left.checked_sub(1) else { return Ok((Vec::new(), !found.is_empty())) };
-    let mut opened = Vec::with_capacity(found.len());
-    for protected in found {
-        let mut one = open_one(protected, secrets)?;
-        // What is in a detached signature was found with it.
-        if one.is_taken_out
-            && let Some(content) = one.content.content.as_deref().filter(|_| !one.content.is_text)
-        {
-            let (inner, is_inner_cut) = open_all(content, secrets, depth_left)?;
-            one.content.inner = inner;
-            is_cut |= is_inner_cut;
+    /// How many more contents may be opened.
+    left: usize,
+    /// There may be more that is protected.
+    is_cut: bool,
+}
+
+impl Opening {
+    fn open_all(&mut self, bytes: &[u8], depth_left: usize) -> Result<Vec<OpenedContent>, CryptError> {
+        let (found, is_cut) = protected_contents(bytes);
+        self.is_cut |= is_cut;
+        let mut opened = Vec::with_capacity(found.len());
+        for protected in found {
+            let (Some(depth_left), Some(left)) = (depth_left.checked_sub(1), self.left.checked_sub(1)) else {
+                self.is_cut = true;
+                break;
+            };
+            self.left = left;
+            let mut one = open_one(protected, self.secrets)?;
+            // What is in a detached signature was found with it.
+            if let Some(content) = one.content.as_deref().filter(|_| one.is_taken_out && !one.is_text) {
+                one.inner = self.open_all(content, depth_left)?;
+            }
+            opened.push(one);
         }
-        opened.push(one.content);
+        Ok(opened)
     }
-    Ok((opened, is_cut))
 }
 
-struct One {
-    content: OpenedContent,
-    /// Its content is no longer in the bytes that were searched.
-    is_taken_out: bool,
-}
-
-fn open_one(protected: Protected, secrets: Secrets) -> Result<One, CryptError> {
+fn open_one(protected: Protected, secrets: Secrets) -> Result<OpenedContent, CryptError> {
     let Protected { protection, content, is_whole, is_text } = protected;
     let program = match protection {
         Protection::OpenPgp => Program::Gpg,
@@ -104,26 +111,27 @@ fn open_one(protected: Protected, secrets: Secrets) -> Result<One, CryptError> {
         signatures: Vec::new(),
         is_whole,
         is_text,
+        is_taken_out: !matches!(content, ProtectedContent::Signed { .. }),
         content: None,
         is_cut: false,
         inner: Vec::new(),
     };
     let failed = |source| CryptError { program: program.name(), source };
-    let (status, is_taken_out) = match content {
+    let status = match content {
         ProtectedContent::Signed { signed, signature } => {
             let output = run(program, Task::Verify(&signature), &signed).map_err(failed)?;
             opened.content = Some(signed);
-            (output.status, false)
+            output.status
         }
         ProtectedContent::Wrapped(bytes) => {
             let output = run(program, Task::Open, &bytes).map_err(failed)?;
             opened.is_cut = output.is_cut;
             opened.content = Some(output.bytes);
-            (output.status, true)
+            output.status
         }
         ProtectedContent::Encrypted(_) if secrets == Secrets::Kept => {
             opened.encryption = Some(None);
-            return Ok(One { content: opened, is_taken_out: false });
+            return Ok(opened);
         }
         ProtectedContent::Encrypted(bytes) => {
             let output = run(program, Task::Decrypt, &bytes).map_err(failed)?;
@@ -134,7 +142,7 @@ fn open_one(protected: Protected, secrets: Secrets) -> Result<One, CryptError> {
             if decryption == Decryption::Done {
                 opened.content = Some(output.bytes);
             }
-            (output.status, true)
+            output.status
         }
     };
     if matches!(opened.encryption, None | Some(Some(Decryption::Done))) {
@@ -147,7 +155,7 @@ fn open_one(protected: Protected, secrets: Secrets) -> Result<One, CryptError> {
             add_addresses(program, signature).map_err(failed)?;
         }
     }
-    Ok(One { content: opened, is_taken_out })
+    Ok(opened)
 }
 
 fn unreadable() -> Signature {
@@ -188,5 +196,24 @@ impl Signature {
     #[must_use]
     pub fn names(&self, address: &str) -> bool {
         self.addresses.iter().any(|(own, _)| own.eq_ignore_ascii_case(address))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_message_costs_a_limited_number_of_runs() {
+        let part = "--b\nContent-Type: multipart/encrypted; boundary=c\n\n--c\n\n1\n--c\n\ndata\n--c--\n";
+        let message = format!("Content-Type: multipart/mixed; boundary=b\n\n{part}{part}--b--\n");
+        let open = |left, depth_left| {
+            let mut opening = Opening { secrets: Secrets::Kept, left, is_cut: false };
+            let opened = opening.open_all(message.as_bytes(), depth_left).unwrap();
+            (opened.len(), opening.is_cut)
+        };
+        assert_eq!(open(2, 1), (2, false));
+        assert_eq!(open(1, 1), (1, true));
+        assert_eq!(open(2, 0), (0, true));
     }
 }

@@ -138,12 +138,19 @@ fn standing(signature: &Signature, senders: &[&str]) -> String {
     format!("{verdict}{made}{sender}")
 }
 
-/// Shows what was decrypted, or what of a message that is not signed as a whole is signed.
+/// Shows what was decrypted, what of a message that is not signed as a whole is signed, and what was taken
+/// out of a signature: only the program that checked the signature says what that is.
 fn section(writer: &mut Writer, content: &OpenedContent, how: How) -> Result<()> {
     let is_decrypted = content.encryption.is_some();
-    if let Some(bytes) = content.content.as_deref().filter(|_| is_decrypted || !content.is_whole) {
+    if let Some(bytes) = content.content.as_deref().filter(|_| content.is_taken_out || !content.is_whole) {
         writer.separator()?;
-        let title = if is_decrypted { "Decrypted:" } else { "Signed, without the rest of the message:" };
+        let is_good = content.signatures.iter().all(|signature| signature.standing == Standing::Good);
+        let title = match (is_decrypted, content.is_whole) {
+            (true, _) => "Decrypted:",
+            (false, _) if !is_good => "Signed, but the signature is not good:",
+            (false, true) => "Signed:",
+            (false, false) => "Signed, without the rest of the message:",
+        };
         let cut = if content.is_cut { " the beginning of a very long content" } else { "" };
         let text = if content.is_text {
             message::body(&String::from_utf8_lossy(bytes), None)
