@@ -3,7 +3,7 @@
 //! Input: messages with parts, configurations. Output: what is found, what is told, exit codes. Does not
 //! depend on how commands are run.
 
-use crate::support::{Home, run};
+use crate::support::{Home, run, run_with_input};
 use std::fs;
 
 /// A message with an attachment that `tr a-z n-za-m` makes "hidden words" of.
@@ -69,6 +69,9 @@ fn what_fails_costs_its_own_part_and_is_told_once() {
     assert!(failed.out.ends_with("attachments of 3 messages read\n"), "{failed:?}");
     assert_eq!(home.pneu(&["find", "embed:text"]).code, Some(1));
     assert_eq!(home.good(&["count", "body:plain"]).trim(), "3");
+    let delivered = run_with_input(&mut home.command(&["deliver", "/"]), &message(7, ""));
+    assert_eq!(delivered.code, Some(0), "{delivered:?}");
+    assert!(delivered.err.contains("it failed on 1 attachment"), "{delivered:?}");
     // A failure is not repeated.
     assert_eq!(home.pneu(&["index", "--attachments"]).code, Some(0));
 }

@@ -14,8 +14,8 @@ use crate::settings::Settings;
 use crate::view::View;
 use backup::MessageArchive;
 use index::{
-    Absent, AttachmentReader, AttachmentsRead, Environment, Hit, Mailbox, NoArchive, NumberSet, Places, Root,
-    Summary, Swept, TagChange, TagEdit, TagSummary, UpdateOptions,
+    Absent, AttachmentReader, Environment, Hit, Mailbox, NoArchive, NumberSet, Places, Root, Summary, Swept,
+    TagChange, TagEdit, TagSummary, UpdateOptions,
 };
 use query::Query;
 use restic::Repository;
@@ -35,7 +35,7 @@ use work::{Progress, Relay, Stage, Workers, on_threads};
 pub struct Host {
     settings: Arc<Settings>,
     /// What reads the text of attachments, if the configuration names any command for that.
-    filters: Option<Arc<Filters>>,
+    pub(crate) filters: Option<Arc<Filters>>,
     /// The newest state that was opened; `None` until it is needed.
     current: RwLock<Option<State>>,
     /// Held while a newer state is opened, so that it is opened once.
@@ -208,7 +208,7 @@ impl Host {
     /// Writes the index, and takes over what was committed before its merges begin. A merge alone changes no
     /// row and costs almost nothing to take over. Changes and merges together would have to be separated row
     /// by row.
-    fn write_index<T: Send, E: Into<crate::Error> + Send>(
+    pub(crate) fn write_index<T: Send, E: Into<crate::Error> + Send>(
         &self,
         progress: &dyn Progress,
         write: impl FnOnce(&Environment, &dyn Progress) -> std::result::Result<T, E> + Send,
@@ -284,24 +284,21 @@ impl Host {
         options: &UpdateOptions,
         progress: &dyn Progress,
     ) -> Result<Summary> {
+        self.update_places_untold(places, options, progress).map(|summary| self.with_problems(summary))
+    }
+
+    /// Does what [`Host::update_places`] does, but leaves problems of attachments to
+    /// [`Host::take_attachment_problems`].
+    pub(crate) fn update_places_untold(
+        &self,
+        places: &Places,
+        options: &UpdateOptions,
+        progress: &dyn Progress,
+    ) -> Result<Summary> {
         let options = self.configured(options);
         self.write_index(progress, |environment, progress| {
             index::update_places(environment, places, &options, progress)
         })
-        .map(|summary| self.with_problems(summary))
-    }
-
-    /// Adds the text of attachments to messages that the commands of the configuration have not read yet.
-    ///
-    /// # Errors
-    /// There is no index; as [`Host::update`].
-    pub fn read_attachments(&self, progress: &dyn Progress) -> Result<AttachmentsRead> {
-        let options = self.configured(&UpdateOptions::default());
-        let mut read = self.write_index(progress, |environment, progress| {
-            index::read_attachments(environment, &options, progress)
-        })?;
-        read.problems.extend(self.filters.iter().flat_map(|filters| filters.take_problems()));
-        Ok(read)
     }
 
     /// Adds the messages of a repository that the index does not know. They have no file: see
@@ -373,17 +370,10 @@ impl Host {
         rebuilt.map(|(summary, imported)| (self.with_problems(summary), imported))
     }
 
-    fn configured(&self, options: &UpdateOptions) -> UpdateOptions {
+    pub(crate) fn configured(&self, options: &UpdateOptions) -> UpdateOptions {
         let attachments = self.filters.clone().map(|filters| filters as Arc<dyn AttachmentReader>);
         let headers = self.settings.configuration.headers.clone();
         UpdateOptions { headers, attachments, ..options.clone() }
-    }
-
-    /// Adds what of attachments could not be read meanwhile.
-    fn with_problems(&self, summary: Summary) -> Summary {
-        let mut summary = summary;
-        summary.attachment_problems.extend(self.filters.iter().flat_map(|filters| filters.take_problems()));
-        summary
     }
 
     /// Changes the tags of all messages that a query matches now, and of their copies.

@@ -87,7 +87,7 @@ impl Host {
             return Err(Error::FolderExists { path });
         }
         let places = [path.as_path()].into_iter().collect();
-        self.update_places(&places, &UpdateOptions::default(), progress)?;
+        self.update_places_untold(&places, &UpdateOptions::default(), progress)?;
         Ok(path)
     }
 
@@ -106,7 +106,7 @@ impl Host {
     fn index_delivered(&self, path: &Path, progress: &dyn Progress) -> Result<(View, Vec<Hit>)> {
         let mut places = Places::default();
         places.add_file(path);
-        let summary = self.update_places(&places, &UpdateOptions::default(), progress)?;
+        let summary = self.update_places_untold(&places, &UpdateOptions::default(), progress)?;
         let view = self.newest_view()?;
         let hits = view.mailbox().by_path(path)?;
         if !hits.is_empty() {

@@ -2,9 +2,10 @@
 //!
 //! Input: the table `[attachments]` of the configuration, parts of messages. Output: texts, and sentences
 //! about what could not be read. A part's content is all that a command gets of a message: no name, type or
-//! parameter stands on its command line or in its environment. `run` runs one command. Does not know the
-//! index.
+//! parameter stands on its command line or in its environment. `run` runs one command, `host` is how a
+//! host asks for all of it. Does not know what becomes of texts.
 
+mod host;
 mod run;
 
 use crate::setup::attachments::AttachmentConfiguration;
