@@ -1,11 +1,13 @@
 //! Any bytes can be read as a message. Parsing never fails, gives the same result each time, and keeps its
 //! guarantees for strings. So do the parts of a message: their list is that of the message read in pieces,
-//! and each has the size that the list says. Calendar data has its limits.
+//! and each has the size that the list says. Calendar data has its limits, and so has what is signed or
+//! encrypted; what a signature covers has lines that end with CRLF.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use mail::{
-    Address, Compression, Context, LargeMessage, Links, MessageParts, PartRead, limits, parse, read_calendar,
+    Address, Compression, Context, LargeMessage, Links, MessageParts, PartRead, ProtectedContent, limits,
+    parse, protected_contents, protected_fields, read_calendar,
 };
 use std::path::Path;
 
@@ -37,11 +39,26 @@ fuzz_target!(|bytes: &[u8]| {
     }
     assert_eq!(mail::Message { links: mail::LinkList::default(), ..linked }, message);
     parts(bytes);
+    protected(bytes);
     for event in read_calendar(&String::from_utf8_lossy(bytes)).events {
         assert!(event.guests.len() <= limits::GUEST_COUNT_MAX);
         assert!(event.summary.len() <= limits::NAME_BYTES_MAX);
     }
 });
+
+fn protected(bytes: &[u8]) {
+    let (found, _) = protected_contents(bytes);
+    assert!(found.len() <= limits::PROTECTED_COUNT_MAX);
+    for protected in found {
+        if let ProtectedContent::Signed { signed, .. } = &protected.content {
+            let lines = signed.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+            assert!(lines.into_iter().all(|line| line.ends_with(b"\r\n")));
+        }
+    }
+    for (_, value) in protected_fields(bytes).unwrap_or_default() {
+        assert!(!value.contains(['\n', '\0']), "{value:?} is not one line");
+    }
+}
 
 fn parts(bytes: &[u8]) {
     let mut parts = MessageParts::of_bytes(bytes);
@@ -62,5 +79,5 @@ fn parts(bytes: &[u8]) {
         let _ = parts.text(part.number, Links::Listed);
     }
     let _ = parts.calendars();
-    assert!(parts.header_fields().len() <= limits::FIELD_COUNT_MAX);
+    assert!(parts.header_fields().0.len() <= limits::FIELD_COUNT_MAX);
 }

@@ -49,6 +49,7 @@ impl FollowObserver for Teller<'_> {
         for problem in summary.problems.iter().filter(|problem| !before.contains(problem)) {
             complain_of(problem.path.display(), &remedy::sentence(&problem.what, problem.remedy));
         }
+        summary.attachment_problems.iter().for_each(|problem| complain(one_line(problem)));
         let Summary { added, moved, changed, gone, .. } = summary;
         if !self.session.is_quiet && added + moved + changed + gone > 0 {
             // Nobody may read what is printed. The index is what counts.

@@ -5,6 +5,7 @@
 //! know terminals or HTTP. docs/FORMAT.md describes the formats.
 
 mod archive;
+mod attached;
 mod changes;
 mod check;
 mod environment;
@@ -26,13 +27,14 @@ mod threaded;
 mod user;
 
 pub use archive::{Archive, ArchivedFile, NoArchive, ReadableArchive};
+pub use attached::{AttachmentReader, AttachmentTexts};
 pub use changes::{CHANGES_KEPT_SECONDS, FlagsAndKeywords};
 pub use check::{Damage, Depth, Repair, damage_of_user, diagnose, strangers};
 pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
 pub use error::{Error, Result, TableError, TokenFault, moment};
 pub use names::{folder_directories, folder_names, is_tag, tag_names};
 pub use open::roots;
-pub use pass::{Adopted, Cleanup, Loss, Mode, Places, Problem, Summary, UpdateOptions};
+pub use pass::{Adopted, AttachmentsRead, Cleanup, Loss, Mode, Places, Problem, Summary, UpdateOptions};
 pub use rebuild::{is_older, remembered_roots};
 pub use record::{Contact, Rest};
 pub use remedy::Remedy;
@@ -48,7 +50,9 @@ pub use set::NumberSet;
 pub use state::Root;
 pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
-pub use threaded::{adopt, check, forget, rebuild, rebuild_with, sweep, update, update_places};
+pub use threaded::{
+    adopt, check, forget, read_attachments, rebuild, rebuild_with, sweep, update, update_places,
+};
 pub use user::{
     Arrivals, FLAG_TAGS, FlagTag, FlagTags, Looked, MUTED, QUERY_NAME_BYTES_MAX, Seen, TAG_BYTES_MAX,
     TagChange, TagEdit, TagImport, TagSummary, change_queries, change_tags, check_query_name, check_tag,

@@ -7,7 +7,7 @@ use crate::archive::{Archive, ReadableArchive};
 use crate::check::{self, Damage, Depth};
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::pass::{self, Adopted, Places, Summary, UpdateOptions};
+use crate::pass::{self, Adopted, AttachmentsRead, Places, Summary, UpdateOptions};
 use crate::rebuild::{self};
 use crate::state::Root;
 use crate::sweep::{self, Swept};
@@ -55,6 +55,18 @@ pub fn adopt(
     observer: &dyn Progress,
 ) -> Result<Adopted> {
     on(environment, || pass::adopt(environment, archive, options, observer))
+}
+
+/// Adds the text of attachments to messages that the options' reader has not read yet.
+///
+/// # Errors
+/// There is no index; as [`update`].
+pub fn read_attachments(
+    environment: &Environment,
+    options: &UpdateOptions,
+    observer: &dyn Progress,
+) -> Result<AttachmentsRead> {
+    on(environment, || pass::read_attachments(environment, options, observer))
 }
 
 /// Makes the index anew from the mail in these roots. The new index replaces the old one when it is complete.

@@ -7,6 +7,7 @@
 mod absent;
 mod adopt;
 mod arrivals;
+mod attachments;
 mod changes;
 mod codecs;
 mod copies;

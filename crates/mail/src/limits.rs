@@ -106,6 +106,9 @@ pub const LARGE_NESTED_BYTES_MAX: usize = 8 << 20;
 /// signed, which are not kept. Each costs as much as splitting the whole message.
 pub const AGAIN_COUNT_MAX: usize = 64;
 
+/// Signed and encrypted contents of one message that are found. Each costs a run of another program.
+pub const PROTECTED_COUNT_MAX: usize = 32;
+
 /// Bytes read of a calendar part. An invitation to a hundred people has 20 KiB.
 pub const CALENDAR_BYTES_MAX: usize = 1 << 20;
 

@@ -6,13 +6,17 @@
 //! files of its own, and a tag need not wait for a pass.
 
 use crate::archive::{ImportSource, Imported};
+use crate::attachments::Filters;
 use crate::error::Result;
 use crate::queue::Queue;
 use crate::saved_queries::{self, QueryRemoval, SavedQueries};
 use crate::settings::Settings;
 use crate::view::View;
 use backup::MessageArchive;
-use index::{Absent, Environment, Looked, Mailbox, NoArchive, Places, Root, Summary, Swept, UpdateOptions};
+use index::{
+    Absent, AttachmentReader, Environment, Looked, Mailbox, NoArchive, Places, Root, Summary, Swept,
+    UpdateOptions,
+};
 use restic::Repository;
 use std::collections::BTreeMap;
 
@@ -29,6 +33,8 @@ use work::{Progress, Relay, Stage, Workers, on_threads};
 #[derive(Debug)]
 pub struct Host {
     settings: Arc<Settings>,
+    /// What reads the text of attachments, if the configuration names any command for that.
+    pub(crate) filters: Option<Arc<Filters>>,
     /// The newest state that was opened; `None` until it is needed.
     current: RwLock<Option<State>>,
     /// Held while a newer state is opened, so that it is opened once.
@@ -79,6 +85,7 @@ impl Host {
             writer_count: AtomicU64::default(),
             view_threads: Arc::new(Workers::new(thread_count)),
             opening_threads: Workers::new(thread_count),
+            filters: Filters::new(&settings.configuration.attachments).map(Arc::new),
             settings: Arc::new(settings),
         }
     }
@@ -203,7 +210,7 @@ impl Host {
     /// Writes the index, and takes over what was committed before its merges begin. A merge alone changes no
     /// row and costs almost nothing to take over. Changes and merges together would have to be separated row
     /// by row.
-    fn write_index<T: Send, E: Into<crate::Error> + Send>(
+    pub(crate) fn write_index<T: Send, E: Into<crate::Error> + Send>(
         &self,
         progress: &dyn Progress,
         write: impl FnOnce(&Environment, &dyn Progress) -> std::result::Result<T, E> + Send,
@@ -265,6 +272,7 @@ impl Host {
                 index::update(environment, roots, &options, progress)
             })
         })
+        .map(|summary| self.with_problems(summary))
     }
 
     /// Brings some places of the index in step with the disk, leaves everything else as it is, and takes over
@@ -276,6 +284,17 @@ impl Host {
     /// There is no index; as [`Host::update`]. A folder that is in no root of the index is a problem, not an
     /// error.
     pub fn update_places(
+        &self,
+        places: &Places,
+        options: &UpdateOptions,
+        progress: &dyn Progress,
+    ) -> Result<Summary> {
+        self.update_places_untold(places, options, progress).map(|summary| self.with_problems(summary))
+    }
+
+    /// Does what [`Host::update_places`] does, but leaves problems of attachments to
+    /// [`Host::take_attachment_problems`].
+    pub(crate) fn update_places_untold(
         &self,
         places: &Places,
         options: &UpdateOptions,
@@ -328,7 +347,7 @@ impl Host {
         }
         let summary = self.update(roots, options, progress)?;
         let imported = source.map(|source| self.import(source, options, progress)).transpose()?;
-        Ok((summary, imported.unwrap_or_default()))
+        Ok((self.with_problems(summary), imported.unwrap_or_default()))
     }
 
     /// Rebuilds the index from the mail, and from messages that only a repository has. The new index replaces
@@ -358,17 +377,20 @@ impl Host {
             let rebuilt = self.write(&self.index_writers, progress, |environment| {
                 index::rebuild(environment, roots, options, progress)
             });
-            return Ok((rebuilt?, Imported::default()));
+            return Ok((self.with_problems(rebuilt?), Imported::default()));
         };
-        source.import(&self.settings, progress, |messages| {
+        let rebuilt = source.import(&self.settings, progress, |messages| {
             self.write(&self.index_writers, progress, |environment| {
                 index::rebuild_with(environment, roots, messages, options, progress)
             })
-        })
+        });
+        rebuilt.map(|(summary, imported)| (self.with_problems(summary), imported))
     }
 
-    fn configured(&self, options: &UpdateOptions) -> UpdateOptions {
-        UpdateOptions { headers: self.settings.configuration.headers.clone(), ..options.clone() }
+    pub(crate) fn configured(&self, options: &UpdateOptions) -> UpdateOptions {
+        let attachments = self.filters.clone().map(|filters| filters as Arc<dyn AttachmentReader>);
+        let headers = self.settings.configuration.headers.clone();
+        UpdateOptions { headers, attachments, ..options.clone() }
     }
 
     /// Returns the saved queries by their names.

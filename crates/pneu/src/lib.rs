@@ -52,7 +52,9 @@
 mod action;
 pub mod archive;
 mod arrivals;
+mod attachments;
 mod check;
+mod crypt;
 mod doctor;
 mod error;
 mod handle;
@@ -81,22 +83,23 @@ pub use backup::{
     UnindexedMessages,
 };
 pub use check::UserRepair;
+pub use crypt::{CryptError, Decryption, OpenedContent, Secrets, Signature, Standing, open_contents};
 pub use doctor::Finding;
 pub use error::{Error, Result};
 pub use handle::{Named, is_exact};
 pub use host::{Host, IndexState};
 pub use imports::TagsRead;
 pub use index::{
-    Absent, Adopted, Analysis, AnalysisStep, Change, ChangedFolder, Changes, Circle, Cleanup, Contact,
-    Counts, Dimension, Direction, Duplicates, Environment, Error as IndexError, Figures, Group, Happened,
-    HeaderCodec, Hint, Hit, Hits, Line, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin,
-    OwnPeople, PeopleQuestion, Person, Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest,
-    Root, SortKey, Stats, Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder,
-    Threads, TokenFault, Unknown, UpdateOptions,
+    Absent, Adopted, Analysis, AnalysisStep, AttachmentsRead, Change, ChangedFolder, Changes, Circle,
+    Cleanup, Contact, Counts, Dimension, Direction, Duplicates, Environment, Error as IndexError, Figures,
+    Group, Happened, HeaderCodec, Hint, Hit, Hits, Line, Loss, Mailbox, Message, MessageFile, Mode,
+    NumberSet, Order, Origin, OwnPeople, PeopleQuestion, Person, Places, Problem, RecordReader,
+    Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats, Summary, Swept, TagChange, TagEdit,
+    TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, TokenFault, Unknown, UpdateOptions,
 };
 pub use mail::{
     ContentFlags, Dialect, Error as MailError, FileContent, Flags, Message as ParsedMessage, MessageParts,
-    PartInfo, PartRead, PreferredAlternative,
+    PartInfo, PartRead, PreferredAlternative, Protection, protected_fields,
 };
 pub use mail_import::{ImportCounts, ImportedFolder, MailImportOptions, MailImported, MailInput};
 pub use message_file::{FileError, MessageContent, Wanted, current_path, handle_of};

@@ -52,11 +52,14 @@ Examples:
   pneu index --lazy                                  every minute, from cron
   pneu index --watch                                 in the background, to follow all changes at once
   pneu index --thorough                              after a restore from a backup
+  pneu index --attachments                           after a change of [attachments.filters]
 
 Optional configuration: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
   headers = [\"X-Spam-Score\"]       more headers to search, as X-Spam-Score:word
   [index]
   before = \"mbsync -a\"             a command to run first
+  [attachments.filters]
+  \"application/pdf\" = \"pdftotext - -\"   commands that read the text of attachments
   [user]
   addresses = [\"ana@example.org\"]  your own, for flag:personal and \"pneu contacts\"
   [search]
@@ -94,6 +97,11 @@ pub(crate) struct Arguments {
     /// Remove messages from the index even if a Maildir lost most of them
     #[arg(long)]
     accept_loss: bool,
+    /// Also read the attachments of messages that are indexed already, with the commands of
+    /// [attachments.filters] in the configuration. Reads only what no such command has read. After Ctrl-C,
+    /// the same command does the rest. Attachments of new messages are always read
+    #[arg(long)]
+    attachments: bool,
     /// Also index messages that only the archive has, so that "pneu find --archived" finds them. Use it after
     /// the first index on a new machine, or if the archive could not be read while the index was rebuilt
     #[arg(long)]
@@ -119,8 +127,17 @@ impl Run<Session> for Arguments {
     /// No root is known; the index is damaged or cannot be written; Ctrl-C.
     fn run(&self, session: &Session) -> Result<Outcome> {
         let hooks = &session.configured()?.hooks;
+        if self.attachments && session.configured()?.attachments.filters.is_empty() {
+            bail!("--attachments: the configuration has no [attachments.filters]; \"pneu init\" shows them");
+        }
         let before = hook::run("index.before", hooks.before.as_ref());
-        let outcome = self.update(session)?;
+        let mut outcome = self.update(session)?;
+        if self.attachments && matches!(outcome, Outcome::Done | Outcome::Partly) {
+            match attachments(session)? {
+                Outcome::Done => {}
+                other => outcome = other,
+            }
+        }
         if matches!(outcome, Outcome::Nothing | Outcome::Interrupted) {
             return Ok(outcome);
         }
@@ -183,6 +200,32 @@ pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary>
     Ok(summary)
 }
 
+/// Reads the attachments of messages that are indexed already.
+fn attachments(session: &Session) -> Result<Outcome> {
+    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+        .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
+    let read = session.host()?.read_attachments(&progress);
+    progress.finish();
+    let read = match read {
+        Err(Error::Cancelled) => {
+            output::complain(KEPT.replace("pneu index", "pneu index --attachments"));
+            return Ok(Outcome::Interrupted);
+        }
+        other => other?,
+    };
+    read.problems.iter().for_each(|problem| output::complain(one_line(problem)));
+    if !session.is_quiet {
+        let mut output = session.output();
+        let without = match read.without_file {
+            0 => String::new(),
+            without => format!("; {without} left out, for which there is no file"),
+        };
+        output.line(&format!("attachments of {} read{without}", count(read.messages, "message")))?;
+        output.finish()?;
+    }
+    Ok(if read.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+}
+
 /// Returns the roots that `pneu index` without options would index.
 ///
 /// # Errors
@@ -193,6 +236,9 @@ pub(crate) fn known_roots(session: &Session) -> Result<Vec<Root>> {
 
 /// Reports which files or directories could not be read.
 pub(crate) fn complain(summary: &Summary) {
+    for problem in &summary.attachment_problems {
+        output::complain(one_line(problem));
+    }
     for problem in &summary.problems {
         output::complain_of(problem.path.display(), &remedy::sentence(&problem.what, problem.remedy));
     }
@@ -269,7 +315,8 @@ fn work(
     }
     let is_partly = import::complain(&imported)
         || matches!(import, ArchiveImport::Failed)
-        || !summary.problems.is_empty();
+        || !summary.problems.is_empty()
+        || !summary.attachment_problems.is_empty();
     Ok(if is_partly { Outcome::Partly } else { Outcome::Done })
 }
 

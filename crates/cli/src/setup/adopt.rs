@@ -38,11 +38,13 @@ pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, Conf
         changes_days: _,
         flag_tags: _,
         rules,
+        attachments,
     } = config::parse(text, home)?;
     let mut lines = Vec::new();
     let commands = [pager, hooks.before, hooks.after];
     let sending = accounts.values().map(|account| account.sendmail.clone());
-    lines.extend(commands.into_iter().chain(sending).flatten().map(|command| format!("command {command}")));
+    let commands = commands.into_iter().chain(sending).flatten().chain(attachments.filters.into_values());
+    lines.extend(commands.map(|command| format!("command {command}")));
     if let Some(ArchiveConfiguration { repository, password_file, password_command }) = archive {
         lines.extend(password_command.map(|command| format!("command {command}")));
         lines.push(format!("repository {repository}"));
@@ -146,6 +148,7 @@ mod tests {
     fn all_that_a_configuration_names_is_listed_and_nothing_reaches_the_terminal() {
         let text = "headers = [\"X-A\"]\npager = \"sh -c ls\"\n\
                     index.before = \"fetch\"\nindex.after = \"tell\"\n\
+                     attachments.filters.\"a/b\" = \"read\"\n\
                     [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n\
                     spam = \"Junk\"\nfrom = \"a@x\"\nsendmail = \"send\"\n\
                     [[rule]]\nquery = \"from:x\"\ntag = \"-b +a\"\n[archive]\n\
@@ -156,6 +159,7 @@ mod tests {
             "command fetch",
             "command tell",
             "command send",
+            "command read",
             "command sh -c 'id'",
             "repository s3:host/bucket",
             "password file /secret",

@@ -145,7 +145,7 @@ fn batch(
     numbers: &mut Numbers,
     (queue, adopted): (&mut VecDeque<[u8; 32]>, &mut Adopted),
 ) -> Result<Findings> {
-    let mut archived = Archived::new(environment, options);
+    let mut archived = Archived::new(environment, (options, observer));
     let started = Instant::now();
     while !queue.is_empty()
         && numbers.new_count() < options.batch_message_count

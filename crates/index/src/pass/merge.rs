@@ -12,7 +12,7 @@ use crate::set::NumberSet;
 use crate::state::{self, ATTACHMENT, State, TextSegment};
 use crate::tables::messages;
 use crate::text::{self, TextMerge};
-use disk::Wait;
+use disk::{Lock, Wait};
 use store::{MergeOptions, Snapshot, Transaction};
 use work::Silent;
 
@@ -88,8 +88,17 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     let Some(chosen) = text::choose(&before.text, documents_max) else { return Ok(None) };
     let known = known_messages(&snapshot, &before)?;
     let merged = text::merge((&environment.disk, &directory), &chosen, known.as_ref())?;
-    disk.sync_directory(&directory)?;
+    publish(environment, merged, share)?;
+    Ok(Some(text::document_count(&chosen)))
+}
 
+/// Publishes the exchange of segments of text, and removes the old ones. The caller holds the lock of
+/// mergers, and has had the share while the new ones were written.
+///
+/// # Errors
+/// Damage, a full disk.
+pub(super) fn publish(environment: &Environment, merged: TextMerge, share: Lock) -> Result<()> {
+    environment.disk.sync_directory(&environment.text_directory())?;
     let mut writer = open::writer(environment, &Silent)?;
     let mut now = open::state(&writer.snapshot()?, &environment.index_directory())?;
     now.text = exchange(now.text, merged);
@@ -97,13 +106,12 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     transaction.attachments.push((ATTACHMENT.into(), state::encode(&now)));
     writer.commit(transaction)?;
     drop(share);
-    orphans::remove(environment, writer)?;
-    Ok(Some(text::document_count(&chosen)))
+    orphans::remove(environment, writer)
 }
 
 /// Returns the messages that have a row, if there may be documents of other messages. These were swept, or
 /// another pass added their content first. Their numbers are never reused.
-fn known_messages(snapshot: &Snapshot, state: &State) -> Result<Option<NumberSet>> {
+pub(super) fn known_messages(snapshot: &Snapshot, state: &State) -> Result<Option<NumberSet>> {
     let table = snapshot.table(messages::TABLE)?;
     if text::document_count(&state.text) <= table.row_count() {
         return Ok(None);

@@ -6,6 +6,7 @@
 //! roots. Output: a new state of the store, and a summary. Must not know terminals or queries.
 
 mod adopt;
+mod attachments;
 mod commit;
 mod merge;
 mod options;
@@ -24,6 +25,8 @@ use crate::state::Root;
 use crate::{open, rows, user};
 pub use adopt::Adopted;
 pub(crate) use adopt::adopt;
+pub use attachments::AttachmentsRead;
+pub(crate) use attachments::read_attachments;
 use commit::{RootChange, SetAside};
 pub(crate) use merge::merge_due;
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};

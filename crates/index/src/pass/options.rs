@@ -1,7 +1,10 @@
 //! How a pass runs: what it trusts, and what happens to rows whose file is gone.
 
+use crate::attached::{Asking, AttachmentReader};
 use crate::tables::HeaderCodec;
+use std::sync::Arc;
 use std::time::Duration;
+use work::Progress;
 
 /// How much the pass trusts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub struct UpdateOptions {
     pub message_bytes_max: usize,
     /// Names of header fields that are indexed in addition to the standard ones.
     pub headers: Vec<String>,
+    /// What reads the text of attachments, if anything does.
+    pub attachments: Option<Arc<dyn AttachmentReader>>,
     /// How header records are compressed, if this pass creates the index.
     pub codec: HeaderCodec,
 }
@@ -66,7 +71,15 @@ impl Default for UpdateOptions {
             batch_time: Duration::from_secs(30),
             message_bytes_max: 100 << 20,
             headers: Vec::new(),
+            attachments: None,
             codec: HeaderCodec::default(),
         }
+    }
+}
+
+impl UpdateOptions {
+    /// Returns what reads the text of attachments, until `observer` says to stop.
+    pub(crate) fn asking<'a>(&'a self, observer: &'a dyn Progress) -> Option<Asking<'a>> {
+        self.attachments.as_deref().map(|reader| Asking { reader, observer })
     }
 }

@@ -193,7 +193,8 @@ impl<'s> Reader<'s, '_> {
     ) -> Result<(Ended, Option<Writer>)> {
         let Session { environment, options, .. } = self.session;
         let now_seconds = present_for_dates(environment.now_seconds());
-        let parsing = Parsing { now_seconds, headers: &options.headers };
+        let attached = options.asking(self.session.observer);
+        let parsing = Parsing { now_seconds, headers: &options.headers, attached };
         let thread_count = environment.context.thread_count;
         let directory = environment.text_directory();
         let make_writer = || text::writer(&environment.disk, &directory, thread_count);
@@ -387,6 +388,7 @@ impl<'s> Reader<'s, '_> {
             now_seconds: present_for_dates(environment.now_seconds()),
             headers: &options.headers,
             is_known: &is_known,
+            attached: options.asking(self.session.observer),
         };
         read_large(path, &manner)
     }

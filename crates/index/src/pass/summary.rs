@@ -20,6 +20,8 @@ pub struct Summary {
     pub gone: u64,
     /// What could not be read, one sentence each; everything else was done.
     pub problems: Vec<Problem>,
+    /// What of attachments could not be read, one sentence for each kind of problem.
+    pub attachment_problems: Vec<String>,
     /// Directories excluded by a file `.noindex`, with everything below them.
     pub excluded: Vec<PathBuf>,
 }

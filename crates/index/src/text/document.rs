@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::state::TextSegment;
-use crate::text::fields::{TextField, ValueField, header_word};
+use crate::text::fields::{FILTER, TextField, ValueField, header_word};
 use query::fold::fold;
 use std::borrow::Cow;
 
@@ -73,6 +73,11 @@ impl<'a> Document<'a> {
     pub(crate) fn add_header(&mut self, name: &str, value: &str) {
         self.add(TextField::Header, header_word(name, value));
         self.add_value(ValueField::Header, header_word(name, value));
+    }
+
+    /// Notes that this filter has read the message's attachments.
+    pub(crate) fn add_filter(&mut self, name: &str) {
+        self.add(TextField::Header, header_word(FILTER, name));
     }
 
     /// Adds a whole value, folded. Leaves it out if it is too long for a term.

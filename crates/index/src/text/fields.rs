@@ -114,6 +114,9 @@ pub(super) const HEADER_WORDS: &str = "header-words";
 const RAW: &str = "raw";
 /// Separates the name of a header field from a word or value of it; neither contains it.
 const HEADER_SEPARATOR: char = '\0';
+/// Stands where the name of a header field stands, before the names of the filters that have read a message's
+/// attachments. No header field has this name, so no query finds it.
+pub(super) const FILTER: &str = "(filter)";
 
 impl TextField {
     /// Returns all fields.

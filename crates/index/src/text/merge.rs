@@ -38,6 +38,9 @@ const GROUP_DOCUMENTS_MIN: u32 = 16_384;
 /// Fewest segments in such a group. With fewer, the merge would leave almost as many segments as before.
 const GROUP_SEGMENT_COUNT_MIN: usize = 3;
 
+/// Says whether the document of a message is kept: the id of its segment, and the message's number.
+type Keeps<'a> = dyn Fn(&str, u32) -> bool + Sync + 'a;
+
 /// The replacement of some segments by others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextMerge {
@@ -88,13 +91,35 @@ pub(crate) fn merge(
     known: Option<&NumberSet>,
 ) -> Result<TextMerge> {
     let files = &TextFiles::new(disk, path);
+    let is_known = known.map(|known| move |_: &str, number| known.contains(number));
+    let keeps = is_known.as_ref().map(|is_known| is_known as &Keeps<'_>);
     let merged = groups(chosen, rayon::current_num_threads())
         .par_iter()
-        .map(|group| merge_group(files, group, known))
+        .map(|group| merge_group(files, group, keeps))
         .collect::<tantivy::Result<Vec<_>>>()
         .map_err(|error| files.error(error))?;
     let old = chosen.iter().map(|segment| segment.id.clone()).collect();
     Ok(TextMerge { old, new: merged.into_iter().flatten().collect() })
+}
+
+/// Replaces documents of a segment by those of new segments, which no commit names yet. Documents of messages
+/// that are not in `known` are dropped.
+///
+/// # Errors
+/// An error of tantivy: a damaged file, a full disk.
+pub(crate) fn replace(
+    (disk, path): (&Arc<dyn Disk>, &Path),
+    (old, new): (&TextSegment, &[TextSegment]),
+    replaced: &NumberSet,
+    known: Option<&NumberSet>,
+) -> Result<TextMerge> {
+    let files = &TextFiles::new(disk, path);
+    let all: Vec<TextSegment> = std::iter::once(old).chain(new).cloned().collect();
+    let keeps = |segment: &str, number: u32| {
+        known.is_none_or(|known| known.contains(number)) && (segment != old.id || !replaced.contains(number))
+    };
+    let merged = merge_group(files, &all, Some(&keeps)).map_err(|error| files.error(error))?;
+    Ok(TextMerge { old: vec![old.id.clone()], new: merged })
 }
 
 /// Divides segments into groups that are merged in parallel, each into one segment. There are as many groups
@@ -128,12 +153,12 @@ fn cut_even(chosen: &[TextSegment], count: usize) -> Vec<Vec<TextSegment>> {
 fn merge_group(
     files: &TextFiles,
     chosen: &[TextSegment],
-    known: Option<&NumberSet>,
+    keeps: Option<&Keeps<'_>>,
 ) -> tantivy::Result<Vec<TextSegment>> {
     let bound = files.bound_to(chosen);
     let index = open_index(&bound, chosen)?;
     let sources: Vec<Segment> = index.searchable_segments()?;
-    let alive = |source: &Segment| known.map(|known| alive(source, known)).transpose();
+    let alive = |source: &Segment| keeps.map(|keeps| alive(source, keeps)).transpose();
     let alive = sources.iter().map(alive).collect::<tantivy::Result<Vec<_>>>()?;
     if alive.iter().all(|alive| alive.as_ref().is_some_and(|alive| alive.num_alive_docs() == 0)) {
         return Ok(Vec::new());
@@ -149,14 +174,15 @@ fn merge_group(
     merged.searchable_segments()?.into_iter().map(seal).collect()
 }
 
-/// Returns which documents of a segment belong to known messages.
-fn alive(source: &Segment, known: &NumberSet) -> tantivy::Result<AliveBitSet> {
+/// Returns which documents of a segment are kept.
+fn alive(source: &Segment, keeps: &Keeps<'_>) -> tantivy::Result<AliveBitSet> {
+    let id = source.id().uuid_string();
     let reader = SegmentReader::open(source)?;
     let numbers = reader.fast_fields().u64(NUMBER)?;
     let mut alive = BitSet::with_max_value(reader.max_doc());
     for document in 0..reader.max_doc() {
         let number = numbers.first(document).and_then(|number| u32::try_from(number).ok());
-        if number.is_some_and(|number| known.contains(number)) {
+        if number.is_some_and(|number| keeps(&id, number)) {
             alive.insert(document);
         }
     }

@@ -153,6 +153,17 @@ impl<'a> MessageParts<'a> {
         Ok(list)
     }
 
+    /// Returns the numbers and types of all parts that are neither messages nor containers. Reads no content.
+    #[must_use]
+    pub fn types(&self) -> Vec<(usize, String)> {
+        let part = |index: usize| self.parts.get(index);
+        let leaves = self.numbered().into_iter().zip(1..).filter_map(|(index, number)| {
+            let part = part(index).filter(|part| matches!(part.body, Body::Leaf(_)))?;
+            Some((number, part.content.mime.clone()))
+        });
+        leaves.collect()
+    }
+
     /// Passes the decoded content of the part with this number to `consume`, in blocks.
     ///
     /// # Errors

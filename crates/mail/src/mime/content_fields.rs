@@ -146,6 +146,17 @@ pub(crate) fn read_content(block: &Block<'_>, default: &str, problems: &mut Prob
     content
 }
 
+/// Returns whether a header block says that its fields are those of the message it protects.
+pub(crate) fn has_protected_fields(block: &Block<'_>, problems: &mut Problems) -> bool {
+    let line = one_line(block.first("content-type"), problems);
+    let Some(found) = parameters(&line) else { return false };
+    let is = |name, values: &[&str]| {
+        attribute(&found, name)
+            .is_some_and(|value| values.iter().any(|known| value.eq_ignore_ascii_case(known)))
+    };
+    is("protected-headers", &["v1"]) || is("hp", &["clear", "cipher"])
+}
+
 /// Returns the names by which HTML in the same message refers to the part.
 fn content_ids(block: &Block<'_>) -> Vec<u8> {
     let (id, location) = (block.first("content-id"), block.first("content-location"));

@@ -9,4 +9,5 @@ pub(crate) mod content_fields;
 pub(crate) mod content_source;
 pub(crate) mod parameters;
 pub(crate) mod parts;
+pub(crate) mod protected;
 pub(crate) mod smime;

@@ -8,6 +8,7 @@
 use crate::setup::account::{Account, RootTable};
 pub use crate::setup::address::is_address;
 use crate::setup::address::is_domain;
+use crate::setup::attachments::{self, AttachmentConfiguration};
 pub use crate::setup::configuration_error::{ConfigurationError, HeaderFault};
 use crate::setup::roots;
 use crate::setup::rules::{self, Rule, RuleTable};
@@ -53,6 +54,8 @@ pub struct Configuration {
     pub flag_tags: FlagTags,
     /// How new messages are tagged, in order.
     pub rules: Vec<Rule>,
+    /// The commands that read the text of attachments.
+    pub attachments: AttachmentConfiguration,
 }
 
 impl Configuration {
@@ -106,6 +109,8 @@ struct Document {
     tags: TagsTable,
     #[serde(default)]
     rule: Vec<RuleTable>,
+    #[serde(default)]
+    attachments: AttachmentConfiguration,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -177,7 +182,8 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
     let stemming = stemming(&document.search)?;
     let flag_tags = if document.tags.sync_flags { FlagTags::Derived } else { FlagTags::Stored };
     let rules = rules::checked(document.rule, flag_tags)?;
-    let Document { headers, pager, user: UserTable { addresses }, index, .. } = document;
+    attachments::check(&document.attachments)?;
+    let Document { headers, pager, user: UserTable { addresses }, index, attachments, .. } = document;
     let IndexTable { before, after, changes_days } = index;
     Ok(Configuration {
         roots,
@@ -191,6 +197,7 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         changes_days,
         flag_tags,
         rules,
+        attachments,
     })
 }
 
@@ -329,6 +336,20 @@ mod tests {
             "search.stem: there are no stems of \"klingon\""
         );
         assert!(stemming("[search]\nstems = []\n").unwrap_err().contains("stems"));
+    }
+
+    #[test]
+    fn attachments_have_filters_and_limits() {
+        let read = parsed(
+            "[attachments]\ntime_seconds = 5\n[attachments.filters]\n\
+             \"application/pdf\" = \"pdftotext - -\"\n",
+        );
+        let filters = [("application/pdf".to_owned(), "pdftotext - -".to_owned())].into();
+        let expected =
+            AttachmentConfiguration { filters, time_seconds: 5, ..AttachmentConfiguration::default() };
+        assert_eq!(read.unwrap().attachments, expected);
+        let said = parsed("[attachments.filters]\npdf = \"x\"\n").unwrap_err();
+        assert_eq!(said, "attachments.filters: \"pdf\" is not a type such as application/pdf or image/*");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Output: errors as data, each a sentence with the key. Does not depend on what is checked.
 
+use crate::setup::attachments::AttachmentFault;
 use crate::setup::roots::RootsError;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -83,6 +84,9 @@ pub enum ConfigurationError {
         /// The path.
         path: PathBuf,
     },
+    /// The table `[attachments]` cannot be used.
+    #[error("attachments.{0}")]
+    Attachments(#[from] AttachmentFault),
     /// The roots cannot be used together.
     #[error(transparent)]
     Roots(#[from] RootsError),

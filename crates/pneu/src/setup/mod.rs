@@ -6,6 +6,7 @@ pub mod account;
 pub mod accounts;
 mod address;
 pub mod addresses;
+pub mod attachments;
 pub mod configuration;
 mod configuration_error;
 pub mod discover;

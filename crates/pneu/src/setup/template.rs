@@ -36,6 +36,17 @@ const BEGIN: &str = "\
 # query = \"list:rust-users\"
 # tag = \"+rust -inbox\"
 
+# Commands that read the text of attachments, so that embed:word finds it: the content on standard input, the
+# text on standard output. For mail that is already indexed, run \"pneu index --attachments\". The limits are
+# for one message; those of memory and input are for one attachment.
+# [attachments]
+# time_seconds = 60
+# memory_mib = 1024
+# input_mib = 64
+# text_mib = 4
+# [attachments.filters]
+# \"application/pdf\" = \"pdftotext - -\"
+
 # Languages for which ~word finds other forms: ~detail also finds details and detailed. With stem_all, plain
 # words do so too, as in notmuch, except words in quotation marks or with a capital letter.
 # [search]

@@ -4,6 +4,7 @@ mod input;
 mod link_lines;
 mod options;
 mod part;
+mod protected;
 mod thread;
 mod writer;
 
@@ -41,6 +42,8 @@ Examples:
   pneu view --headers all id:1234@example.org
   pneu view --links id:1234@example.org
   pneu view --part 3 id:1234@example.org
+  pneu view --verify id:1234@example.org
+  pneu view --decrypt id:1234@example.org
   curl https://lists.example.org/m/1 | pneu view -"
 )]
 pub(crate) struct Arguments {
@@ -50,7 +53,7 @@ pub(crate) struct Arguments {
     messages: Vec<OsString>,
     /// Show all messages of the conversation that a message belongs to, replies after the message they reply
     /// to. A query may then match several messages of one conversation
-    #[arg(long, short = 't', conflicts_with_all = ["links", "part", "headers"])]
+    #[arg(long, short = 't', conflicts_with_all = ["links", "part", "headers", "verify", "decrypt"])]
     thread: bool,
     #[command(flatten)]
     how: How,
@@ -91,6 +94,9 @@ pub(crate) fn show(found: &[Located], how: How, session: &Session) -> Result<Out
     }
     if let Some(number) = how.part {
         return part::show(found, number.get(), how, session);
+    }
+    if how.verify || how.decrypt {
+        return protected::show(found, how, session);
     }
     writer::write_all(found, how, session)?;
     Ok(Outcome::Done)

@@ -120,6 +120,23 @@ impl Writer {
         if self.output.terminal.is_terminal() && self.count == 1 { self.output.flush() } else { Ok(()) }
     }
 
+    /// Writes lines of the program itself.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub(super) fn lines(&mut self, text: &str) -> Result<()> {
+        self.output.bytes(text.as_bytes())
+    }
+
+    /// Writes the line that separates messages, which no text of a message holds.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub(super) fn separator(&mut self) -> Result<()> {
+        let line = separator(self.output.terminal);
+        self.output.bytes(line.as_bytes())
+    }
+
     /// Ends the output.
     ///
     /// # Errors

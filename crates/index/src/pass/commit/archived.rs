@@ -15,6 +15,7 @@ use crate::pass::options::UpdateOptions;
 use crate::text::{self, Documents};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use work::Progress;
 
 /// Bytes of unpacked archived contents that are parsed together.
 const UNPACKED_BYTES_MAX: usize = 32 << 20;
@@ -25,6 +26,7 @@ const DOCUMENTS_PER_WRITER_MIN: usize = 64;
 pub(in crate::pass) struct Archived<'a> {
     environment: &'a Environment,
     options: &'a UpdateOptions,
+    observer: &'a dyn Progress,
     now_seconds: i64,
     /// Writers of text, one for each thread that was needed so far.
     writers: Vec<Box<dyn Documents>>,
@@ -35,10 +37,14 @@ pub(in crate::pass) struct Archived<'a> {
 
 impl<'a> Archived<'a> {
     /// Begins a batch.
-    pub(in crate::pass) fn new(environment: &'a Environment, options: &'a UpdateOptions) -> Archived<'a> {
+    pub(in crate::pass) fn new(
+        environment: &'a Environment,
+        (options, observer): (&'a UpdateOptions, &'a dyn Progress),
+    ) -> Archived<'a> {
         Archived {
             environment,
             options,
+            observer,
             now_seconds: present_for_dates(environment.now_seconds()),
             writers: Vec::new(),
             messages: Vec::new(),
@@ -63,6 +69,7 @@ impl<'a> Archived<'a> {
                 now_seconds: self.now_seconds,
                 headers: &self.options.headers,
                 is_known: &|_| false,
+                attached: self.options.asking(self.observer),
             };
             let read = |kept: ArchivedFile| (kept.named_seconds, read_archived(kept, &manner));
             let reads: Vec<(Option<i64>, Option<Read>)> = some.into_par_iter().map(read).collect();
@@ -103,7 +110,8 @@ impl<'a> Archived<'a> {
 
     /// Parses new messages and writes their text, on all cores.
     fn parse_all(&mut self, fresh: Task) -> Result<()> {
-        let parsing = Parsing { now_seconds: self.now_seconds, headers: &self.options.headers };
+        let attached = self.options.asking(self.observer);
+        let parsing = Parsing { now_seconds: self.now_seconds, headers: &self.options.headers, attached };
         let next = AtomicUsize::new(0);
         let thread_count = self.environment.context.thread_count.max(1);
         let count = (fresh.len() / DOCUMENTS_PER_WRITER_MIN + 1).min(thread_count);

@@ -4,8 +4,9 @@
 //! read together with others. Must not know what the contents are used for.
 
 use crate::archive::ArchivedFile;
+use crate::attached::{Asking, Attached};
 use crate::pass::plan::Candidate;
-use mail::{Compression, FileContent, FileStat, Identity, LargeMessage, Unpacked};
+use mail::{Compression, FileContent, FileStat, Identity, LargeMessage, MessageParts, Unpacked};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,8 @@ pub(in crate::pass) struct Read {
     pub size_bytes: u64,
     /// The parsed message, if it was too large for memory and is new.
     pub message: Option<Box<mail::Message>>,
+    /// The text of its attachments, if it was read with the message.
+    pub attached: Option<Attached>,
 }
 
 /// How larger messages are read.
@@ -37,12 +40,14 @@ pub(in crate::pass) struct Manner<'a> {
     pub headers: &'a [String],
     /// Returns whether the message with an id is known, and need not be parsed.
     pub is_known: &'a (dyn Fn(&[u8; 32]) -> bool + Sync),
+    /// What reads the text of attachments, if anything does.
+    pub attached: Option<Asking<'a>>,
 }
 
 fn read(path: &Path, limit_bytes: usize) -> mail::Result<Read> {
     let content = mail::read_message(path, limit_bytes)?;
     let (sha256, size_bytes) = identity(&content.bytes);
-    Ok(Read { content, sha256, size_bytes, message: None })
+    Ok(Read { content, sha256, size_bytes, message: None, attached: None })
 }
 
 /// Returns the id and the size of a content.
@@ -91,7 +96,7 @@ pub(super) fn read_archived(kept: ArchivedFile, manner: &Manner<'_>) -> Option<R
         content.bytes = kept.bytes;
     }
     let (sha256, size_bytes) = identity(&content.bytes);
-    Some(Read { content, sha256, size_bytes, message: None })
+    Some(Read { content, sha256, size_bytes, message: None, attached: None })
 }
 
 /// Hashes a message without holding it in memory, and parses it if it is new.
@@ -100,12 +105,17 @@ fn read_in_pieces(large: &mut LargeMessage<'_>, stat: FileStat, manner: &Manner<
     (content.stat, content.compression) = (stat, large.compression());
     let Identity { sha256, size_bytes, is_cut } = large.identify()?;
     content.truncated = is_cut;
-    let mut message = None;
+    let (mut message, mut attached) = (None, None);
     if !(manner.is_known)(&sha256) {
         let context = mail::Context::new(manner.now_seconds);
-        message = Some(Box::new(large.parse(&mail::Context { headers: manner.headers, ..context })?));
+        let parsed = large.parse(&mail::Context { headers: manner.headers, ..context })?;
+        attached = manner.attached.map(|asking| {
+            let split = || MessageParts::of_large(large);
+            asking.read(&parsed.mime_types, split)
+        });
+        message = Some(Box::new(parsed));
     }
-    Ok(Read { content, sha256, size_bytes, message })
+    Ok(Read { content, sha256, size_bytes, message, attached })
 }
 
 /// Returns the path of a file to read. `folder` is the directory of its folder.

@@ -4,6 +4,7 @@
 //! and what the rows need. It depends on nothing but the content, so many threads do it at a time and no
 //! lock is needed. Must not know files, nor which messages the index has.
 
+use crate::attached::{Asking, Attached};
 use crate::error::Result;
 use crate::pass::commit::contents::Read;
 use crate::pass::commit::link::Ids;
@@ -36,6 +37,8 @@ pub(in crate::pass) struct Parsing<'a> {
     pub now_seconds: i64,
     /// Names of header fields that are indexed in addition to the standard ones.
     pub headers: &'a [String],
+    /// What reads the text of attachments, if anything does.
+    pub attached: Option<Asking<'a>>,
 }
 
 impl Parsing<'_> {
@@ -43,15 +46,20 @@ impl Parsing<'_> {
     ///
     /// # Errors
     /// A full disk.
-    pub(super) fn parse(&self, number: u32, read: &Read, documents: &mut dyn Documents) -> Result<Parsed> {
-        parse(number, read, (self.now_seconds, self.headers), documents)
+    pub(in crate::pass) fn parse(
+        &self,
+        number: u32,
+        read: &Read,
+        documents: &mut dyn Documents,
+    ) -> Result<Parsed> {
+        parse(number, read, *self, documents)
     }
 }
 
 fn parse(
     number: u32,
     read: &Read,
-    (now_seconds, headers): (i64, &[String]),
+    Parsing { now_seconds, headers, attached }: Parsing<'_>,
     documents: &mut dyn Documents,
 ) -> Result<Parsed> {
     let context = mail::Context { headers, ..mail::Context::new(now_seconds) };
@@ -83,7 +91,17 @@ fn parse(
         line: record::encode_line(&line),
         rest: record::encode_rest(&rest),
     };
+    let read_now;
+    let attached = match (&read.attached, attached) {
+        (Some(attached), _) => attached,
+        (None, asking) => {
+            let split = || Ok(mail::MessageParts::of_bytes(&read.content.bytes));
+            read_now = asking.map(|asking| asking.read(&message.mime_types, split)).unwrap_or_default();
+            &read_now
+        }
+    };
     let mut document = document(number, message);
+    add_attached(&mut document, attached);
     add_problems(&mut document, message, read.content.truncated);
     documents.add(&document)?;
     Ok(row)
@@ -133,6 +151,15 @@ fn document(number: u32, message: &mail::Message) -> Document<'_> {
     }
     document.add_exact(TextField::MessageId, &message.message_id);
     document
+}
+
+/// Adds the text of attachments, which is searched like that of attached text files.
+fn add_attached<'a>(document: &mut Document<'a>, attached: &'a Attached) {
+    for text in &attached.texts {
+        document.add(TextField::Body, text);
+        document.add(TextField::Embed, text);
+    }
+    attached.filters.iter().for_each(|name| document.add_filter(name));
 }
 
 /// Adds the kinds of a message's problems and their groups, each once.

@@ -374,7 +374,7 @@ impl<'a> Pipeline<'a> {
 fn read_beginning(path: &Path) -> mail::Result<Read> {
     let content = mail::read_message(path, SMALL_BYTES)?;
     let (sha256, size_bytes) = identity(&content.bytes);
-    Ok(Read { content, sha256, size_bytes, message: None })
+    Ok(Read { content, sha256, size_bytes, message: None, attached: None })
 }
 
 fn wait<'s>(until: &Condvar, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
@@ -465,7 +465,7 @@ mod tests {
             device_now: [0; 2],
             is_changed: true,
         }];
-        let parsing = Parsing { now_seconds: 1_700_000_000, headers: &[] };
+        let parsing = Parsing { now_seconds: 1_700_000_000, headers: &[], attached: None };
         let make = || Box::new(Writer { write, count: 0 }) as Box<dyn Documents>;
         let pipeline = Pipeline::new((&files, &folders), parsing, &make, thread_count);
         pipeline.run(|| {

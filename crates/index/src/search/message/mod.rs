@@ -16,7 +16,7 @@ use query::flags::FlagInfo;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use store::{Part, Value};
+use store::{Part, RowId, Value};
 
 /// The fields of a message that a list shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,12 +137,20 @@ impl Mailbox {
     pub fn files(&self, hit: &Hit) -> Result<Vec<MessageFile>> {
         let mut found: Vec<MessageFile> = Vec::new();
         for number in self.copies_of(hit.number)? {
-            for id in self.file_table().find(files::BY_MESSAGE, &[Value::U32(number)])? {
-                found.extend(self.message_file(rows::part_of(self.file_table(), id), id.row)?);
-            }
+            found.extend(self.files_of(number)?);
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(found)
+    }
+
+    /// Returns the files of the message with this number, in no order.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(crate) fn files_of(&self, number: u32) -> Result<Vec<MessageFile>> {
+        let rows = self.file_table().find(files::BY_MESSAGE, &[Value::U32(number)])?;
+        let file = |id: RowId| self.message_file(rows::part_of(self.file_table(), id), id.row);
+        rows.into_iter().filter_map(|id| file(id).transpose()).collect()
     }
 
     /// Returns the flags derived from the content of a hit and of its copies, and from the user's addresses.

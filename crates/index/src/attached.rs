@@ -1,0 +1,70 @@
+//! The text of attachments that the index cannot read by itself, such as PDF.
+//!
+//! Input: a message and its parts. Output: texts for its document, and the names of the filters that read
+//! them: a document keeps these names, so that the index knows which messages a filter has not read yet. Must
+//! not know how a filter reads, nor how texts become terms.
+
+use mail::MessageParts;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use work::Progress;
+
+/// Reads the text of attachments. Many threads use it at a time.
+pub trait AttachmentReader: Debug + Send + Sync {
+    /// Returns the names of the filters for a MIME type. A name is one word of ASCII letters and digits, and
+    /// changes with what the filter does.
+    fn filters_for(&self, mime: &str) -> Vec<String>;
+
+    /// Returns the texts of a message's parts. Ends early if `is_stopped`.
+    fn read(&self, parts: &mut MessageParts<'_>, is_stopped: &dyn Fn() -> bool) -> AttachmentTexts;
+}
+
+/// The texts of a message's parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AttachmentTexts {
+    /// A text for each part that has one.
+    pub texts: Vec<String>,
+    /// The names of filters that could not be used now. The message is read again when they can.
+    pub unusable: Vec<String>,
+    /// Whether reading ended early. The message is then read again.
+    pub is_stopped: bool,
+}
+
+/// What the document of a message gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Attached {
+    /// The texts.
+    pub texts: Vec<String>,
+    /// The names of the filters that have read the message.
+    pub filters: Vec<String>,
+}
+
+/// A reader, and who may stop it.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    /// The reader.
+    pub reader: &'a dyn AttachmentReader,
+    /// Says when to stop.
+    pub observer: &'a dyn Progress,
+}
+
+impl Asking<'_> {
+    /// Reads the attachments of a message that has parts of these types. `split` returns its parts; it is
+    /// called only if a filter is for one of them.
+    pub(crate) fn read<'m>(
+        &self,
+        types: &[String],
+        split: impl FnOnce() -> mail::Result<MessageParts<'m>>,
+    ) -> Attached {
+        let mut filters: BTreeSet<String> =
+            types.iter().flat_map(|mime| self.reader.filters_for(mime)).collect();
+        if filters.is_empty() || self.observer.is_cancelled() {
+            return Attached::default();
+        }
+        // A file that cannot be read now is read another time.
+        let Ok(mut parts) = split() else { return Attached::default() };
+        let read = self.reader.read(&mut parts, &|| self.observer.is_cancelled());
+        filters.retain(|name| !read.is_stopped && !read.unusable.contains(name));
+        Attached { texts: read.texts, filters: filters.into_iter().collect() }
+    }
+}

@@ -1,0 +1,355 @@
+//! Finds what is signed or encrypted in a message, in the exact bytes that a signature covers.
+//!
+//! Input: the bytes of a message, or of a part that was decrypted. Output: signed and encrypted contents, in
+//! their order, and whether each is the whole message. Nothing is verified or decrypted here. Must not know
+//! programs or keys.
+//!
+//! PGP/MIME (RFC 3156), S/MIME (RFC 8551), and OpenPGP blocks in text are found. Containers within containers
+//! are walked up to `MIME_DEPTH_MAX` levels, and at most `PROTECTED_COUNT_MAX` contents are returned.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::bytes::{after, before, line, until, with_line_feeds};
+use crate::decode::encoded_words::decode_value;
+use crate::decode::transfer::decode;
+use crate::header::block::{Block, skip_envelope, split};
+use crate::limits::{LIST_BYTES_MAX, MIME_DEPTH_MAX, PART_COUNT_MAX, PROTECTED_COUNT_MAX, SMIME_BYTES_MAX};
+use crate::mime::boundary::Pieces;
+use crate::mime::content_fields::{has_protected_fields, read_content};
+use crate::mime::smime::{Opened, open};
+use crate::problem::Problems;
+
+/// How a content is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// OpenPGP.
+    OpenPgp,
+    /// S/MIME.
+    Smime,
+}
+
+/// A protected content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProtectedContent {
+    /// A signature beside what it signs: the bytes that it covers, and the signature.
+    Signed {
+        /// A MIME entity, with lines that end with CRLF.
+        signed: Vec<u8>,
+        /// The signature.
+        signature: Vec<u8>,
+    },
+    /// A signature around what it signs.
+    Wrapped(Vec<u8>),
+    /// Encrypted, and possibly signed within.
+    Encrypted(Vec<u8>),
+}
+
+/// A signed or encrypted content of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Protected {
+    /// How it is protected.
+    pub protection: Protection,
+    /// What is protected.
+    pub content: ProtectedContent,
+    /// There is nothing in the message besides it, except its header.
+    pub is_whole: bool,
+    /// It is a block in text, which holds text. Otherwise it holds a MIME entity.
+    pub is_text: bool,
+}
+
+/// Returns the signed and encrypted contents of a message, and whether there may be more.
+#[must_use]
+pub fn protected_contents(bytes: &[u8]) -> (Vec<Protected>, bool) {
+    let bytes = with_line_feeds(bytes);
+    let mut walk = Walk::default();
+    walk.entity(&split(skip_envelope(&bytes)), 0, true);
+    (walk.found, walk.is_cut)
+}
+
+/// Returns the header fields that are protected with a decrypted or signed entity: they are those of the
+/// message (RFC 9788, and `protected-headers="v1"` before it). Returns `None` if there are none.
+#[must_use]
+pub fn protected_fields(entity: &[u8]) -> Option<Vec<(String, String)>> {
+    let block = split(skip_envelope(entity));
+    let mut problems = Problems::default();
+    if !has_protected_fields(&block, &mut problems) {
+        return None;
+    }
+    let is_content = |name: &[u8]| {
+        let name = name.to_ascii_lowercase();
+        name.starts_with(b"content-") || matches!(name.as_slice(), b"mime-version" | b"hp-outer")
+    };
+    let fields = block.fields.iter().filter(|field| !is_content(field.name));
+    let fields = fields.map(|field| {
+        let value = decode_value(before(field.value, LIST_BYTES_MAX), None, &mut problems);
+        (String::from_utf8_lossy(field.name).into_owned(), value)
+    });
+    Some(fields.collect())
+}
+
+#[derive(Default)]
+struct Walk {
+    found: Vec<Protected>,
+    part_count: usize,
+    is_cut: bool,
+}
+
+impl Walk {
+    fn push(&mut self, protection: Protection, content: ProtectedContent, is_whole: bool) {
+        if self.found.len() < PROTECTED_COUNT_MAX {
+            self.found.push(Protected { protection, content, is_whole, is_text: false });
+        } else {
+            self.is_cut = true;
+        }
+    }
+
+    fn entity(&mut self, block: &Block<'_>, depth: usize, is_whole: bool) {
+        self.part_count = self.part_count.saturating_add(1);
+        if depth >= MIME_DEPTH_MAX || self.part_count > PART_COUNT_MAX {
+            self.is_cut = true;
+            return;
+        }
+        let mut problems = Problems::default();
+        let content = read_content(block, "text/plain", &mut problems);
+        let next = depth.saturating_add(1);
+        if content.is_multipart() {
+            let Some(boundary) = &content.boundary else { return };
+            let mut all = Pieces::new(block.body, boundary.as_bytes());
+            let pieces: Vec<&[u8]> = std::iter::from_fn(|| all.next_piece()).take(PART_COUNT_MAX).collect();
+            return self.multipart(&content.mime, &pieces, next, is_whole);
+        }
+        let decoded = decode(block.body, content.transfer).0;
+        if content.is_message() {
+            self.entity(&split(skip_envelope(&decoded)), next, false);
+        } else if content.is_smime() || content.is_unnamed_smime() {
+            match open(&decoded, SMIME_BYTES_MAX) {
+                Opened::Encrypted => {
+                    let content = ProtectedContent::Encrypted(decoded.into_owned());
+                    self.push(Protection::Smime, content, is_whole);
+                }
+                Opened::Signed(_) => {
+                    let content = ProtectedContent::Wrapped(decoded.into_owned());
+                    self.push(Protection::Smime, content, is_whole);
+                }
+                _ => {}
+            }
+        } else if content.mime.starts_with("text/") || content.mime == "application/pgp" {
+            self.text(&decoded, is_whole);
+        }
+    }
+
+    fn multipart(&mut self, mime: &str, pieces: &[&[u8]], depth: usize, is_whole: bool) {
+        let is_whole = is_whole && pieces.len() == 2;
+        match (mime, pieces) {
+            ("multipart/signed", [signed, signature, ..]) => {
+                let block = split(signature);
+                let mut problems = Problems::default();
+                let content = read_content(&block, "text/plain", &mut problems);
+                let protection = match content.mime.as_str() {
+                    "application/pgp-signature" => Some(Protection::OpenPgp),
+                    _ if content.is_signature() => Some(Protection::Smime),
+                    _ => None,
+                };
+                if let Some(protection) = protection {
+                    let signature = decode(block.body, content.transfer).0.into_owned();
+                    let signed_bytes = with_crlf(signed);
+                    let content = ProtectedContent::Signed { signed: signed_bytes, signature };
+                    self.push(protection, content, is_whole);
+                }
+                // What is signed may be encrypted.
+                self.entity(&split(signed), depth, is_whole);
+                pieces.iter().skip(2).for_each(|piece| self.entity(&split(piece), depth, false));
+            }
+            ("multipart/encrypted", [_, encrypted, ..]) => {
+                let block = split(encrypted);
+                let mut problems = Problems::default();
+                let content = read_content(&block, "application/octet-stream", &mut problems);
+                let data = decode(block.body, content.transfer).0.into_owned();
+                self.push(Protection::OpenPgp, ProtectedContent::Encrypted(data), is_whole);
+                pieces.iter().skip(2).for_each(|piece| self.entity(&split(piece), depth, false));
+            }
+            _ => pieces.iter().for_each(|piece| self.entity(&split(piece), depth, false)),
+        }
+    }
+
+    /// Finds the OpenPGP blocks of a text.
+    fn text(&mut self, text: &[u8], is_whole: bool) {
+        let (mut rest, mut is_alone) = (text, is_whole);
+        let first = self.found.len();
+        while let Some(armor) = armor(rest) {
+            is_alone &= armor.before.trim_ascii().is_empty();
+            let content = match armor.is_encrypted {
+                true => ProtectedContent::Encrypted(armor.block.to_vec()),
+                false => ProtectedContent::Wrapped(armor.block.to_vec()),
+            };
+            self.push(Protection::OpenPgp, content, false);
+            rest = armor.after;
+        }
+        is_alone &= rest.trim_ascii().is_empty();
+        let count = self.found.len().saturating_sub(first);
+        for found in self.found.iter_mut().skip(first) {
+            found.is_text = true;
+            found.is_whole = is_alone && count == 1;
+        }
+    }
+}
+
+/// An OpenPGP block in a text.
+struct Armor<'a> {
+    /// The text before it.
+    before: &'a [u8],
+    block: &'a [u8],
+    /// The text after it.
+    after: &'a [u8],
+    is_encrypted: bool,
+}
+
+/// Finds the next OpenPGP block.
+fn armor(text: &[u8]) -> Option<Armor<'_>> {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (first, next) = line(rest);
+        let end: Option<&[u8]> = match first.trim_ascii_end() {
+            b"-----BEGIN PGP MESSAGE-----" => Some(b"-----END PGP MESSAGE-----"),
+            b"-----BEGIN PGP SIGNED MESSAGE-----" => Some(b"-----END PGP SIGNATURE-----"),
+            _ => None,
+        };
+        if let Some(end) = end {
+            let after = behind_line(next, end)?;
+            let is_encrypted = end == b"-----END PGP MESSAGE-----";
+            return Some(Armor { before: until(text, rest), block: until(rest, after), after, is_encrypted });
+        }
+        rest = next;
+    }
+    None
+}
+
+/// Returns what follows the first line that is `wanted`.
+fn behind_line<'a>(text: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (first, next) = line(rest);
+        if first.trim_ascii_end() == wanted {
+            return Some(next);
+        }
+        rest = next;
+    }
+    None
+}
+
+/// Ends each line with CRLF, as signatures cover them.
+fn with_crlf(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len().saturating_add(bytes.len() / 32));
+    let mut rest = bytes;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        let text = before(rest, end);
+        out.extend_from_slice(text.strip_suffix(b"\r").unwrap_or(text));
+        out.extend_from_slice(b"\r\n");
+        rest = after(rest, end.saturating_add(1));
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One line for each content: how it is protected, whether it is all, and what it is.
+    fn show(text: &str) -> Vec<String> {
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let line = |found: &Protected| {
+            let whole = if found.is_whole { "all" } else { "part" };
+            let content = match &found.content {
+                ProtectedContent::Signed { signed, signature } => {
+                    format!("{:?} by {:?}", lossy(signed), lossy(signature))
+                }
+                ProtectedContent::Wrapped(bytes) => format!("wrapped {:?}", lossy(bytes)),
+                ProtectedContent::Encrypted(bytes) => format!("encrypted {:?}", lossy(bytes)),
+            };
+            format!("{:?} {whole} {content}", found.protection)
+        };
+        protected_contents(text.as_bytes()).0.iter().map(line).collect()
+    }
+
+    fn multipart(kind: &str, pieces: &[&str]) -> String {
+        let pieces: String = pieces.iter().map(|piece| format!("--{kind}\n{piece}\n")).collect();
+        format!("Content-Type: multipart/{kind}; boundary={kind}\n\n{pieces}--{kind}--\n")
+    }
+
+    const SIGNATURE: &str = "Content-Type: application/pgp-signature\n\nsig";
+
+    #[test]
+    fn what_is_signed_is_found_byte_for_byte() {
+        let signed = multipart("signed", &["Content-Type: text/plain\n\nHi \n\nthere\n", SIGNATURE]);
+        let expected =
+            "OpenPgp all \"Content-Type: text/plain\\r\\n\\r\\nHi \\r\\n\\r\\nthere\\r\\n\" by \"sig\"";
+        assert_eq!(show(&signed), [expected]);
+        assert_eq!(show(&signed.replace('\n', "\r\n")), [expected]);
+        let list = multipart("mixed", &[&signed, "\nfooter of the list"]);
+        assert_eq!(show(&list), [expected.replace("all", "part")]);
+        let more = multipart("signed", &["\na", SIGNATURE, "\nadded by a stranger"]);
+        assert_eq!(show(&more), ["OpenPgp part \"\\r\\na\" by \"sig\""]);
+        let smime = multipart(
+            "signed",
+            &[
+                "\na",
+                "Content-Type: application/x-pkcs7-signature\nContent-Transfer-Encoding: base64\n\nc2ln",
+            ],
+        );
+        assert_eq!(show(&smime), ["Smime all \"\\r\\na\" by \"sig\""]);
+        assert_eq!(show(&multipart("signed", &["\na", "\nno signature"])), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_encrypted_is_found_wherever_it_is() {
+        let pieces = ["Content-Type: application/pgp-encrypted\n\nVersion: 1", "\ndata"];
+        let encrypted = multipart("encrypted", &pieces);
+        assert_eq!(show(&encrypted), ["OpenPgp all encrypted \"data\""]);
+        let nested = format!("Content-Type: message/rfc822\n\n{encrypted}");
+        assert_eq!(show(&nested), ["OpenPgp part encrypted \"data\""]);
+        let html = "Content-Type: text/html\n\n<img src=\"https://x/";
+        let mixed = multipart("mixed", &[html, &encrypted, html]);
+        assert_eq!(show(&mixed), ["OpenPgp part encrypted \"data\""]);
+    }
+
+    #[test]
+    fn blocks_in_text_are_found_line_by_line() {
+        let block = "-----BEGIN PGP MESSAGE-----\n\nabc\n-----END PGP MESSAGE-----\n";
+        let found = format!("encrypted {block:?}");
+        assert_eq!(show(&format!("A: b\n\n\n{block}\n")), [format!("OpenPgp all {found}")]);
+        assert_eq!(show(&format!("A: b\n\nHi\n{block}")), [format!("OpenPgp part {found}")]);
+        assert_eq!(show(&format!("A: b\n\n{block}{block}")).len(), 2);
+        assert_eq!(show(&format!("A: b\n\n> {}", block.replace('\n', "\n> "))), [""; 0]);
+        assert_eq!(show("A: b\n\n-----BEGIN PGP MESSAGE-----\n\nno end\n"), [""; 0]);
+        let signed = "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\nx\n-----BEGIN PGP SIGNATURE-----\n\
+            \nabc\n-----END PGP SIGNATURE-----\n";
+        assert_eq!(show(&format!("A: b\n\n{signed}")), [format!("OpenPgp all wrapped {signed:?}")]);
+    }
+
+    #[test]
+    fn number_and_depth_have_limits() {
+        let pieces = ["\na", SIGNATURE];
+        let signed = multipart("signed", &pieces);
+        let many = vec![signed.as_str(); PROTECTED_COUNT_MAX + 1];
+        let (found, is_cut) = protected_contents(multipart("mixed", &many).as_bytes());
+        assert_eq!((found.len(), is_cut), (PROTECTED_COUNT_MAX, true));
+        let deep = "Content-Type: message/rfc822\n\n".repeat(MIME_DEPTH_MAX) + &signed;
+        assert_eq!(protected_contents(deep.as_bytes()), (vec![], true));
+    }
+
+    #[test]
+    fn fields_are_protected_if_the_entity_says_so() {
+        let fields = |more: &str| {
+            let entity =
+                format!("Content-Type: text/plain; {more}\nSubject: =?utf-8?q?caf=C3=A9?=\nHP-Outer: x\n\nx");
+            protected_fields(entity.as_bytes())
+        };
+        let subject = vec![("Subject".to_owned(), "café".to_owned())];
+        for said in ["protected-headers=\"v1\"", "hp=\"cipher\"", "HP=clear"] {
+            assert_eq!(fields(said), Some(subject.clone()), "{said}");
+        }
+        for other in ["protected-headers=\"v2\"", "hp=x", "charset=utf-8"] {
+            assert_eq!(fields(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Reads the text of attachments with the commands that the configuration names.
+//!
+//! Input: the table `[attachments]` of the configuration, parts of messages. Output: texts, and sentences
+//! about what could not be read. A part's content is all that a command gets of a message: no name, type or
+//! parameter stands on its command line or in its environment. `run` runs one command, `host` is how a
+//! host asks for all of it. Does not know what becomes of texts.
+
+mod host;
+mod run;
+
+use crate::setup::attachments::AttachmentConfiguration;
+use index::{AttachmentReader, AttachmentTexts};
+use mail::{MessageParts, PartRead};
+use run::{Limits, Ran, run};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The commands of a configuration, and what went wrong with them.
+#[derive(Debug)]
+pub(crate) struct Filters {
+    filters: Vec<Filter>,
+    limits: AttachmentConfiguration,
+    problems: Mutex<BTreeMap<(usize, Fault), u64>>,
+}
+
+/// A command and the types that it reads.
+#[derive(Debug)]
+struct Filter {
+    /// A type, or the beginning of types up to the slash and a star.
+    pattern: String,
+    command: String,
+    /// Names the two in the index.
+    name: String,
+    /// It could not be run, and is not tried again.
+    is_broken: AtomicBool,
+}
+
+/// Why parts were not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    Unusable,
+    Failed,
+    Slow,
+    TooLarge,
+    Cut,
+}
+
+/// What may still be read of one message.
+struct Room {
+    end: Instant,
+    text_bytes: usize,
+}
+
+impl Filters {
+    /// Returns the commands of a configuration; `None` if it names none.
+    pub(crate) fn new(configuration: &AttachmentConfiguration) -> Option<Filters> {
+        let filter = |(pattern, command): (&String, &String)| Filter {
+            pattern: pattern.to_ascii_lowercase(),
+            command: command.clone(),
+            name: name(pattern, command),
+            is_broken: AtomicBool::new(false),
+        };
+        let filters: Vec<Filter> = configuration.filters.iter().map(filter).collect();
+        let limits = configuration.clone();
+        (!filters.is_empty()).then_some(Filters { filters, limits, problems: Mutex::default() })
+    }
+
+    /// Returns a sentence for each kind of problem since the last call.
+    pub(crate) fn take_problems(&self) -> Vec<String> {
+        let problems = std::mem::take(&mut *self.problems.lock().unwrap_or_else(PoisonError::into_inner));
+        problems.iter().filter_map(|((index, fault), count)| self.sentence(*index, *fault, *count)).collect()
+    }
+
+    fn sentence(&self, index: usize, fault: Fault, count: u64) -> Option<String> {
+        let Filter { pattern, command, .. } = self.filters.get(index)?;
+        let of = if count == 1 { "1 attachment".to_owned() } else { format!("{count} attachments") };
+        let limits = &self.limits;
+        let what = match fault {
+            Fault::Unusable => {
+                "it cannot be run; when it can, \"pneu index --attachments\" reads what it has left out"
+                    .to_owned()
+            }
+            Fault::Failed => format!("it failed on {of}"),
+            Fault::Slow => format!("no time was left for {of} (time_seconds = {})", limits.time_seconds),
+            Fault::TooLarge => format!("{of} too large to be read (input_mib = {})", limits.input_mib),
+            Fault::Cut => {
+                format!(
+                    "the text of {of} is too long; its beginning is indexed (text_mib = {})",
+                    limits.text_mib
+                )
+            }
+        };
+        Some(format!("attachments.filters, \"{pattern}\" = \"{command}\": {what}"))
+    }
+
+    fn note(&self, index: usize, fault: Fault) {
+        *self.problems.lock().unwrap_or_else(PoisonError::into_inner).entry((index, fault)).or_default() += 1;
+    }
+
+    /// Returns the filter for a type: one for exactly this type before one for all of its kind.
+    fn filter_for(&self, mime: &str) -> Option<(usize, &Filter)> {
+        let all = || self.filters.iter().enumerate();
+        all()
+            .find(|(_, filter)| filter.pattern == mime)
+            .or_else(|| all().find(|(_, filter)| filter.is_for(mime)))
+    }
+
+    /// Reads one part. Returns `None` if there is no text.
+    fn read_part(
+        &self,
+        parts: &mut MessageParts<'_>,
+        (number, index): (usize, usize),
+        room: &mut Room,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<String>, Left> {
+        let Some(filter) = self.filters.get(index) else { return Ok(None) };
+        if filter.is_broken.load(Ordering::Relaxed) {
+            return Err(Left::Unusable);
+        }
+        let input_max = mebibytes(self.limits.input_mib);
+        let mut content = Vec::new();
+        let read = parts.each_block(number, &mut |block| {
+            let left = input_max.saturating_add(1).saturating_sub(content.len());
+            content.extend_from_slice(block.get(..left).unwrap_or(block));
+        });
+        let fault = match read {
+            // The file was changed or removed meanwhile.
+            Err(_) => return Err(Left::Stopped),
+            Ok(PartRead::NoSuchPart) => return Ok(None),
+            Ok(PartRead::TooMany) => Some(Fault::TooLarge),
+            Ok(_) if content.len() > input_max => Some(Fault::TooLarge),
+            Ok(_) if room.text_bytes == 0 => Some(Fault::Cut),
+            Ok(_) => None,
+        };
+        if let Some(fault) = fault {
+            self.note(index, fault);
+            return Ok(None);
+        }
+        let limits = Limits {
+            end: room.end,
+            cpu_seconds: self.limits.time_seconds,
+            memory_mib: self.limits.memory_mib,
+            output_bytes: room.text_bytes,
+        };
+        let (text, fault) = match run(&filter.command, &content, &limits, is_stopped) {
+            Ran::Text(text) => (text, None),
+            Ran::Cut(text) => (text, Some(Fault::Cut)),
+            Ran::Failed => (Vec::new(), Some(Fault::Failed)),
+            Ran::Slow => (Vec::new(), Some(Fault::Slow)),
+            Ran::Stopped => return Err(Left::Stopped),
+            Ran::Unusable => {
+                filter.is_broken.store(true, Ordering::Relaxed);
+                self.note(index, Fault::Unusable);
+                return Err(Left::Unusable);
+            }
+        };
+        if let Some(fault) = fault {
+            self.note(index, fault);
+        }
+        room.text_bytes = room.text_bytes.saturating_sub(text.len());
+        let text = String::from_utf8_lossy(&text).into_owned();
+        Ok(Some(text).filter(|text| !text.trim().is_empty()))
+    }
+}
+
+/// Why a part is to be read another time.
+enum Left {
+    Stopped,
+    Unusable,
+}
+
+impl AttachmentReader for Filters {
+    fn filters_for(&self, mime: &str) -> Vec<String> {
+        self.filters.iter().filter(|filter| filter.is_for(mime)).map(|filter| filter.name.clone()).collect()
+    }
+
+    fn read(&self, parts: &mut MessageParts<'_>, is_stopped: &dyn Fn() -> bool) -> AttachmentTexts {
+        let mut out = AttachmentTexts::default();
+        let time = Duration::from_secs(self.limits.time_seconds);
+        let mut room = Room { end: Instant::now() + time, text_bytes: mebibytes(self.limits.text_mib) };
+        for (number, mime) in parts.types() {
+            let Some((index, filter)) = self.filter_for(&mime) else { continue };
+            match self.read_part(parts, (number, index), &mut room, is_stopped) {
+                Ok(text) => out.texts.extend(text),
+                Err(Left::Unusable) => out.unusable.push(filter.name.clone()),
+                Err(Left::Stopped) => {
+                    return AttachmentTexts { is_stopped: true, ..AttachmentTexts::default() };
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Filter {
+    fn is_for(&self, mime: &str) -> bool {
+        match self.pattern.strip_suffix('*') {
+            Some(kind) => mime.starts_with(kind),
+            None => mime == self.pattern,
+        }
+    }
+}
+
+/// Returns the name of a filter in the index, which changes with its types and its command.
+fn name(pattern: &str, command: &str) -> String {
+    let digest = Sha256::digest(format!("{}\n{command}", pattern.to_ascii_lowercase()));
+    let digits = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
+    format!("f{}", digits.collect::<String>())
+}
+
+fn mebibytes(count: u64) -> usize {
+    usize::try_from(count.saturating_mul(1 << 20)).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filters(list: &[(&str, &str)]) -> Filters {
+        let filters = list.iter().map(|(pattern, command)| ((*pattern).into(), (*command).into())).collect();
+        Filters::new(&AttachmentConfiguration { filters, ..AttachmentConfiguration::default() }).unwrap()
+    }
+
+    /// A message with a part of each of these types and contents.
+    fn message(parts: &[(&str, &str)]) -> String {
+        let part = |(mime, content): &(&str, &str)| format!("--b\nContent-Type: {mime}\n\n{content}\n");
+        let parts: String = parts.iter().map(part).collect();
+        format!("Content-Type: multipart/mixed; boundary=b\n\n{parts}--b--\n")
+    }
+
+    fn texts(filters: &Filters, parts: &[(&str, &str)]) -> AttachmentTexts {
+        filters.read(&mut MessageParts::of_bytes(message(parts).as_bytes()), &|| false)
+    }
+
+    #[test]
+    fn each_part_is_read_by_the_filter_that_is_closest() {
+        let filters =
+            filters(&[("Image/*", "echo any; cat"), ("image/png", "echo png; cat"), ("a/b", "false")]);
+        let parts = [("image/png; name=$(x)", "1"), ("IMAGE/JPEG", "2"), ("text/plain", "3"), ("a/b", "4")];
+        assert_eq!(texts(&filters, &parts).texts, ["png\n1", "any\n2"]);
+        assert_eq!(
+            filters.take_problems(),
+            ["attachments.filters, \"a/b\" = \"false\": it failed on 1 attachment"]
+        );
+        assert_eq!(filters.take_problems(), [""; 0]);
+        assert_eq!(filters.filters_for("image/png").len(), 2);
+        assert_eq!(filters.filters_for("imag/png").len(), 0);
+    }
+
+    #[test]
+    fn a_name_is_one_word_that_changes_with_the_filter() {
+        let names = [name("a/b", "x"), name("A/B", "x"), name("a/b", "y"), name("a/*", "x")];
+        assert!(names[0] == names[1] && names[0] != names[2] && names[0] != names[3]);
+        for name in &names {
+            let words: Vec<String> = query::words::words(name).map(|word| word.text).collect();
+            assert_eq!(words, std::slice::from_ref(name));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_tried_once_and_left_for_later() {
+        let filters = filters(&[("a/b", "/nowhere/program"), ("a/c", "cat")]);
+        let read = texts(&filters, &[("a/b", "1"), ("a/b", "2"), ("a/c", "3")]);
+        assert_eq!(read.texts, ["3"]);
+        assert_eq!(read.unusable.len(), 2);
+        assert!(read.unusable.iter().all(|name| *name == filters.filters[0].name));
+        let problems = filters.take_problems();
+        assert!(problems.len() == 1 && problems[0].contains("it cannot be run"), "{problems:?}");
+    }
+
+    #[test]
+    fn a_message_has_limits_whatever_its_parts_are() {
+        let mut filters = filters(&[("a/b", "cat")]);
+        filters.limits.text_mib = 1;
+        filters.limits.input_mib = 1;
+        let some = "x".repeat(700 << 10);
+        let read = texts(&filters, &[("a/b", &some), ("a/b", &some), ("a/b", "y"), ("a/b", &some.repeat(2))]);
+        let lengths: Vec<usize> = read.texts.iter().map(String::len).collect();
+        assert_eq!(lengths, [700 << 10, 324 << 10]);
+        let problems = filters.take_problems().join("\n");
+        assert!(problems.contains("1 attachment too large to be read"), "{problems}");
+        assert!(problems.contains("the text of 2 attachments is too long"), "{problems}");
+        filters.limits.time_seconds = 0;
+        assert_eq!(texts(&filters, &[("a/b", "z")]).texts, [""; 0]);
+        assert!(filters.take_problems()[0].contains("no time was left for 1 attachment"));
+    }
+
+    #[test]
+    fn a_stop_leaves_the_whole_message_for_later() {
+        let filters = filters(&[("a/b", "cat")]);
+        let read = filters.read(&mut MessageParts::of_bytes(message(&[("a/b", "x")]).as_bytes()), &|| true);
+        assert_eq!(read, AttachmentTexts { is_stopped: true, ..AttachmentTexts::default() });
+    }
+}

@@ -1,0 +1,281 @@
+//! Runs a command on the content of a part: the content is its standard input, the text its output.
+//!
+//! Input: a command of the configuration, bytes, limits. Output: what it printed, or why there is none. The
+//! command is run by /bin/sh, which sets limits on memory and processor time before it. It has a process
+//! group of its own, which is killed at the end. Nothing waits longer than the limits say, even for a process
+//! that left the group and keeps a pipe open. Does not know messages.
+
+use crate::settings::SECRET_VARIABLES;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The exit codes with which a shell says that it could not run a command.
+const CANNOT_BE_RUN: [i32; 2] = [126, 127];
+/// Longest time until the next look whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// Bytes that are read or written at a time.
+const BLOCK_BYTES: usize = 64 << 10;
+
+/// Limits of one run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// When it is killed.
+    pub end: Instant,
+    /// Most seconds that one process may compute.
+    pub cpu_seconds: u64,
+    /// Most memory (address space) of one process.
+    pub memory_mib: u64,
+    /// Most bytes of output.
+    pub output_bytes: usize,
+}
+
+/// How a run ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ran {
+    /// It printed this.
+    Text(Vec<u8>),
+    /// It printed more than this, and was killed.
+    Cut(Vec<u8>),
+    /// It ended with an error.
+    Failed,
+    /// It took too long, and was killed.
+    Slow,
+    /// There is no such program.
+    Unusable,
+    /// It was killed because all work stops.
+    Stopped,
+}
+
+/// Runs a command.
+pub(super) fn run(command: &str, input: &[u8], limits: &Limits, is_stopped: &dyn Fn() -> bool) -> Ran {
+    let Ok(mut child) = spawn(command, limits) else { return Ran::Unusable };
+    let pipes = (child.stdin.take(), child.stdout.take());
+    let ran = talk(pipes, input, limits, is_stopped);
+    let ran = match ran {
+        Ran::Text(text) => ended(&child, limits, is_stopped).unwrap_or(Ran::Text(text)),
+        other => other,
+    };
+    // The process is not waited for yet, so no other can have its number.
+    if let Some(group) = pid(&child) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let status = child.wait();
+    match (ran, status) {
+        (Ran::Text(text), Ok(status)) if status.success() => Ran::Text(text),
+        (Ran::Text(_), Ok(status)) if status.code().is_some_and(|code| CANNOT_BE_RUN.contains(&code)) => {
+            Ran::Unusable
+        }
+        (Ran::Text(_), _) => Ran::Failed,
+        (other, _) => other,
+    }
+}
+
+fn spawn(command: &str, limits: &Limits) -> std::io::Result<Child> {
+    // A limit that is lower already stays.
+    let (memory_kib, seconds) = (limits.memory_mib.saturating_mul(1024), limits.cpu_seconds.max(1));
+    let script = format!("ulimit -v {memory_kib}; ulimit -t {seconds}; ulimit -c 0\n{command}\n");
+    let mut shell = Command::new("/bin/sh");
+    SECRET_VARIABLES.iter().for_each(|name| {
+        shell.env_remove(name);
+    });
+    shell
+        .args(["-c", &script])
+        .current_dir("/")
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+fn pid(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// Writes the input and reads the output, until that ends.
+fn talk(
+    (mut stdin, stdout): (Option<ChildStdin>, Option<ChildStdout>),
+    mut input: &[u8],
+    limits: &Limits,
+    is_stopped: &dyn Fn() -> bool,
+) -> Ran {
+    let Some(mut stdout) = stdout else { return Ran::Failed };
+    let is_ready = |pipe: Option<&ChildStdin>| pipe.is_none_or(|pipe| ioctl_fionbio(pipe, true).is_ok());
+    if !is_ready(stdin.as_ref()) || ioctl_fionbio(&stdout, true).is_err() {
+        return Ran::Failed;
+    }
+    let (mut output, mut block) = (Vec::new(), vec![0; BLOCK_BYTES]);
+    loop {
+        if input.is_empty() {
+            stdin = None;
+        }
+        let (reads, writes) = match wait(&stdout, stdin.as_ref(), limits, is_stopped) {
+            Ok(ready) => ready,
+            Err(ended) => return ended,
+        };
+        if reads {
+            match stdout.read(&mut block) {
+                Ok(0) => return Ran::Text(output),
+                Ok(count) => output.extend_from_slice(block.get(..count).unwrap_or_default()),
+                Err(error) if is_for_now(&error) => {}
+                Err(_) => return Ran::Failed,
+            }
+            if output.len() > limits.output_bytes {
+                output.truncate(limits.output_bytes);
+                return Ran::Cut(output);
+            }
+        }
+        if writes && let Some(pipe) = &mut stdin {
+            match pipe.write(input.get(..BLOCK_BYTES).unwrap_or(input)) {
+                Ok(count) => input = input.get(count..).unwrap_or_default(),
+                Err(error) if is_for_now(&error) => {}
+                // It need not read all of it.
+                Err(_) => stdin = None,
+            }
+        }
+    }
+}
+
+fn is_for_now(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// Waits until output can be read or input written, or the run must end.
+fn wait(
+    stdout: &ChildStdout,
+    stdin: Option<&ChildStdin>,
+    limits: &Limits,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<(bool, bool), Ran> {
+    let mut pipes = vec![PollFd::new(stdout, PollFlags::IN)];
+    pipes.extend(stdin.map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
+    loop {
+        let time = left(limits, is_stopped)?;
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) };
+        match poll(&mut pipes, Some(&timeout)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => {
+                let is_ready =
+                    |pipe: Option<&PollFd<'_>>| pipe.is_some_and(|pipe| !pipe.revents().is_empty());
+                return Ok((is_ready(pipes.first()), is_ready(pipes.get(1))));
+            }
+            Err(_) => return Err(Ran::Failed),
+        }
+    }
+}
+
+/// Returns how long to wait until the next look.
+fn left(limits: &Limits, is_stopped: &dyn Fn() -> bool) -> Result<Duration, Ran> {
+    if is_stopped() {
+        return Err(Ran::Stopped);
+    }
+    let left = limits.end.saturating_duration_since(Instant::now());
+    if left.is_zero() { Err(Ran::Slow) } else { Ok(left.min(LOOK)) }
+}
+
+/// Waits until the process has ended, and leaves it to be waited for. Returns how the run ended if that was
+/// not by itself.
+fn ended(child: &Child, limits: &Limits, is_stopped: &dyn Fn() -> bool) -> Option<Ran> {
+    let pid = pid(child)?;
+    let mut pause = Duration::from_micros(100);
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    while matches!(waitid(WaitId::Pid(pid), options), Ok(None) | Err(Errno::INTR)) {
+        match left(limits, is_stopped) {
+            Ok(time) => std::thread::sleep(pause.min(time)),
+            Err(ended) => return Some(ended),
+        }
+        pause = pause.saturating_mul(2);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::io::BufRead;
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    fn limits() -> Limits {
+        Limits { end: Instant::now() + LONG, cpu_seconds: 600, memory_mib: 512, output_bytes: 1 << 20 }
+    }
+
+    fn ran(command: &str, input: &[u8]) -> Ran {
+        run(command, input, &limits(), &|| false)
+    }
+
+    #[test]
+    fn a_command_gets_the_content_and_nothing_else() {
+        assert_eq!(ran("cat", b"a\0b"), Ran::Text(b"a\0b".to_vec()));
+        assert_eq!(ran("tr a b | tr b c", b"aa"), Ran::Text(b"cc".to_vec()));
+        assert_eq!(ran("echo $# $0; pwd", b"x"), Ran::Text(b"0 /bin/sh\n/\n".to_vec()));
+        // More than pipes hold, in both directions; and input that nobody reads.
+        let much = vec![b'x'; 900 << 10];
+        assert_eq!(ran("cat", &much), Ran::Text(much.clone()));
+        assert_eq!(ran("echo y", &much), Ran::Text(b"y\n".to_vec()));
+    }
+
+    #[test]
+    fn a_command_that_fails_has_no_text() {
+        assert_eq!(ran("echo x; exit 3", b""), Ran::Failed);
+        assert_eq!(ran("echo x; kill -SEGV $$", b""), Ran::Failed);
+        assert_eq!(ran("/nowhere/program", b""), Ran::Unusable);
+        assert_eq!(ran("nowhere-program x", b""), Ran::Unusable);
+        assert_eq!(ran("if", b""), Ran::Failed);
+    }
+
+    #[test]
+    fn a_command_that_hangs_or_prints_without_end_is_killed() {
+        let now = Limits { end: Instant::now() + Duration::from_millis(20), ..limits() };
+        assert_eq!(run("sleep 1000", b"", &now, &|| false), Ran::Slow);
+        let now = Limits { end: Instant::now() + Duration::from_millis(20), ..limits() };
+        assert_eq!(run("exec >&-; sleep 1000", b"", &now, &|| false), Ran::Slow);
+        let few = Limits { output_bytes: 10, ..limits() };
+        assert_eq!(run("yes abc", b"", &few, &|| false), Ran::Cut(b"abc\nabc\nab".to_vec()));
+        let exact = Limits { output_bytes: 2, ..limits() };
+        assert_eq!(run("echo x", b"", &exact, &|| false), Ran::Text(b"x\n".to_vec()));
+    }
+
+    #[test]
+    fn a_command_has_no_more_memory_than_it_may() {
+        // `tail` keeps the last line.
+        let command = "head -c 300000000 /dev/zero | tail -n 1 | wc -c";
+        assert_eq!(ran(&command.replace("300000000", "30"), b""), Ran::Text(b"30\n".to_vec()));
+        let few = Limits { memory_mib: 64, ..limits() };
+        let Ran::Text(text) = run(command, b"", &few, &|| false) else { panic!("wc ends well") };
+        assert_ne!(text, b"300000000\n");
+    }
+
+    /// The pipe has its end only when all processes that have it are gone.
+    #[test]
+    fn all_processes_of_a_command_are_killed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let command = format!("exec 5>'{}'; sleep 1000 & echo ready >&5; wait", path.display());
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(move || {
+                let mut pipe = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
+                let mut text = String::new();
+                pipe.read_line(&mut text).unwrap();
+                tell.send(()).unwrap();
+                pipe.read_to_string(&mut text).unwrap();
+                text
+            });
+            let is_ready = Cell::new(false);
+            let is_stopped = || {
+                is_ready.set(is_ready.get() || told.try_recv().is_ok());
+                is_ready.get()
+            };
+            assert_eq!(run(&command, b"", &limits(), &is_stopped), Ran::Stopped);
+            assert_eq!(reader.join().unwrap(), "ready\n");
+        });
+    }
+}

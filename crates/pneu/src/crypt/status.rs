@@ -1,0 +1,195 @@
+//! The status that gpg and gpgsm print: which signatures there are, and whether decryption succeeded.
+//!
+//! Input: lines, as doc/DETAILS of GnuPG describes them. Output: signatures. Runs nothing.
+
+/// What a signature is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is good.
+    Good,
+    /// It is good, but it has expired.
+    Expired,
+    /// It is good, but its key has expired.
+    KeyExpired,
+    /// It is good, but its key was revoked.
+    KeyRevoked,
+    /// Its key is not known, so it cannot be checked.
+    UnknownKey,
+    /// It cannot be checked, for another reason.
+    Unchecked,
+    /// It is wrong: what it signs was changed.
+    Bad,
+}
+
+/// A signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// What it is worth.
+    pub standing: Standing,
+    /// The fingerprint of its key, or as much of it as is known.
+    pub key: String,
+    /// The user id of its key that the program names first; empty if the key is not known.
+    pub signer: String,
+    /// The addresses of its key, each with whether the user trusts that it is the owner's.
+    pub addresses: Vec<(String, bool)>,
+    /// When it was made, as the program says it.
+    pub made: String,
+    /// Whether the program trusts its key.
+    pub is_trusted: bool,
+}
+
+/// Whether a decryption succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decryption {
+    /// It did, and nothing was changed on the way as far as the program can tell.
+    Done,
+    /// The key is not there.
+    NoKey,
+    /// It did not. Nothing of it is to be shown.
+    Failed,
+}
+
+/// Returns the signatures that a status tells of.
+pub(super) fn signatures(status: &[String]) -> Vec<Signature> {
+    let mut found: Vec<Signature> = Vec::new();
+    for line in status {
+        let (keyword, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let standing = match keyword {
+            "GOODSIG" => Standing::Good,
+            "EXPSIG" => Standing::Expired,
+            "EXPKEYSIG" => Standing::KeyExpired,
+            "REVKEYSIG" => Standing::KeyRevoked,
+            "BADSIG" => Standing::Bad,
+            // Its sixth value is 9 if the key is missing.
+            "ERRSIG" if rest.split(' ').nth(5) == Some("9") => Standing::UnknownKey,
+            "ERRSIG" => Standing::Unchecked,
+            _ => {
+                if let Some(last) = found.last_mut() {
+                    add(last, keyword, rest);
+                }
+                continue;
+            }
+        };
+        let (key, signer) = rest.split_once(' ').unwrap_or((rest, ""));
+        let signer = if keyword == "ERRSIG" { String::new() } else { unescaped(signer, '%') };
+        found.push(Signature {
+            standing,
+            key: key.to_owned(),
+            signer,
+            addresses: Vec::new(),
+            made: String::new(),
+            is_trusted: false,
+        });
+    }
+    found
+}
+
+/// Adds what a line says of the signature before it.
+fn add(signature: &mut Signature, keyword: &str, rest: &str) {
+    match keyword {
+        "VALIDSIG" => {
+            let mut values = rest.split(' ');
+            signature.key = values.next().unwrap_or_default().to_owned();
+            signature.made = values.next().unwrap_or_default().to_owned();
+        }
+        "TRUST_ULTIMATE" | "TRUST_FULLY" => signature.is_trusted = true,
+        _ => {}
+    }
+}
+
+/// Returns whether the decryption that a status tells of succeeded. It counts only if the program says so
+/// at the end: what it prints before may have been changed.
+pub(super) fn decryption(status: &[String]) -> Decryption {
+    let has = |wanted: &str| status.iter().any(|line| line.split(' ').next() == Some(wanted));
+    if has("DECRYPTION_OKAY") && !has("DECRYPTION_FAILED") {
+        Decryption::Done
+    } else if has("NO_SECKEY") {
+        Decryption::NoKey
+    } else {
+        Decryption::Failed
+    }
+}
+
+/// Returns the addresses in the list of a key with colons, each with whether the program trusts it. Revoked
+/// and expired ones are left out.
+pub(super) fn addresses(list: &str) -> Vec<(String, bool)> {
+    let address = |line: &str| {
+        let mut fields = line.split(':');
+        let (kind, validity) = (fields.next()?, fields.next()?);
+        if kind != "uid" || validity.starts_with(['r', 'e']) {
+            return None;
+        }
+        let id = unescaped(fields.nth(7)?, '\\');
+        let address = id.rsplit_once('<').map_or(id.as_str(), |(_, rest)| rest.trim_end_matches('>'));
+        address.contains('@').then(|| (address.to_owned(), validity.starts_with(['f', 'u'])))
+    };
+    list.lines().filter_map(address).collect()
+}
+
+/// Replaces escapes: `%3a` and `\x3a`.
+fn unescaped(text: &str, mark: char) -> String {
+    let prefix = if mark == '%' { "%" } else { "\\x" };
+    let (mut bytes, mut rest) = (Vec::new(), text);
+    while let Some((before, after)) = rest.split_once(prefix) {
+        bytes.extend_from_slice(before.as_bytes());
+        match after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.extend_from_slice(prefix.as_bytes());
+                rest = after;
+            }
+        }
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<Signature> {
+        signatures(&text.lines().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn each_signature_has_its_own_lines() {
+        let found = read(
+            "NEWSIG\nGOODSIG 3632 Ana%0aIto <ana@example.org>\nVALIDSIG ABCD 2026-11-26 17 0\n\
+             TRUST_ULTIMATE 0\n\
+             NEWSIG\nBADSIG 99 Bo <bo@example.org>\nNEWSIG\nERRSIG 77 1 8 00 17 9 EF\nNO_PUBKEY 77\n\
+             ERRSIG 78 1 8 00 17 4 EF\nREVKEYSIG 1 R\nEXPKEYSIG 2 K\nEXPSIG 3 S\n",
+        );
+        let standings: Vec<Standing> = found.iter().map(|signature| signature.standing).collect();
+        use Standing::{Bad, Expired, Good, KeyExpired, KeyRevoked, Unchecked, UnknownKey};
+        assert_eq!(standings, [Good, Bad, UnknownKey, Unchecked, KeyRevoked, KeyExpired, Expired]);
+        assert_eq!((found[0].key.as_str(), found[0].made.as_str()), ("ABCD", "2026-11-26"));
+        assert_eq!(found[0].signer, "Ana\nIto <ana@example.org>");
+        let trusted: Vec<bool> = found.iter().map(|signature| signature.is_trusted).collect();
+        assert_eq!(trusted, [true, false, false, false, false, false, false]);
+        assert_eq!((found[2].key.as_str(), found[2].signer.as_str()), ("77", ""));
+    }
+
+    #[test]
+    fn a_decryption_counts_when_the_program_says_so_at_the_end() {
+        let read =
+            |lines: &[&str]| decryption(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>());
+        assert_eq!(read(&["BEGIN_DECRYPTION", "DECRYPTION_OKAY"]), Decryption::Done);
+        assert_eq!(read(&["BEGIN_DECRYPTION", "PLAINTEXT 62 1 "]), Decryption::Failed);
+        assert_eq!(read(&["DECRYPTION_OKAY", "DECRYPTION_FAILED"]), Decryption::Failed);
+        assert_eq!(read(&["NO_SECKEY 1", "DECRYPTION_FAILED"]), Decryption::NoKey);
+        assert_eq!(read(&[]), Decryption::Failed);
+    }
+
+    #[test]
+    fn only_a_trusted_user_id_counts_for_its_address() {
+        let list = "pub:u:3072:1:36:17:::u:::scESC:\nuid:u::::17::EE::Ana Ito <ana@example.org>:::\n\
+            uid:-::::17::EE::Boss <boss@example.org>:::\nuid:r::::17::EE::Old <old@example.org>:::\n\
+            uid:f::::17::EE::a\\x3ab@example.org:::\nuid:f::::17::EE::nobody:::\n";
+        let expected = [("ana@example.org", true), ("boss@example.org", false), ("a:b@example.org", true)];
+        assert_eq!(addresses(list), expected.map(|(address, is_trusted)| (address.to_owned(), is_trusted)));
+    }
+}
