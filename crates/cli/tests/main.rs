@@ -33,6 +33,7 @@ mod delivery;
 mod doctor;
 mod endings;
 mod endless;
+mod export;
 mod extract;
 mod failing;
 mod formats;
