@@ -3,6 +3,7 @@
 //! Input: small mailboxes, and real mail where there is some. Output: tables and files. Does not know how
 //! tables are encoded.
 
+use crate::hostile::{self, HARMFUL};
 use crate::support::Home;
 use jiff::Timestamp;
 use printable::sanitise::one_line;
@@ -74,6 +75,21 @@ fn a_row_holds_what_the_message_has() {
     );
 }
 
+#[test]
+fn a_column_is_the_same_alone_and_among_others() {
+    let home = home();
+    let names = render::table::Column::ALL.map(|column| column.field().name);
+    let rows = home.good(&["export", "--format", "ndjson", "--columns", &names.join(",")]);
+    for name in names {
+        let alone = home.good(&["export", "--format", "ndjson", "--columns", name]);
+        assert_eq!(alone.lines().count(), 2);
+        for (alone, row) in alone.lines().zip(rows.lines()) {
+            let row: Value = serde_json::from_str(row).unwrap();
+            assert_eq!(alone, serde_json::json!({ name: row[name] }).to_string());
+        }
+    }
+}
+
 /// Returns a row of JSON as readers of Parquet and Arrow see it: times are numbers.
 fn with_times(line: &str) -> Value {
     let mut row: Value = serde_json::from_str(line).unwrap();
@@ -99,7 +115,9 @@ fn as_cell(value: &Value) -> String {
 /// Exports all messages in every format, and compares what other programs read.
 fn compare(home: &Home, columns: &[&str]) {
     let lines = home.good(&[&["export", "--format", "ndjson"], columns].concat());
-    assert!(lines.lines().count() > 1);
+    assert!(lines.lines().count() > 1 && !lines.contains(HARMFUL));
+    let csv = home.good(&[&["export", "--format", "csv"], columns].concat());
+    assert!(!csv.replace("\r\n", "\n").contains(HARMFUL));
     for name in ["x.parquet", "x.arrow", "x.csv"] {
         home.good(&[&["export", "--quiet", "--force", "--to", name], columns].concat());
         for (reader, rows) in table_rows(&home.path().join(name)) {
@@ -129,6 +147,10 @@ fn compare(home: &Home, columns: &[&str]) {
 #[test]
 fn other_programs_read_the_same_rows() {
     compare(&home(), &[]);
+    let hostile = hostile::home();
+    hostile.deliver("", "2:2,S", b"Subject: second\n\nmore\n");
+    hostile.good(&["index", "--quiet"]);
+    compare(&hostile, &[]);
     compare(&home(), &["--columns", NAMED]);
 }
 

@@ -4,6 +4,7 @@
 //! Does not know formats.
 
 use crate::flags;
+use crate::listed::Need;
 use columnar::{Field, Kind};
 use index::{Contact, Message};
 use jiff::Timestamp;
@@ -129,6 +130,17 @@ impl Column {
             Column::Snippet => ("snippet", Kind::Text),
         };
         Field { name, kind }
+    }
+
+    /// Returns what must be read of each message for it.
+    pub(super) fn need(self) -> Need {
+        match self {
+            Column::Date => Need::NOTHING,
+            Column::Subject | Column::Size => Need::LINE,
+            Column::Folders | Column::Paths => Need::FILES,
+            Column::Flags => Need::LINE_AND_FILES,
+            _ => Need::ALL,
+        }
     }
 
     /// Returns the value for a message. `thread` is the Message-ID of the first message of its conversation.

@@ -7,6 +7,7 @@ mod column;
 mod groups;
 mod lines;
 
+use crate::listed::{Listed, Need};
 use crate::stream::{TakeBytes, in_parts_of_messages};
 pub use column::{Column, Value};
 use groups::{Groups, Limits};
@@ -121,8 +122,9 @@ impl Table<'_> {
         reader: &mut RecordReader,
         each: &mut dyn FnMut((&Message, &str)),
     ) -> index::Result<()> {
+        let need = self.columns.iter().fold(Need::NOTHING, |need, column| need | column.need());
         for hit in self.hits.get(range).unwrap_or_default() {
-            let message = self.mailbox.message(hit, reader)?;
+            let message = Listed::read(self.mailbox, hit, need, reader)?.message;
             match self.starts.0.get(&hit.number) {
                 Some(first) => each((&message, &self.mailbox.message_id(first, reader)?)),
                 None => each((&message, &message.rest.message_id)),
