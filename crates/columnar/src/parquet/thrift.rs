@@ -11,7 +11,7 @@ const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// A structure to which fields are added. It ends when it is dropped by [`Fields::end`].
+/// A structure to which fields are added.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     bytes: Vec<u8>,
