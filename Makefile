@@ -8,9 +8,11 @@
 demo:
 	cargo run --quiet --profile demo --package xtask -- demo
 
-# Everything that CI checks. Tests of repositories ask restic, which is installed where that can be.
+# Everything that CI checks. Tests of repositories ask restic, those of tables DuckDB and others, which are
+# installed where that can be.
 test:
 	@.ci/restic
+	@.ci/tables
 	cargo xtask ci
 
 # Measures beside the programs that people use today, after installing those that it can: all tables, or those

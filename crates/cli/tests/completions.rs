@@ -222,6 +222,9 @@ fn commands_fields_and_snapshots_are_offered() {
     assert!(asked(&["find", "--fields", ""]).contains("\ndate\tdate of the message\n"));
     assert_eq!(asked(&["find", "--fields", "date,si"]), "values\ndate,size\tsize in bytes (`k` is 1024)\n");
     assert_eq!(asked(&["find", "--fields=date,da"]), "values\n");
+    let names = asked(&["export", "--columns", "date,to,fro"]);
+    assert_eq!(names, "values\ndate,to,from_name\t\ndate,to,from_address\t\n");
+    assert_eq!(asked(&["export", "--columns=to,t"]), "values\n--columns=to,tags\t\n--columns=to,thread\t\n");
     assert_eq!(asked(&["archive", "ls", ""]), "values\nlatest\t\n");
     // The files of a repository in a directory have the names of its snapshots. It is not opened.
     let repository = home.path().join("repository");

@@ -35,6 +35,7 @@ mod delivery;
 mod doctor;
 mod endings;
 mod endless;
+mod export;
 mod extract;
 mod failing;
 mod flag_tags;

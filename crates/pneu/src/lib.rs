@@ -63,6 +63,7 @@ mod imports;
 mod in_step;
 mod mail_import;
 mod message_file;
+mod new_file;
 mod parts;
 mod queue;
 mod remedy;
@@ -103,6 +104,7 @@ pub use mail::{
 };
 pub use mail_import::{ImportCounts, ImportedFolder, MailImportOptions, MailImported, MailInput};
 pub use message_file::{FileError, MessageContent, Wanted, current_path, handle_of};
+pub use new_file::{Existing, NewFile, NewFileError};
 pub use parts::{Besides, Choice, NumberList, PartError, Saved, file_names, save_part};
 pub use query::{Context as QueryContext, Error as ParseError, Query};
 pub use remedy::Remedy;

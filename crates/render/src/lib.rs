@@ -24,6 +24,7 @@ mod recurrence;
 mod sexp;
 pub mod stats;
 mod stream;
+pub mod table;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod thread;

@@ -43,7 +43,20 @@ pub fn print_messages<E: From<index::Error>>(
     take: &mut TakeBytes<'_, E>,
 ) -> std::result::Result<(), E> {
     let list = List { mailbox, hits, positions };
-    in_parts(hits.len(), &MESSAGES, &|range, reader| list.printed(range, printer, reader), take)
+    let print = |range: Range<usize>, reader: &mut RecordReader| list.printed(range, printer, reader);
+    in_parts(hits.len(), &MESSAGES, &print, &mut |part| take(&part))
+}
+
+/// Makes parts of a list of so many messages, and hands them out in order.
+///
+/// # Errors
+/// What `make` and `take` return.
+pub(crate) fn in_parts_of_messages<T: Send, E: From<index::Error>>(
+    count: usize,
+    make: &Make<'_, T>,
+    take: &mut dyn FnMut(T) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    in_parts(count, &MESSAGES, make, take)
 }
 
 /// Prints conversations.
@@ -63,29 +76,29 @@ pub fn print_threads<E: From<index::Error>>(
         }
         Ok(out)
     };
-    in_parts(threads.len(), &THREADS, &print, take)
+    in_parts(threads.len(), &THREADS, &print, &mut |part| take(&part))
 }
 
-/// Prints a range of a list.
-type Print<'a> = dyn Fn(Range<usize>, &mut RecordReader) -> Result<Vec<u8>> + Sync + 'a;
+/// Makes a part of a range of a list.
+pub(crate) type Make<'a, T> = dyn Fn(Range<usize>, &mut RecordReader) -> Result<T> + Sync + 'a;
 
-fn in_parts<E: From<index::Error>>(
+fn in_parts<T: Send, E: From<index::Error>>(
     count: usize,
     amounts: &Amounts,
-    print: &Print<'_>,
-    take: &mut TakeBytes<'_, E>,
+    make: &Make<'_, T>,
+    take: &mut dyn FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let first = count.min(amounts.first);
-    take(&print(0..first, &mut RecordReader::new())?)?;
+    take(make(0..first, &mut RecordReader::new())?)?;
     for start in (first..count).step_by(amounts.waiting) {
         let end = count.min(start + amounts.waiting);
-        let parts: Vec<Result<Vec<u8>>> = (start..end)
+        let parts: Vec<Result<T>> = (start..end)
             .into_par_iter()
             .step_by(amounts.taken)
-            .map_init(RecordReader::new, |reader, start| print(start..end.min(start + amounts.taken), reader))
+            .map_init(RecordReader::new, |reader, start| make(start..end.min(start + amounts.taken), reader))
             .collect();
         for part in parts {
-            take(&part?)?;
+            take(part?)?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Standard output.
+//! Standard output, or a file in its place.
 //!
 //! Takes finished lines and writes them in large pieces to their reader. Does not depend on their content;
 //! text from mail is already sanitised.
@@ -6,6 +6,7 @@
 use crate::pager::Pager;
 use crate::screen::{Terminal, cut};
 use std::fmt::{self, Display};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ChildStdin;
 
@@ -50,6 +51,12 @@ impl Output {
     pub fn paged(terminal: Terminal, (pager, input): (Pager, ChildStdin)) -> Output {
         let writer: Box<dyn Write> = Box::new(input);
         Output { writer: BufWriter::with_capacity(BUFFER_BYTES, writer), terminal, _pager: Some(pager) }
+    }
+
+    /// Writes to a file.
+    pub fn of_file(file: File) -> Output {
+        let terminal = Terminal { columns: None, has_color: false };
+        Output { writer: BufWriter::with_capacity(BUFFER_BYTES, Box::new(file)), terminal, _pager: None }
     }
 
     /// Writes bytes unchanged.

@@ -1,5 +1,5 @@
 //! For tests, benchmarks and `xtask` only: a simulated disk, a server that fails, generated mail, real mail,
-//! Tarantool, restic.
+//! Tarantool, restic, readers of tables.
 //!
 //! Input: seeds and options. Output: Maildirs and misbehaving disks, the same ones each time. It is the one
 //! library that may read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print, because it runs beside
@@ -15,6 +15,7 @@ mod real_mail;
 mod restic;
 mod session;
 pub mod sim_disk;
+mod tables;
 mod tarantool;
 mod tour;
 
@@ -27,5 +28,6 @@ pub use real_mail::{RealMail, real_mail};
 pub use restic::{Answer, Restic, restic};
 pub use session::{Printed, Session};
 pub use sim_disk::SimDisk;
+pub use tables::table_rows;
 pub use tarantool::tarantool;
 pub use tour::check_tour;

@@ -14,6 +14,7 @@ mod dedupe;
 mod delete;
 pub(crate) mod deliver;
 mod doctor;
+mod export;
 mod extract;
 mod find;
 mod flag;
@@ -46,6 +47,7 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<count::Arguments>("count"),
     Command::new::<view::Arguments>("view"),
     Command::new::<extract::Arguments>("extract"),
+    Command::new::<export::Arguments>("export"),
     Command::new::<wait::Arguments>("wait"),
     Command::new::<changes::Arguments>("changes"),
     Command::new::<tag::Arguments>("tag").adjusted(tag::without_letters),

@@ -13,6 +13,7 @@ use crate::options::Common;
 use crate::session::Session;
 use names::Names;
 use query::complete::{Completion, Values};
+use render::table::Column;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,7 @@ fn offered(wanted: &Wanted, session: &Session) -> Offered {
         "+TAG|-TAG... -- QUERY" => tags_or_query(wanted.value, &names),
         "NAME" => Offered::Values(words(names.saved_queries())),
         "FIELDS" => Offered::Values(fields(wanted.value)),
+        "COLUMNS" => Offered::Values(columns(wanted.value)),
         "SNAPSHOT" => Offered::Values(snapshots(wanted, session)),
         // The shell adds no space, so that a path may follow.
         "SNAPSHOT[:PATH]" => {
@@ -123,9 +125,22 @@ fn flags_or_query(word: &str, names: &Names) -> Offered {
     }
 }
 
+/// Returns what comes before the last name of a list.
+fn before_last(list: &str) -> &str {
+    list.rfind([',', ' ']).map_or("", |last| list.get(..=last).unwrap_or_default())
+}
+
+/// Returns lists of columns with one more name than was typed.
+fn columns(list: &str) -> Vec<Candidate> {
+    let before = before_last(list);
+    let names = Column::ALL.iter().map(|column| column.field().name);
+    let rest = names.filter(|name| !before.split(',').any(|typed| typed == *name));
+    rest.map(|name| Candidate::beginning(format!("{before}{name}"), "")).collect()
+}
+
 /// Returns lists of fields with one more name than was typed.
 fn fields(list: &str) -> Vec<Candidate> {
-    let before = list.rfind([',', ' ']).map_or("", |last| list.get(..=last).unwrap_or_default());
+    let before = before_last(list);
     let typed: Vec<&str> = before.split([',', ' ']).collect();
     let rest = FIELDS.iter().filter(|field| !typed.contains(&field.name));
     let about = |name| query::fields::find(name).map_or("", |info| info.description);

@@ -12,6 +12,7 @@ use crate::search::locate;
 use anyhow::Result;
 use pneu::{Hit, RecordReader, View, Wanted};
 use render::mbox::{Quoting, first_line};
+use terminal::signals;
 
 /// Writes all hits.
 ///
@@ -26,6 +27,9 @@ pub(crate) fn write(
     let mut reader = RecordReader::new();
     let mut entry = Vec::new();
     for hit in hits {
+        if signals::is_interrupted() {
+            return Ok(Outcome::Interrupted);
+        }
         let message = view.mailbox().message(hit, &mut reader)?;
         let located = match locate::read(view, &message, Wanted::Message, &archive) {
             Ok(located) => located,

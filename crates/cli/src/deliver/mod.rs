@@ -1,4 +1,4 @@
-//! What `find` does with the files of found messages: writes an mbox, makes links, or runs commands.
+//! What `find` and `export` do with the files of found messages: write an mbox, make links, or run commands.
 //!
 //! A file that a mail program moved since the last index is found under its new name. A file that is gone is
 //! reported, and the others are processed. Does not know how messages were found.

@@ -1,13 +1,11 @@
 //! Writes the content of a part into a new file.
 //!
 //! Input: the parts of a message, a directory, a name. Output: the file, whole, or none. No file is ever
-//! replaced, and no symbolic link in the place of the name is followed: the content goes to a temporary file
-//! of the directory, which then gets its name if no other file has it.
+//! replaced.
 
+use crate::new_file::{Existing, NewFile, NewFileError};
 use mail::{MessageParts, PartRead};
-use std::fs::{File, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use work::Cancel;
 
@@ -15,20 +13,9 @@ use work::Cancel;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartError {
-    /// Something with that name is there.
-    #[error("{} exists, and is not replaced", path.display())]
-    Exists {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The file cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The path.
-        path: PathBuf,
-        /// The reason.
-        source: io::Error,
-    },
+    /// The file cannot be written, or something with that name is there.
+    #[error(transparent)]
+    File(#[from] NewFileError),
     /// The message cannot be read.
     #[error(transparent)]
     Mail(#[from] mail::Error),
@@ -69,41 +56,25 @@ pub fn save_part(
     (directory, name): (&Path, &str),
     cancel: &Cancel,
 ) -> Result<Saved, PartError> {
-    let path = directory.join(name);
-    let failed = |source| PartError::Write { path: path.clone(), source };
-    // Checked first, so that much is not written in vain. The last step checks it again.
-    if path.symlink_metadata().is_ok() {
-        return Err(PartError::Exists { path });
-    }
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".pneu-")
-        .permissions(Permissions::from_mode(0o600))
-        .tempfile_in(directory)
-        .map_err(failed)?;
-    let is_damaged = write(parts, number, temporary.as_file_mut(), cancel, &failed)?;
-    temporary.as_file().sync_all().map_err(failed)?;
-    match temporary.persist_noclobber(&path) {
-        Ok(_) => Ok(Saved { path, is_damaged }),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(PartError::Exists { path }),
-        Err(error) => Err(failed(error.error)),
-    }
+    let new = NewFile::begin(&directory.join(name), Existing::Refused)?;
+    let is_damaged = write(parts, number, &new, cancel)?;
+    Ok(Saved { path: new.finish()?, is_damaged })
 }
 
 /// Writes the content, and returns whether its encoding was damaged.
 fn write(
     parts: &mut MessageParts<'_>,
     number: usize,
-    file: &mut File,
+    new: &NewFile,
     cancel: &Cancel,
-    failed: &dyn Fn(io::Error) -> PartError,
 ) -> Result<bool, PartError> {
     let mut written = Ok(());
     let read = parts.each_block(number, &mut |block| {
         if written.is_ok() && !cancel.is_cancelled() {
-            written = file.write_all(block);
+            written = new.file().write_all(block);
         }
     })?;
-    written.map_err(failed)?;
+    written.map_err(|source| new.failed(source))?;
     if cancel.is_cancelled() {
         return Err(PartError::Cancelled);
     }
@@ -119,7 +90,7 @@ fn write(
 mod tests {
     use super::*;
     use std::fs;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     const MESSAGE: &[u8] = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n\
         --b\nContent-Type: a/b\nContent-Transfer-Encoding: base64\n\nQUJD****\n--b--\n";
@@ -154,7 +125,7 @@ mod tests {
         symlink(place("nowhere"), place("dangling")).unwrap();
         for name in ["file", "directory", "link", "dangling"] {
             let refused = saved(1, directory.path(), name).unwrap_err();
-            assert!(matches!(refused, PartError::Exists { .. }), "{name}: {refused}");
+            assert!(matches!(refused, PartError::File(NewFileError::Exists { .. })), "{name}: {refused}");
         }
         assert_eq!(fs::read(place("file")).unwrap(), b"old");
         assert!(!place("nowhere").exists());
@@ -165,7 +136,10 @@ mod tests {
     fn a_failure_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
         assert!(matches!(saved(3, directory.path(), "x"), Err(PartError::NoSuchPart { number: 3 })));
-        assert!(matches!(saved(1, &directory.path().join("no"), "x"), Err(PartError::Write { .. })));
+        assert!(matches!(
+            saved(1, &directory.path().join("no"), "x"),
+            Err(PartError::File(NewFileError::Write { .. }))
+        ));
         let cancel = Cancel::new();
         cancel.cancel();
         let mut parts = MessageParts::of_bytes(MESSAGE);

@@ -1,0 +1,129 @@
+//! One column of a group of rows, in memory.
+//!
+//! Input: values, row by row. Output: the values, as both formats need them: numbers, the bytes of all texts
+//! and where each ends, and how many texts each row has. Does not know the formats.
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A text in each row.
+    Text,
+    /// A whole number in each row.
+    Number,
+    /// A time in milliseconds since 1970, in UTC, or none.
+    Time,
+    /// Any number of texts in each row.
+    Texts,
+}
+
+/// A column's name and kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The name.
+    pub name: &'static str,
+    /// The kind.
+    pub kind: Kind,
+}
+
+/// The values of a column in some rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub(crate) kind: Kind,
+    pub(crate) row_count: usize,
+    /// Of the kinds number and time. A row without a time has none here.
+    pub(crate) numbers: Vec<i64>,
+    /// Of the kind time: whether each row has one.
+    pub(crate) is_present: Vec<bool>,
+    /// Of the kind texts: how many each row has.
+    pub(crate) counts: Vec<u32>,
+    /// All texts, one after the other.
+    pub(crate) bytes: Vec<u8>,
+    /// The length of each text in bytes.
+    pub(crate) lengths: Vec<u32>,
+}
+
+impl Column {
+    /// Returns a column without rows.
+    pub fn new(kind: Kind) -> Column {
+        Column {
+            kind,
+            row_count: 0,
+            numbers: Vec::new(),
+            is_present: Vec::new(),
+            counts: Vec::new(),
+            bytes: Vec::new(),
+            lengths: Vec::new(),
+        }
+    }
+
+    /// Adds a row with a text.
+    pub fn push_text(&mut self, text: &str) {
+        debug_assert_eq!(self.kind, Kind::Text);
+        self.put(text);
+        self.row_count += 1;
+    }
+
+    /// Adds a row with a number.
+    pub fn push_number(&mut self, number: i64) {
+        debug_assert_eq!(self.kind, Kind::Number);
+        self.numbers.push(number);
+        self.row_count += 1;
+    }
+
+    /// Adds a row with a time in milliseconds since 1970, or with none.
+    pub fn push_time(&mut self, time_ms: Option<i64>) {
+        debug_assert_eq!(self.kind, Kind::Time);
+        self.numbers.extend(time_ms);
+        self.is_present.push(time_ms.is_some());
+        self.row_count += 1;
+    }
+
+    /// Adds a row with several texts.
+    pub fn push_texts<T: AsRef<str>>(&mut self, texts: &[T]) {
+        debug_assert_eq!(self.kind, Kind::Texts);
+        texts.iter().for_each(|text| self.put(text.as_ref()));
+        self.counts.push(length(texts.len()));
+        self.row_count += 1;
+    }
+
+    /// Adds the rows of another column of the same kind.
+    pub fn append(&mut self, other: &Column) {
+        debug_assert_eq!(self.kind, other.kind);
+        self.row_count += other.row_count;
+        self.numbers.extend_from_slice(&other.numbers);
+        self.is_present.extend_from_slice(&other.is_present);
+        self.counts.extend_from_slice(&other.counts);
+        self.bytes.extend_from_slice(&other.bytes);
+        self.lengths.extend_from_slice(&other.lengths);
+    }
+
+    /// Returns the number of rows.
+    pub fn row_count(&self) -> usize {
+        self.row_count
+    }
+
+    /// Returns how many bytes its values take.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.len() + 8 * self.numbers.len() + 4 * (self.lengths.len() + self.counts.len())
+    }
+
+    fn put(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.lengths.push(length(text.len()));
+    }
+
+    /// Returns the texts, of all rows.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = self.bytes.as_slice();
+        self.lengths.iter().map(move |length| {
+            let (text, after) = rest.split_at(*length as usize);
+            rest = after;
+            text
+        })
+    }
+}
+
+/// Returns a length as both formats have it.
+pub(crate) fn length(length: usize) -> u32 {
+    u32::try_from(length).expect("a group is finished long before it holds 4 GiB")
+}

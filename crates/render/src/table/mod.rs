@@ -1,0 +1,135 @@
+//! A table of messages, a row each, for programs that compute with tables.
+//!
+//! Input: what was found, the columns, a format. Output: bytes, in parts, of which few wait at a time. Reads
+//! on all processors. Does not depend on where the bytes go.
+
+mod column;
+mod groups;
+mod lines;
+
+use crate::listed::{Listed, Need};
+use crate::stream::{TakeBytes, in_parts_of_messages};
+pub use column::{Column, Value};
+use groups::{Groups, Limits};
+use index::{Hit, Mailbox, Message, RecordReader, Thread};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Apache Parquet.
+    Parquet,
+    /// An Arrow IPC file.
+    Arrow,
+    /// CSV with a line of names.
+    Csv,
+    /// An object of JSON on each line.
+    Ndjson,
+}
+
+/// Appends a row: a message, with the Message-ID of the first message of its conversation.
+type ShowRow<'a> = dyn Fn((&Message, &str), &mut Vec<u8>) + Sync + 'a;
+
+/// The first message of each conversation, by the numbers of its other messages.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadStarts(HashMap<u32, Hit>);
+
+impl ThreadStarts {
+    /// Takes the conversations of all rows.
+    pub fn of(threads: &[Thread]) -> ThreadStarts {
+        let mut starts = HashMap::new();
+        for thread in threads {
+            let Some((first, others)) = thread.entries.split_first() else { continue };
+            starts.extend(others.iter().map(|entry| (entry.hit.number, first.hit)));
+        }
+        ThreadStarts(starts)
+    }
+}
+
+/// A table of messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a> {
+    /// Where they are read.
+    pub mailbox: &'a Mailbox,
+    /// The rows.
+    pub hits: &'a [Hit],
+    /// Their conversations, for [`Column::Thread`].
+    pub starts: &'a ThreadStarts,
+    /// What is written of each.
+    pub columns: &'a [Column],
+}
+
+impl Table<'_> {
+    /// Writes the table.
+    ///
+    /// # Errors
+    /// Damage in the store; what `take` returns.
+    pub fn write<E: From<index::Error>>(
+        &self,
+        format: TableFormat,
+        take: &mut TakeBytes<'_, E>,
+    ) -> Result<(), E> {
+        let format = match format {
+            TableFormat::Csv => {
+                take(&lines::csv_head(self.columns))?;
+                return self.write_lines(&|row, out| lines::csv(self.columns, row, out), take);
+            }
+            TableFormat::Ndjson => {
+                return self.write_lines(&|row, out| lines::json(self.columns, row, out), take);
+            }
+            TableFormat::Parquet => columnar::Format::Parquet,
+            TableFormat::Arrow => columnar::Format::Arrow,
+        };
+        self.write_columns(format, take)
+    }
+
+    fn write_lines<E: From<index::Error>>(
+        &self,
+        show: &ShowRow<'_>,
+        take: &mut TakeBytes<'_, E>,
+    ) -> Result<(), E> {
+        let print = |range: Range<usize>, reader: &mut RecordReader| {
+            let mut out = Vec::new();
+            self.each(range, reader, &mut |row| show(row, &mut out))?;
+            Ok(out)
+        };
+        in_parts_of_messages(self.hits.len(), &print, &mut |part| take(&part))
+    }
+
+    fn write_columns<E: From<index::Error>>(
+        &self,
+        format: columnar::Format,
+        take: &mut TakeBytes<'_, E>,
+    ) -> Result<(), E> {
+        let mut groups = Groups::begin(format, self.columns, Limits::USUAL);
+        let read = |range: Range<usize>, reader: &mut RecordReader| {
+            let mut part = groups::empty(self.columns);
+            self.each(range, reader, &mut |row| groups::push(&mut part, self.columns, row))?;
+            Ok(part)
+        };
+        in_parts_of_messages(self.hits.len(), &read, &mut |part| {
+            groups.add(&part).map_or(Ok(()), |bytes| take(&bytes))
+        })?;
+        take(&groups.finish())
+    }
+
+    /// Calls `each` with the messages of a range, and the Message-ID of the first message of each one's
+    /// conversation.
+    fn each(
+        &self,
+        range: Range<usize>,
+        reader: &mut RecordReader,
+        each: &mut dyn FnMut((&Message, &str)),
+    ) -> index::Result<()> {
+        let need = self.columns.iter().fold(Need::NOTHING, |need, column| need | column.need());
+        for hit in self.hits.get(range).unwrap_or_default() {
+            let message = Listed::read(self.mailbox, hit, need, reader)?.message;
+            match self.starts.0.get(&hit.number) {
+                Some(first) => each((&message, &self.mailbox.message_id(first, reader)?)),
+                None => each((&message, &message.rest.message_id)),
+            }
+        }
+        Ok(())
+    }
+}
