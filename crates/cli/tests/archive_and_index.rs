@@ -464,6 +464,21 @@ fn what_is_deleted_for_good_is_still_in_the_archive_until_it_is_erased_there() {
     assert_eq!(with_archive(&home, &["archive", "find", "3:*"]).code, Some(1));
     good(&home, &["archive", "backup"]);
     assert_eq!(good(&home, &["archive", "find", "3:*"]).lines().count(), 1);
+    // Packs hold what snapshots forgot. No snapshot brings it back, so it does not count as held.
+    let content = fs::read(home.good(&["find", "--format", "paths", "tubes"]).trim_end()).unwrap();
+    let sha256 = restic::Id::of(&content).to_string();
+    for line in good(&home, &["archive", "snapshots"]).lines().filter(|line| line.contains("Mail")) {
+        good(&home, &["archive", "forget", line.split(' ').next().unwrap()]);
+    }
+    let planned = with_archive(&home, &["delete", "--for-good", "--dry-run", "tubes"]);
+    assert_eq!(planned.err, "pneu: 1 message: the archive holds 0; 1 would then exist nowhere\n");
+    // What an erasure that was interrupted would leave is erased, too.
+    let left = with_archive(&home, &["archive", "erase", "--yes", &sha256]);
+    assert_eq!(left.code, Some(0), "{left:?}");
+    let said = "pneu: no snapshot has any of these messages, but packs still have them\n";
+    assert!(left.err.starts_with(said), "{left:?}");
+    let none = with_archive(&home, &["archive", "erase", "--yes", &sha256]);
+    assert_eq!((none.code, none.err.as_str()), (Some(1), "pneu: no snapshot has any of these messages\n"));
     if let Some(restic) = testkit::restic(home.path(), "repository", PASSWORD) {
         restic.succeed(&["check", "--read-data"]);
     }

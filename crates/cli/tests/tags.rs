@@ -3,7 +3,7 @@
 //! Input: indexed mail and changes. Output: what is then found and printed. Does not depend on where tags are
 //! stored.
 
-use crate::support::{Home, run_with_input};
+use crate::support::{Home, letter, run_with_input};
 use std::fs;
 
 #[test]
@@ -74,6 +74,21 @@ fn people_are_listed() {
     assert_eq!((value["address"].as_str(), value["name"].as_str()), (Some("bo@example.org"), Some("")));
     let none = home.pneu(&["contacts", "nobody"]);
     assert_eq!((none.code, none.err.as_str()), (Some(1), "pneu: no person matches\n"));
+}
+
+#[test]
+fn a_message_id_that_stands_twice_loses_no_tag() {
+    let home = Home::indexed();
+    home.deliver("", "8:2,S", &letter("1", "From a stranger", "with the same Message-ID"));
+    home.good(&["index"]);
+    home.good(&["tag", "+keep", "--", "hello"]);
+    home.good(&["tag", "+other", "--", "stranger"]);
+    let dump = home.good(&["tag", "--dump"]);
+    fs::write(home.path().join("dump"), &dump).unwrap();
+    assert_eq!(dump.lines().filter(|line| line.ends_with("-- id:1@example.org")).count(), 2, "{dump}");
+    home.good(&["tag", "--restore", "dump"]);
+    assert!(home.subjects("tag:keep").contains(&"First steps".to_owned()));
+    assert!(home.subjects("tag:other").contains(&"From a stranger".to_owned()));
 }
 
 #[test]

@@ -240,6 +240,8 @@ fn changes_are_dropped_when_they_are_old_and_their_tokens_are_refused() {
         tag(environment, &format!("message-id:m{number}@example.org"), &adding("new"));
         token(environment)
     };
+    // There are no tags yet.
+    assert!(first.contains("-0-"), "{first}");
     let later = at(|| 1_900_000_900_000_000_000);
     let second = put(&later, 1);
     assert_eq!(since(&later, &first).0.len(), 2);
@@ -259,6 +261,25 @@ fn changes_are_dropped_when_they_are_old_and_their_tokens_are_refused() {
     put(&end, 5);
     assert_eq!(fault(&end, &second), TokenFault::TooOld);
     assert_eq!(fault(&end, &third), TokenFault::TooOld);
+
+    // A token from before the first tag, of an index that did not change since.
+    let fixture = Fixture::new();
+    fixture.put("inbox", "cur", "0.x:2,S", &message("m0", "zero", "words"));
+    let early = Environment {
+        context: work::Context::new(|| 1_900_000_000_000_000_000, 2),
+        ..fixture.environment.clone()
+    };
+    index::update(&early, &fixture.roots, &Default::default(), &Silent).unwrap();
+    let untagged = token(&early);
+    tag(&early, "", &adding("first"));
+    assert_eq!(since(&early, &untagged).0.len(), 1);
+    let late = Environment {
+        context: work::Context::new(|| 1_900_009_000_000_000_000, 2),
+        changes_kept_seconds: 1000,
+        ..early.clone()
+    };
+    tag(&late, "", &adding("second"));
+    assert_eq!(fault(&late, &untagged), TokenFault::TooOld);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::host::Host;
 use crate::tag_lines::{self, TagLine, Wanted};
 use crate::tagging::{Tagged, without_flags};
 use index::{Order, Root, TagChange, TagEdit, TagImport};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// What lines of tags did.
@@ -60,8 +61,17 @@ impl Host {
     /// # Errors
     /// [`Error::TagLine`]; as [`Host::tag`]. Nothing was changed then.
     pub fn restore_tags(&self, text: &str) -> Result<TagsRead> {
+        // A Message-ID may stand there twice: anybody can send mail with that of another message. Which line
+        // is of which is not known, so that no tag is lost only if each gets all of them.
+        let mut of_id: HashMap<String, BTreeSet<String>> = HashMap::new();
+        for line in tag_lines::parse(text).unwrap_or_default() {
+            if let Wanted::MessageId(id) = line.wanted {
+                of_id.entry(id).or_default().extend(line.add);
+            }
+        }
         self.read_tags(text, |line| match (&line.wanted, line.remove.is_empty()) {
-            (Wanted::MessageId(_) | Wanted::Path(_), true) => Ok(TagEdit::Exactly(line.add.clone())),
+            (Wanted::MessageId(id), true) => Ok(TagEdit::Exactly(of_id.get(id).unwrap_or(&line.add).clone())),
+            (Wanted::Path(_), true) => Ok(TagEdit::Exactly(line.add.clone())),
             _ => Err("a line of a dump has tags to add, and names a message by id:"),
         })
     }

@@ -38,10 +38,12 @@ impl Token {
     fn at((index, user): (&Snapshot, Option<&Snapshot>), places: (u64, u64)) -> Result<Option<Token>> {
         let log = Log::of(index)?;
         let Some(of_index) = log.digest_at(index, places.0)? else { return Ok(None) };
-        let of_user = match user.filter(|_| places.1 > 0) {
+        let of_user = match user {
             Some(user) => Log::of(user)?.digest_at(user, places.1)?,
             None => Some(0),
         };
+        // There were no tags then, and no log of them. All that came since must be in it.
+        let of_user = of_user.map(|digest| if places.1 == 0 { 0 } else { digest });
         let Some(of_user) = of_user else { return Ok(None) };
         let all = [log.identity, places.0, places.1, of_index, of_user].map(u64::to_le_bytes);
         let digest = xxh3_64(all.as_flattened());

@@ -208,7 +208,7 @@ fn armor(text: &[u8]) -> Option<Armor<'_>> {
     let mut rest = text;
     while !rest.is_empty() {
         let (first, next) = line(rest);
-        let end: Option<&[u8]> = match first.trim_ascii_end() {
+        let end: Option<&[u8]> = match without_end(first) {
             b"-----BEGIN PGP MESSAGE-----" => Some(b"-----END PGP MESSAGE-----"),
             b"-----BEGIN PGP SIGNED MESSAGE-----" => Some(b"-----END PGP SIGNATURE-----"),
             _ => None,
@@ -223,12 +223,19 @@ fn armor(text: &[u8]) -> Option<Armor<'_>> {
     None
 }
 
+/// Returns a line without what gpg ignores at its end. More must not be ignored: gpg would see another block.
+fn without_end(line: &[u8]) -> &[u8] {
+    let ignored = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    let end = line.iter().rposition(|byte| !ignored(byte)).map_or(0, |last| last.saturating_add(1));
+    line.get(..end).unwrap_or_default()
+}
+
 /// Returns what follows the first line that is `wanted`.
 fn behind_line<'a>(text: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
     let mut rest = text;
     while !rest.is_empty() {
         let (first, next) = line(rest);
-        if first.trim_ascii_end() == wanted {
+        if without_end(first) == wanted {
             return Some(next);
         }
         rest = next;
@@ -310,6 +317,19 @@ mod tests {
         let html = "Content-Type: text/html\n\n<img src=\"https://x/";
         let mixed = multipart("mixed", &[html, &encrypted, html]);
         assert_eq!(show(&mixed), ["OpenPgp part encrypted \"data\""]);
+    }
+
+    #[test]
+    fn a_line_that_gpg_reads_in_another_way_begins_no_block() {
+        let signed = |end: &str| {
+            format!("A: b\n\n-----BEGIN PGP SIGNED MESSAGE-----{end}\n\nabc\n-----END PGP SIGNATURE-----\n")
+        };
+        for ignored in ["", " ", "\t \r"] {
+            assert_eq!(show(&signed(ignored)).len(), 1, "{ignored:?}");
+        }
+        for other in ["\x0c", "\x0b", "\u{a0}", "x"] {
+            assert_eq!(show(&signed(other)), [""; 0], "{other:?}");
+        }
     }
 
     #[test]

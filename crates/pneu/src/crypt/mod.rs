@@ -125,6 +125,11 @@ fn open_one(protected: Protected, secrets: Secrets) -> Result<OpenedContent, Cry
         }
         ProtectedContent::Wrapped(bytes) => {
             let output = run(program, Task::Open, &bytes).map_err(failed)?;
+            // gpg found something encrypted in it. Nobody asked for that, and it may have been changed.
+            if status::tells_of_decryption(&output.status) {
+                opened.encryption = Some(None);
+                return Ok(opened);
+            }
             opened.is_cut = output.is_cut;
             opened.content = Some(output.bytes);
             output.status

@@ -110,6 +110,16 @@ pub(super) fn decryption(status: &[String]) -> Decryption {
     }
 }
 
+/// Returns whether anything was encrypted in what was read, whatever became of it.
+pub(super) fn tells_of_decryption(status: &[String]) -> bool {
+    let is_told = |line: &String| {
+        let keyword = line.split(' ').next().unwrap_or_default();
+        matches!(keyword, "ENC_TO" | "BEGIN_DECRYPTION" | "NEED_PASSPHRASE_SYM")
+            || keyword.starts_with("DECRYPTION_")
+    };
+    status.iter().any(is_told)
+}
+
 /// Returns the addresses in the list of a key with colons, each with whether the program trusts it. Revoked
 /// and expired ones are left out.
 pub(super) fn addresses(list: &str) -> Vec<(String, bool)> {
@@ -120,8 +130,16 @@ pub(super) fn addresses(list: &str) -> Vec<(String, bool)> {
             return None;
         }
         let id = unescaped(fields.nth(7)?, '\\');
-        let address = id.rsplit_once('<').map_or(id.as_str(), |(_, rest)| rest.trim_end_matches('>'));
-        address.contains('@').then(|| (address.to_owned(), validity.starts_with(['f', 'u'])))
+        // A certificate has its subject among its ids, "/CN=...", in which anything may stand.
+        if id.starts_with('/') || id.matches('<').count() > 1 {
+            return None;
+        }
+        let address = match id.split_once('<') {
+            Some((_, rest)) => rest.strip_suffix('>')?,
+            None => id.as_str(),
+        };
+        let is_one = address.contains('@') && !address.contains([' ', '<', '>', ',', '=']);
+        is_one.then(|| (address.to_owned(), validity.starts_with(['f', 'u'])))
     };
     list.lines().filter_map(address).collect()
 }
@@ -185,10 +203,21 @@ mod tests {
     }
 
     #[test]
+    fn what_was_decrypted_unasked_is_noticed() {
+        let told = |line: &str| tells_of_decryption(&["NEWSIG".to_owned(), line.to_owned()]);
+        for line in ["ENC_TO 1 1 0", "BEGIN_DECRYPTION", "DECRYPTION_INFO 0 9 2", "DECRYPTION_FAILED"] {
+            assert!(told(line), "{line}");
+        }
+        assert!(!told("GOODSIG 1 DECRYPTION_OKAY") && !told("PLAINTEXT 74 0 "));
+    }
+
+    #[test]
     fn only_a_trusted_user_id_counts_for_its_address() {
         let list = "pub:u:3072:1:36:17:::u:::scESC:\nuid:u::::17::EE::Ana Ito <ana@example.org>:::\n\
             uid:-::::17::EE::Boss <boss@example.org>:::\nuid:r::::17::EE::Old <old@example.org>:::\n\
-            uid:f::::17::EE::a\\x3ab@example.org:::\nuid:f::::17::EE::nobody:::\n";
+            uid:f::::17::EE::a\\x3ab@example.org:::\nuid:f::::17::EE::nobody:::\n\
+            uid:u::::17::EE::/CN=x <boss@example.org:::\nuid:u::::17::EE::<b@x> <boss@example.org>:::\n\
+            uid:u::::17::EE::x <boss@example.org> y:::\nuid:u::::17::EE::CN=b@x,O=y:::\n";
         let expected = [("ana@example.org", true), ("boss@example.org", false), ("a:b@example.org", true)];
         assert_eq!(addresses(list), expected.map(|(address, is_trusted)| (address.to_owned(), is_trusted)));
     }

@@ -50,7 +50,7 @@ impl RootTable {
     /// Returns the account.
     ///
     /// # Errors
-    /// An identity has no address, or there are too many.
+    /// An inbox has a role; an identity has no address, or there are too many.
     pub(super) fn account(&self) -> Result<Account, ConfigurationError> {
         let folder = |role| match role {
             Role::Trash => &self.trash,
@@ -60,7 +60,16 @@ impl RootTable {
             Role::Spam => &self.spam,
         };
         let named = |role| Some((role, folder(role).clone()?));
-        let folders = Role::ALL.into_iter().filter_map(named).collect();
+        let folders: BTreeMap<Role, String> = Role::ALL.into_iter().filter_map(named).collect();
+        // Where new mail arrives, nothing may be thrown away, nor taken for thrown away.
+        let is_inbox = |folder: &str| {
+            let plain = folder.trim_matches('/');
+            plain.is_empty() || plain.eq_ignore_ascii_case("inbox")
+        };
+        if let Some((role, _)) = folders.iter().find(|(_, folder)| is_inbox(folder)) {
+            let (name, key) = (self.name.clone(), role.name());
+            return Err(ConfigurationError::InboxWithRole { name, key });
+        }
         let from = match &self.from {
             None => Vec::new(),
             Some(toml::Value::Array(list)) => {
@@ -119,6 +128,18 @@ mod tests {
         assert_eq!(read.addresses().collect::<Vec<_>>(), ["ana@example.org", "a@x"]);
         assert_eq!(read.sendmail.as_deref(), Some("msmtp -a work"));
         assert_eq!(account("from = \"Ana <a@x>\"").unwrap().from, ["Ana <a@x>"], "one needs no list");
+    }
+
+    #[test]
+    fn an_inbox_has_no_role() {
+        for (key, folder) in [("trash", ""), ("drafts", "/"), ("spam", "INBOX"), ("archive", "/Inbox")] {
+            let error = account(&format!("{key} = \"{folder}\"")).unwrap_err();
+            assert_eq!(
+                error,
+                format!("root \"work\": {key}: the inbox cannot have this role; name another folder")
+            );
+        }
+        assert!(account("trash = \"INBOX/Trash\"").is_ok());
     }
 
     #[test]

@@ -49,6 +49,14 @@ pub enum ConfigurationError {
         /// What is wrong.
         what: String,
     },
+    /// A folder with a role is the inbox of its root.
+    #[error("root \"{name}\": {key}: the inbox cannot have this role; name another folder")]
+    InboxWithRole {
+        /// The root's name.
+        name: String,
+        /// The key of the role.
+        key: &'static str,
+    },
     /// A text in `from` of a root has no address.
     #[error(
         "root \"{name}\": from: \"{text}\" is neither an address nor a name with one, such as Ana \

@@ -16,6 +16,7 @@ use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use backup::{Erased, MessageArchive, Unreferenced};
 use clap::Args;
+use index::Archive as _;
 use pneu::archive::Archive;
 use restic::{HeldLock, Id, LockKind, Repository, Snapshot};
 use std::collections::BTreeSet;
@@ -93,14 +94,21 @@ impl Run<Session> for Arguments {
         let planned = archive.plan_erasing(&wanted, &progress).inspect_err(|_| progress.finish())?;
         progress.finish();
         if planned.snapshots.is_empty() {
-            lock.release()?;
-            return session.nothing("no snapshot has any of these messages");
+            let ids: Vec<[u8; 32]> = wanted.iter().copied().collect();
+            if !archive.messages_strict(&Silent).holds(&ids)?.contains(&true) {
+                lock.release()?;
+                return session.nothing("no snapshot has any of these messages");
+            }
+            // An erasure that was interrupted, or a snapshot that was forgotten, left them.
+            output::complain("no snapshot has any of these messages, but packs still have them");
         }
         let mut output = session.output();
         if !session.is_quiet || self.dry_run {
             show(&planned, wanted.len(), &mut output)?;
         }
         warn_of_files(&planned.messages, session)?;
+        // Before the question: what is lost besides has no way back either.
+        let lost = self.before(lock.held(), &repository, (session, &progress), &mut output)?;
         let (Some(held), false) = (lock.held(), self.dry_run) else {
             output.finish()?;
             lock.release()?;
@@ -116,7 +124,6 @@ impl Run<Session> for Arguments {
                 return session.nothing("nothing was changed");
             }
         }
-        let lost = self.before(held, &repository, (session, &progress), &mut output)?;
         progress.name("erasing");
         let erased = archive.erase(held, &wanted, &progress);
         progress.finish();
@@ -144,7 +151,7 @@ impl Arguments {
     /// Reports which messages of forgotten snapshots are lost besides, and saves them if that is wanted.
     fn before(
         &self,
-        lock: &HeldLock,
+        lock: Option<&HeldLock>,
         repository: &Repository,
         (session, progress): (&Session, &Progress),
         output: &mut Output,
@@ -153,12 +160,12 @@ impl Arguments {
             repository.snapshots()?.complete()?.into_iter().map(|(_, snapshot)| snapshot).collect();
         let losing = Losing {
             repository,
-            lock: Some(lock),
+            lock,
             going: &[],
             staying: &staying,
             forgotten: Unreferenced::Remove,
             if_none: IfNone::SayNothing,
-            dry_run: None,
+            dry_run: self.dry_run.then_some(DryRun),
         };
         Ok(lost::before(&losing, self.keeping, (session, progress), output)?.outcome)
     }
@@ -198,7 +205,10 @@ fn warn_of_files(messages: &BTreeSet<[u8; 32]>, session: &Session) -> Result<()>
 fn tell(erased: backup::Result<Erased>, session: &Session, mut output: Output) -> Result<Outcome> {
     let erased = match erased {
         Err(backup::Error::Interrupted) => {
-            output::complain("interrupted; the same command does the rest");
+            output::complain(
+                "interrupted; the same command does the rest. If it finds nothing any more, run \"pneu archive \
+                 prune --max-unused 0\": packs may still hold the messages",
+            );
             return Ok(Outcome::Interrupted);
         }
         other => other?,

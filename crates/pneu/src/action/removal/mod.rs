@@ -13,15 +13,13 @@ use crate::action::hands::RealHands;
 use crate::action::log::{Kind, Log, Place, Step};
 use crate::error::Result;
 use crate::host::Host;
-use index::{FoundFile, Places};
+use backup::MessageArchive;
+use index::{FoundFile, Places, ReadableArchive};
 use query::Query;
-use restic::Repository;
+use restic::{Repository, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use work::Progress;
-
-/// How many messages an archive is asked about at once.
-const ASKED_COUNT: usize = 4096;
 
 /// Files to be removed for good.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,13 +66,7 @@ impl Host {
         }
         let messages: Vec<[u8; 32]> =
             files.iter().map(|file| file.sha256).collect::<BTreeSet<_>>().into_iter().collect();
-        let held = self.asking(archive, progress, |_, archive| {
-            let mut held = Vec::with_capacity(messages.len());
-            for batch in messages.chunks(ASKED_COUNT) {
-                held.extend(archive.holds(batch)?);
-            }
-            Ok(held)
-        })?;
+        let held = self.in_snapshots(&messages, archive, progress)?;
         let is_last = |(message, held): &(&[u8; 32], &bool)| !**held && !others.contains(*message);
         Ok(Removal {
             message_count: messages.len() as u64,
@@ -115,14 +107,43 @@ impl Host {
         Ok(removed)
     }
 
-    /// Returns the files that a query means, and the messages of those files that it does not mean.
+    /// Returns, for each message, whether a file of a snapshot holds it. Packs may hold more, which the next
+    /// prune removes. What cannot be read counts as not held.
+    fn in_snapshots(
+        &self,
+        messages: &[[u8; 32]],
+        archive: Option<&Repository>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<bool>> {
+        let mut held = vec![false; messages.len()];
+        let Some(repository) = archive else { return Ok(held) };
+        let listed = repository.snapshots()?;
+        let snapshots: Vec<Snapshot> = listed.complete()?.into_iter().map(|(_, snapshot)| snapshot).collect();
+        let archive = MessageArchive { environment: &self.settings().environment, repository };
+        archive.messages(&snapshots, progress).each_key(&mut |key| {
+            if let Ok(place) = messages.binary_search(&key)
+                && let Some(held) = held.get_mut(place)
+            {
+                *held = true;
+            }
+            Ok(())
+        })?;
+        Ok(held)
+    }
+
+    /// Returns the files that a query means, and the messages of those files that it does not mean. A file
+    /// that is not there, or is one of those under another name, is none.
     fn files_of(&self, query: &Query) -> Result<(Vec<FoundFile>, BTreeSet<[u8; 32]>)> {
         let view = self.newest_view()?;
         let all = view.mailbox().found_files(&view.matching(query)?)?;
         let mut files = all.clone();
         view.mailbox().retain_meant(query, &mut files)?;
         let meant: BTreeSet<PathBuf> = files.iter().map(FoundFile::path).collect();
-        let others = all.iter().filter(|file| !meant.contains(&file.path()));
+        let inodes: BTreeSet<u64> = files.iter().map(|file| file.inode).collect();
+        let is_other = |file: &&FoundFile| {
+            !meant.contains(&file.path()) && !inodes.contains(&file.inode) && is_there(file)
+        };
+        let others = all.iter().filter(is_other);
         let others = others.map(|file| file.sha256).collect();
         Ok((files, others))
     }

@@ -42,6 +42,33 @@ fn what_is_removed_for_good_is_gone_from_disk_and_index_and_undo_says_so() {
 }
 
 #[test]
+fn a_file_that_is_not_there_or_has_two_names_is_no_other_file() {
+    let last = |change: &dyn Fn(&Fixture)| {
+        let fixture = Fixture::new();
+        change(&fixture);
+        let query = fixture.host.view().unwrap().query("maildir:/inbox and subject:one").unwrap();
+        fixture.host.plan_removal(&query, None, &Silent).unwrap().last_count
+    };
+    let archived = |fixture: &Fixture| fixture.mail().join("archive/cur/5.a:2,S");
+    assert_eq!(last(&|_| {}), 0);
+    assert_eq!(last(&|fixture| std::fs::remove_file(archived(fixture)).unwrap()), 1);
+    assert_eq!(last(&|fixture| std::fs::write(archived(fixture), "Subject: x\n\nx\n").unwrap()), 1);
+    // A directory that leads to the same files.
+    let linked = |fixture: &Fixture| {
+        std::fs::remove_file(archived(fixture)).unwrap();
+        std::fs::create_dir_all(fixture.mail().join("b/tmp")).unwrap();
+        for place in ["cur", "new"] {
+            let target = fixture.mail().join("inbox").join(place);
+            std::os::unix::fs::symlink(target, fixture.mail().join("b").join(place)).unwrap();
+        }
+        let roots = fixture.host.view().unwrap().roots().to_vec();
+        fixture.host.update(&roots, &index::UpdateOptions::default(), &Silent).unwrap();
+        assert_eq!(fixture.count("maildir:/b and subject:one"), 1);
+    };
+    assert_eq!(last(&linked), 1);
+}
+
+#[test]
 fn only_the_files_that_the_index_knows_are_removed() {
     let fixture = Fixture::new();
     let query = fixture.host.view().unwrap().query("maildir:/inbox").unwrap();
