@@ -46,12 +46,16 @@ fn a_watch_follows_the_mail_until_a_signal_comes() {
     deliver(&home, "", "later:2,", "Later");
     assert_eq!(lines.next().unwrap(), "1 added, 0 moved, 0 changed, 0 gone");
     assert!(home.good(&["find", "subject:later"]).contains("Later"));
-    // What other commands do is in step already, and they are not in each other's way.
+    // Other commands and the watch are not in each other's way.
     home.good(&["flag", "+F", "--", "subject:later"]);
     home.good(&["tag", "+x", "--", "subject:later"]);
     deliver(&home, "new folder", "last:2,", "Last");
-    let added: Vec<String> = lines.by_ref().take(1).collect();
-    assert_eq!(added, ["1 added, 0 moved, 0 changed, 0 gone"]);
+    // The watch may be faster than the command that renamed the file, and then says so.
+    let mut next = lines.next().unwrap();
+    if next == "0 added, 1 moved, 0 changed, 0 gone" {
+        next = lines.next().unwrap();
+    }
+    assert_eq!(next, "1 added, 0 moved, 0 changed, 0 gone");
     assert_eq!(home.good(&["count", "subject:last and maildir:\"/new folder\""]), "1\n");
     signal(&watch, "TERM");
     assert_eq!(end(watch).code, Some(143));
