@@ -206,8 +206,8 @@ fn tell(erased: backup::Result<Erased>, session: &Session, mut output: Output) -
     let erased = match erased {
         Err(backup::Error::Interrupted) => {
             output::complain(
-                "interrupted; the same command does the rest. If it finds nothing any more, run \"pneu archive \
-                 prune --max-unused 0\": packs may still hold the messages",
+                "interrupted; the same command does the rest. If it finds nothing any more, run \"pneu \
+                 archive prune --max-unused 0\": packs may still hold the messages",
             );
             return Ok(Outcome::Interrupted);
         }
