@@ -50,7 +50,6 @@ const NAMES: [(Role, &[&str]); 5] = [
             "sent items",
             "sent messages",
             "sent-mail",
-            "outbox",
             "gesendet",
             "gesendete elemente",
             "gesendete objekte",
