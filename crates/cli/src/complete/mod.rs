@@ -173,7 +173,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Values for which nothing can be offered: numbers, times, text, and what only an open repository knows.
-    const OPEN: [&str; 17] = [
+    const OPEN: [&str; 18] = [
         "AGE",
         "AMOUNT",
         "COMMAND",
@@ -190,17 +190,20 @@ mod tests {
         "TAG",
         "TAG[,TAG]",
         "TIME",
+        "TOKEN",
         "WORD",
     ];
-    const OFFERED: [&str; 15] = [
+    const OFFERED: [&str; 17] = [
         "+FLAG|-FLAG... -- QUERY",
         "+TAG|-TAG... -- QUERY",
+        "COLUMNS",
         "DIR",
         "FIELDS",
         "FILE",
         "FOLDER",
         "MESSAGE",
         "NAME",
+        "NEW-NAME",
         "PATH",
         "QUERY",
         "QUERY... FOLDER",
