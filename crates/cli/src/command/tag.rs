@@ -30,7 +30,7 @@ const IMPORT_BYTES_MAX: usize = 1 << 30;
 /// the labels in a message's own headers (X-Keywords, X-Label, Keywords). These belong to the message and
 /// cannot be removed.
 ///
-/// With "sync_flags = true" in the table [tags] of the configuration, the tags unread, flagged, replied,
+/// With "tags.sync_flags = true" in the configuration, the tags unread, flagged, replied,
 /// passed and draft are the flags of the files: "tag:unread" finds what is not seen, and "pneu tag -unread"
 /// marks the files as seen. "pneu undo" undoes what was done to files.
 ///
