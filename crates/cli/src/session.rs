@@ -91,6 +91,7 @@ impl Session {
             seed: environment::seed(),
             holder: format!("pneu, process {}", std::process::id()),
             changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
+            text_slots: index::TEXT_SLOTS,
             context: work::Context::new(environment::clock_ns, environment::thread_count()),
         };
         let whereabouts = Whereabouts {

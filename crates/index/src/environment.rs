@@ -34,6 +34,8 @@ pub struct Environment {
     /// For how long changes are kept at least, in seconds. Usually
     /// [`CHANGES_KEPT_SECONDS`](crate::CHANGES_KEPT_SECONDS).
     pub changes_kept_seconds: i64,
+    /// How many small segments of text may lie in a commit. Usually [`TEXT_SLOTS`](crate::TEXT_SLOTS).
+    pub text_slots: u8,
     /// The clock, and how many threads may run.
     pub context: Context,
 }

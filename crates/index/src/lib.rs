@@ -50,6 +50,7 @@ pub use set::NumberSet;
 pub use state::Root;
 pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
+pub use text::TEXT_SLOTS;
 pub use threaded::{
     adopt, check, forget, read_attachments, rebuild, rebuild_with, sweep, update, update_places,
 };

@@ -7,6 +7,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::state::{self, ATTACHMENT, Root, State, Unusable};
 use crate::tables::{HeaderCodec, schemas};
+use crate::text;
 use disk::Wait;
 use std::path::Path;
 use std::time::Duration;
@@ -101,7 +102,8 @@ pub(crate) fn writer(environment: &Environment, observer: &dyn Progress) -> Resu
 pub(crate) fn state(snapshot: &Snapshot, directory: &Path) -> Result<State> {
     // A store that was created but never written to has no attachment.
     let Some(bytes) = snapshot.attachment(ATTACHMENT) else { return Ok(State::default()) };
-    state::decode(bytes).map_err(|unusable| match unusable {
+    let attached = |slot| snapshot.shared_attachment(&text::slot_name(slot));
+    state::decode(bytes, &attached).map_err(|unusable| match unusable {
         Unusable::Damaged => Error::Damaged { path: directory.to_owned(), what: "the state of the index" },
         Unusable::Version(found) => {
             Error::Version { path: directory.to_owned(), found, newest: state::VERSION }

@@ -1,19 +1,25 @@
 //! What a commit names besides rows: the next numbers, the roots, and the segments of the text index.
 //!
-//! Input and output: the bytes of the store's attachment `mail`. Must not know tables or tantivy.
+//! Input and output: the bytes of the store's attachment `mail`. Must not know tables or tantivy. Where small
+//! segments lie, `text/small.rs` decides.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::record::{bytes, count, put_bytes, put_count};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The attachment's name.
 pub(crate) const ATTACHMENT: &str = "mail";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
 /// Version of the mail tables, the text index and this attachment. An index of another version is rebuilt.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
+/// The oldest version that is read, and written as the newest by the next commit. It has no small segments.
+const VERSION_READ_MIN: u32 = 7;
+/// What the attachment has in the place of a slot for a segment in a file.
+const IN_FILE: u8 = u8::MAX;
 
 /// A directory that holds Maildirs, and its name in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +37,19 @@ pub(crate) struct TextSegment {
     pub id: String,
     /// How many documents are in it.
     pub document_count: u32,
-    /// The digest of its file.
+    /// The digest of its sealed bytes.
     pub digest: u64,
+    /// Where these are.
+    pub place: TextPlace,
+}
+
+/// Where the sealed bytes of a segment are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TextPlace {
+    /// In a file of the directory of text.
+    File,
+    /// In the commit, in the attachment of this slot. A new segment has no slot yet.
+    Commit { slot: Option<u8>, bytes: Arc<[u8]> },
 }
 
 /// The mail part of one commit.
@@ -89,6 +106,10 @@ pub(crate) fn encode(state: &State) -> Vec<u8> {
         put_bytes(&mut out, segment.id.as_bytes());
         out.extend_from_slice(&segment.document_count.to_le_bytes());
         out.extend_from_slice(&segment.digest.to_le_bytes());
+        out.push(match segment.place {
+            TextPlace::Commit { slot: Some(slot), .. } => slot,
+            TextPlace::Commit { slot: None, .. } | TextPlace::File => IN_FILE,
+        });
     }
     put_count(&mut out, state.headers.len());
     for name in &state.headers {
@@ -97,14 +118,14 @@ pub(crate) fn encode(state: &State) -> Vec<u8> {
     out
 }
 
-/// Reads the attachment.
+/// Reads the attachment. `slot` returns the attachment of a slot.
 ///
 /// # Errors
 /// [`Unusable`] if it is damaged or has another version.
-pub(crate) fn decode(input: &[u8]) -> Result<State, Unusable> {
+pub(crate) fn decode(input: &[u8], slot: &dyn Fn(u8) -> Option<Arc<[u8]>>) -> Result<State, Unusable> {
     let mut input = input.strip_prefix(&MAGIC).ok_or(Unusable::Damaged)?;
     match number(&mut input) {
-        Some(VERSION) => body(input).ok_or(Unusable::Damaged),
+        Some(version @ VERSION_READ_MIN..=VERSION) => body(input, version, slot).ok_or(Unusable::Damaged),
         Some(version) => Err(Unusable::Version(version)),
         None => Err(Unusable::Damaged),
     }
@@ -127,13 +148,13 @@ pub(crate) fn decode_roots(input: &[u8]) -> Option<Vec<Root>> {
     (0..count(input)?).map(|_| root(input)).collect()
 }
 
-fn body(mut input: &[u8]) -> Option<State> {
+fn body(mut input: &[u8], version: u32, slot: &dyn Fn(u8) -> Option<Arc<[u8]>>) -> Option<State> {
     let input = &mut input;
     let next_message = number(input)?;
     let next_folder = number(input)?;
     let next_node = number(input)?;
     let roots = (0..count(input)?).map(|_| root(input)).collect::<Option<_>>()?;
-    let text = (0..count(input)?).map(|_| segment(input)).collect::<Option<_>>()?;
+    let text = (0..count(input)?).map(|_| segment(input, version, slot)).collect::<Option<_>>()?;
     let headers = (0..count(input)?).map(|_| text_of(input)).collect::<Option<_>>()?;
     input.is_empty().then_some(State { next_message, next_folder, next_node, roots, text, headers })
 }
@@ -150,11 +171,20 @@ fn root(input: &mut &[u8]) -> Option<Root> {
     Some(Root { name, path })
 }
 
-fn segment(input: &mut &[u8]) -> Option<TextSegment> {
+fn segment(
+    input: &mut &[u8],
+    version: u32,
+    attached: &dyn Fn(u8) -> Option<Arc<[u8]>>,
+) -> Option<TextSegment> {
     let (id, document_count) = (text_of(input)?, number(input)?);
     let (head, tail) = input.split_first_chunk::<8>()?;
     *input = tail;
-    Some(TextSegment { id, document_count, digest: u64::from_le_bytes(*head) })
+    let slot = if version == VERSION_READ_MIN { IN_FILE } else { *input.split_off_first()? };
+    let place = match slot {
+        IN_FILE => TextPlace::File,
+        slot => TextPlace::Commit { slot: Some(slot), bytes: attached(slot)? },
+    };
+    Some(TextSegment { id, document_count, digest: u64::from_le_bytes(*head), place })
 }
 
 fn text_of(input: &mut &[u8]) -> Option<String> {
@@ -165,13 +195,24 @@ fn text_of(input: &mut &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn attached(slot: u8) -> Option<Arc<[u8]>> {
+        (slot == 3).then(|| [3, 3].into())
+    }
+
+    fn decode(input: &[u8]) -> Result<State, Unusable> {
+        super::decode(input, &attached)
+    }
+
     fn sample() -> State {
+        let segment =
+            |id: &str, place| TextSegment { id: id.repeat(32), document_count: 5, digest: u64::MAX, place };
+        let in_commit = TextPlace::Commit { slot: Some(3), bytes: [3, 3].into() };
         State {
             next_message: 7,
             next_folder: 2,
             next_node: 9,
             roots: vec![Root { name: "mail".into(), path: "/mail".into() }],
-            text: vec![TextSegment { id: "0".repeat(32), document_count: 5, digest: u64::MAX }],
+            text: vec![segment("0", TextPlace::File), segment("1", in_commit)],
             headers: vec!["x-mailer".into()],
         }
     }
@@ -198,7 +239,23 @@ mod tests {
         let mut newer = whole;
         newer[8] = 9;
         assert_eq!(decode_roots(&newer), None);
-        assert_eq!(VERSION, 7, "a new version has its own count of numbers");
+        assert_eq!(VERSION, 8, "a new version has its own count of numbers");
+    }
+
+    #[test]
+    fn a_slot_without_its_attachment_is_damage() {
+        assert_eq!(super::decode(&encode(&sample()), &|_| None), Err(Unusable::Damaged));
+    }
+
+    #[test]
+    fn version_7_has_no_slots() {
+        let mut state = sample();
+        state.text.pop();
+        let mut older = encode(&state);
+        older[8] = 7;
+        let slot = older.iter().rposition(|byte| *byte == IN_FILE).unwrap();
+        older.remove(slot);
+        assert_eq!(super::decode(&older, &|_| None), Ok(state));
     }
 
     #[test]

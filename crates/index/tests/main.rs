@@ -36,6 +36,7 @@ mod real;
 mod rebuild;
 mod relevance;
 mod signs;
+mod small_text;
 mod sorting;
 mod stats;
 mod support;

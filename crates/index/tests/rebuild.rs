@@ -10,7 +10,8 @@ use testkit::SimDisk;
 use work::Silent;
 
 fn environment_of(disk: &SimDisk) -> Environment {
-    environment(Arc::new(disk.clone()), Path::new("/data"))
+    // Of two commits, one has its text in a file.
+    Environment { text_slots: 1, ..environment(Arc::new(disk.clone()), Path::new("/data")) }
 }
 
 fn indexed(count: usize) -> (Fixture, SimDisk) {

@@ -123,6 +123,8 @@ pub(crate) fn environment(disk: Arc<dyn Disk>, data: &Path) -> Environment {
         seed: 7,
         holder: "a test".into(),
         changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
+        // Few, so that there is text in files, too.
+        text_slots: 2,
     }
 }
 

@@ -39,6 +39,7 @@ impl Settings {
                 seed: RandomState::new().hash_one(0u8),
                 holder: format!("process {}", std::process::id()),
                 changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
+                text_slots: index::TEXT_SLOTS,
                 context: Context::new(system_clock_ns, work::processor_count()),
             },
             configuration: Configuration::default(),

@@ -66,7 +66,7 @@ mod write;
 pub use error::{Damage, Error, Result};
 pub use file::names::is_store_file;
 pub use file::sealed::{MappedFile, Sealed};
-pub use file::sealed_write::SealedWriter;
+pub use file::sealed_write::{SealedWriter, sealed_bytes};
 pub use payload::reader::PayloadReader;
 pub use read::difference::{Difference, TableDifference};
 pub use read::loaded::Loaded;

@@ -35,6 +35,7 @@ impl TestMailbox {
             seed: 7,
             holder: "a test".into(),
             changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
+            text_slots: index::TEXT_SLOTS,
         };
         TestMailbox { directory, environment, roots: vec![Root { name: "mail".into(), path: root }] }
     }

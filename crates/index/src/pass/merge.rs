@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::open;
 use crate::pass::orphans::{self, TEXT_MERGER_LOCK};
 use crate::set::NumberSet;
-use crate::state::{self, ATTACHMENT, State, TextSegment};
+use crate::state::{State, TextSegment};
 use crate::tables::messages;
 use crate::text::{self, TextMerge};
 use disk::{Lock, Wait};
@@ -98,12 +98,14 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
 /// # Errors
 /// Damage, a full disk.
 pub(super) fn publish(environment: &Environment, merged: TextMerge, share: Lock) -> Result<()> {
-    environment.disk.sync_directory(&environment.text_directory())?;
     let mut writer = open::writer(environment, &Silent)?;
-    let mut now = open::state(&writer.snapshot()?, &environment.index_directory())?;
-    now.text = exchange(now.text, merged);
+    let snapshot = writer.snapshot()?;
+    let mut now = open::state(&snapshot, &environment.index_directory())?;
+    let new = text::settle(environment, &now, &merged.new)?;
+    now.text = exchange(now.text, TextMerge { new, ..merged });
     let mut transaction = Transaction::default();
-    transaction.attachments.push((ATTACHMENT.into(), state::encode(&now)));
+    let has_slots = text::attach(&snapshot, &mut now, &mut transaction);
+    assert!(has_slots, "nobody else takes slots while the lock is held");
     writer.commit(transaction)?;
     drop(share);
     orphans::remove(environment, writer)
@@ -142,10 +144,12 @@ fn exchange(segments: Vec<TextSegment>, merged: TextMerge) -> Vec<TextSegment> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::TextPlace;
 
     #[test]
     fn merged_segments_stand_where_the_first_old_one_stood() {
-        let segment = |id: &str| TextSegment { id: id.into(), document_count: 1, digest: 1 };
+        let segment =
+            |id: &str| TextSegment { id: id.into(), document_count: 1, digest: 1, place: TextPlace::File };
         let merged = TextMerge { old: vec!["b".into(), "d".into()], new: vec![segment("x")] };
         let out = exchange(["a", "b", "c", "d", "e"].map(segment).to_vec(), merged);
         assert_eq!(out, ["a", "x", "c", "e"].map(segment));

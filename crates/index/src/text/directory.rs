@@ -6,8 +6,9 @@
 //! commit decides which segments exist.
 
 use crate::error::Error;
-use crate::state::TextSegment;
-use crate::text::parts::{self, ENDING, PARTS, Part, Parts, WORDS};
+use crate::state::{TextPlace, TextSegment};
+use crate::text::parts::{self, ENDING, PARTS, Part, Parts, Sink, WORDS};
+use crate::text::small::SMALL_BYTES_MAX;
 use crate::text::spool::{MEMORY_BYTES_MAX, Spools};
 use disk::Disk;
 use std::collections::{HashMap, HashSet};
@@ -87,22 +88,29 @@ impl TextFiles {
         TextFiles { expected: Arc::new(expected), ..TextFiles::new(&self.disk, &self.path) }
     }
 
-    /// Writes the file of a segment whose parts are written, and returns its digest. The file is synced, its
-    /// name is not.
+    /// Seals a segment of `document_count` documents whose parts are written: in memory if it is small, else
+    /// in a file. The file is synced, its name is not.
     ///
     /// # Errors
     /// A full disk.
-    pub(crate) fn seal(&self, segment: &str) -> io::Result<u64> {
-        let name = |end: &str| PathBuf::from(format!("{segment}.{end}"));
-        let path = self.path.join(file_name(segment));
-        let digest = parts::write(self.disk.as_ref(), &path, |end, file| {
-            let has_it = self.spools.copy(&name(end), |piece| file.write(piece).map_err(io::Error::other))?;
+    pub(crate) fn seal(&self, id: String, document_count: u32) -> io::Result<TextSegment> {
+        let name = |end: &str| PathBuf::from(format!("{id}.{end}"));
+        let path = self.path.join(file_name(&id));
+        let copy = |end: &str, write: &mut Sink<'_>| {
+            let has_it = self.spools.copy(&name(end), write)?;
             // Each segment has all other parts, if only a few bytes.
-            assert!(has_it || end == WORDS, "{segment} has no part {end}");
+            assert!(has_it || end == WORDS, "{id} has no part {end}");
             Ok(())
-        })?;
+        };
+        let part_bytes = |end: &&str| self.spools.get(&name(end)).map_or(0, |part| part.len());
+        let (place, digest) = if PARTS.iter().map(part_bytes).sum::<usize>() <= SMALL_BYTES_MAX {
+            let (bytes, digest) = parts::in_memory(&path, copy)?;
+            (TextPlace::Commit { slot: None, bytes: bytes.into() }, digest)
+        } else {
+            (TextPlace::File, parts::write(self.disk.as_ref(), &path, copy)?)
+        };
         PARTS.iter().for_each(|end| self.spools.forget(&name(end)));
-        Ok(digest)
+        Ok(TextSegment { id, document_count, digest, place })
     }
 
     /// Maps the file of a segment, and keeps the map: from now on it stays, even if it is removed. Reads
@@ -112,8 +120,8 @@ impl TextFiles {
     /// The file is missing or cannot be mapped.
     pub(crate) fn map(&self, segment: &TextSegment) -> Result<(), OpenReadError> {
         if !self.held().contains_key(&segment.id) {
-            let file = self.path.join(file_name(&segment.id));
-            let map = MappedFile::new(self.disk.as_ref(), &file).map_err(|error| refusal(error, &file))?;
+            let map = mapped(self.disk.as_ref(), &self.path, segment)
+                .map_err(|error| refusal(error, &self.path.join(file_name(&segment.id))))?;
             self.held().entry(segment.id.clone()).or_insert(Held::Mapped(map));
         }
         Ok(())
@@ -188,6 +196,15 @@ impl TextFiles {
     /// The segment's file is missing or damaged.
     pub(super) fn part(&self, segment: &str, ending: &str) -> Result<Option<Part>, OpenReadError> {
         Ok(self.parts(segment)?.part(ending))
+    }
+}
+
+/// Returns the sealed bytes of a segment.
+fn mapped(disk: &dyn Disk, directory: &Path, segment: &TextSegment) -> store::Result<MappedFile> {
+    let path = directory.join(file_name(&segment.id));
+    match &segment.place {
+        TextPlace::Commit { bytes, .. } => Ok(MappedFile::of_bytes(&path, bytes)),
+        TextPlace::File => MappedFile::new(disk, &path),
     }
 }
 
@@ -267,7 +284,8 @@ pub(crate) fn verify(
     let mut damage = Vec::new();
     for segment in segments {
         let path = directory.join(file_name(&segment.id));
-        let opened = MappedFile::new(disk, &path).and_then(|file| Parts::open(file, Some(segment.digest)));
+        let opened =
+            mapped(disk, directory, segment).and_then(|file| Parts::open(file, Some(segment.digest)));
         match opened.map(|parts| if is_deep { parts.verify_all() } else { Vec::new() }) {
             Ok(found) => damage.extend(found.into_iter().map(|error| (path.clone(), error.to_string()))),
             Err(store::Error::Io(error)) if error.is_not_found() => {

@@ -166,11 +166,7 @@ fn merge_group(
     let own = files.with_own_small_files().with_sources(&bound);
     let merged = merge_filtered_segments(&sources, IndexSettings::default(), alive, own.clone())?;
     words::write(&own, &merged)?;
-    let seal = |segment: Segment| {
-        let (id, document_count) = (segment.id().uuid_string(), segment.meta().max_doc());
-        let digest = own.seal(&id)?;
-        Ok(TextSegment { id, document_count, digest })
-    };
+    let seal = |segment: Segment| Ok(own.seal(segment.id().uuid_string(), segment.meta().max_doc())?);
     merged.searchable_segments()?.into_iter().map(seal).collect()
 }
 
@@ -204,6 +200,7 @@ fn tier_of(document_count: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::TextPlace;
     use crate::text::document::Document;
     use crate::text::fields::TextField;
     use crate::text::parts::PARTS;
@@ -265,7 +262,12 @@ mod tests {
         counts
             .iter()
             .enumerate()
-            .map(|(index, count)| TextSegment { id: id(index), document_count: *count, digest: 1 })
+            .map(|(index, count)| TextSegment {
+                id: id(index),
+                document_count: *count,
+                digest: 1,
+                place: TextPlace::File,
+            })
             .collect()
     }
 

@@ -34,6 +34,9 @@ pub(crate) fn is_ending(end: &str) -> bool {
     end == ENDING || PARTS.contains(&end)
 }
 
+/// Takes the next bytes of a file.
+pub(super) type Sink<'a> = dyn FnMut(&[u8]) -> io::Result<()> + 'a;
+
 /// Writes the file `path`, synced, and returns its digest. `copy` writes the part of an ending. A part may be
 /// missing, or empty, which is the same.
 ///
@@ -42,20 +45,49 @@ pub(crate) fn is_ending(end: &str) -> bool {
 pub(super) fn write(
     disk: &dyn Disk,
     path: &Path,
-    mut copy: impl FnMut(&str, &mut SealedWriter) -> io::Result<()>,
+    copy: impl FnMut(&str, &mut Sink<'_>) -> io::Result<()>,
 ) -> io::Result<u64> {
     let mut file = SealedWriter::create(disk, path, SEALED_KIND).map_err(io::Error::other)?;
-    let mut table = Vec::new();
-    for ending in PARTS {
-        copy(ending, &mut file)?;
-        table.extend_from_slice(&file.position().to_le_bytes());
-    }
+    write_content(copy, &mut |piece| file.write(piece).map_err(io::Error::other))?;
     let digest = || {
-        file.write(&table)?;
         file.finish()?;
         Ok(Sealed::open(disk, path, SEALED_KIND)?.digest())
     };
     digest().map_err(|error: store::Error| io::Error::other(error))
+}
+
+/// Returns the bytes that the file `path` would have, and its digest.
+///
+/// # Errors
+/// Errors of `copy`.
+pub(super) fn in_memory(
+    path: &Path,
+    copy: impl FnMut(&str, &mut Sink<'_>) -> io::Result<()>,
+) -> io::Result<(Vec<u8>, u64)> {
+    let mut content = Vec::new();
+    write_content(copy, &mut |piece| {
+        content.extend_from_slice(piece);
+        Ok(())
+    })?;
+    let bytes = store::sealed_bytes(path, SEALED_KIND, &content);
+    let sealed = MappedFile::of_bytes(path, &bytes).open(SEALED_KIND).map_err(io::Error::other)?;
+    Ok((bytes, sealed.digest()))
+}
+
+/// Writes the parts and their table.
+fn write_content(
+    mut copy: impl FnMut(&str, &mut Sink<'_>) -> io::Result<()>,
+    write: &mut Sink<'_>,
+) -> io::Result<()> {
+    let (mut position, mut table) = (0_u64, Vec::new());
+    for ending in PARTS {
+        copy(ending, &mut |piece| {
+            position = position.saturating_add(piece.len() as u64);
+            write(piece)
+        })?;
+        table.extend_from_slice(&position.to_le_bytes());
+    }
+    write(&table)
 }
 
 /// An opened file of a segment.
@@ -164,7 +196,10 @@ mod tests {
             "store" => b"st".to_vec(),
             _ => Vec::new(),
         };
-        write(&RealDisk, path, |ending, file| file.write(&of_part(ending)).map_err(io::Error::other)).unwrap()
+        let digest = write(&RealDisk, path, |ending, write| write(&of_part(ending))).unwrap();
+        let (bytes, same) = in_memory(path, |ending, write| write(&of_part(ending))).unwrap();
+        assert_eq!((std::fs::read(path).unwrap(), digest), (bytes, same));
+        digest
     }
 
     fn opened(path: &Path, digest: u64) -> store::Result<Parts> {

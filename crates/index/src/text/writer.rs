@@ -1,7 +1,7 @@
 //! Writes segments of the text index. Each thread has one writer; writers start no threads.
 //!
-//! Input: documents with message numbers. Output: sealed files of new segments. They are synced, but their
-//! names are not, and nothing names them until the caller commits.
+//! Input: documents with message numbers. Output: new segments, sealed in files, or in memory if they are
+//! small. Files are synced, but their names are not, and nothing names them until the caller commits.
 
 use crate::error::Result;
 use crate::state::TextSegment;
@@ -148,7 +148,6 @@ impl Open {
             stored.store(&TantivyDocument::new(), &self.schema)?;
         }
         stored.close()?;
-        let digest = own.seal(&id)?;
-        Ok(TextSegment { id, document_count: self.document_count, digest })
+        own.seal(id, self.document_count).map_err(Into::into)
     }
 }

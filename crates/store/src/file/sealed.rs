@@ -58,6 +58,11 @@ impl MappedFile {
         Ok(MappedFile { path: path.to_owned(), map: disk.map(path)? })
     }
 
+    /// Takes the bytes that [`sealed_bytes`](crate::sealed_bytes) has made for `path`.
+    pub fn of_bytes(path: &Path, bytes: &[u8]) -> MappedFile {
+        MappedFile { path: path.to_owned(), map: Map::from(bytes) }
+    }
+
     /// Asks the system to read what [`MappedFile::open`] will check. If many files are to be opened, ask for
     /// all of them first: the disk then reads them at the same time.
     pub fn ask_for_end(&self) {

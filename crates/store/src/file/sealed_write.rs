@@ -96,30 +96,45 @@ impl SealedWriter {
     /// Disk errors. The file is then unusable.
     pub fn finish(mut self) -> Result<u64> {
         self.checksums.extend(checksums(&self.tail));
-        let mut end = std::mem::take(&mut self.tail);
-        end.extend_from_slice(padding(self.position));
-        let table: &[u8] = bytemuck::cast_slice(&self.checksums);
-        end.extend_from_slice(table);
-        end.extend_from_slice(&self.trailer(xxh3_64(table)));
-        self.file.write(&end)?;
+        let mut rest = std::mem::take(&mut self.tail);
+        let after = end(&self.path, self.kind, self.position, &self.checksums);
+        rest.extend_from_slice(&after);
+        self.file.write(&rest)?;
         self.file.sync()?;
-        let padded = self.position.next_multiple_of(SECTION_ALIGNMENT);
-        Ok(padded.saturating_add(table.len() as u64).saturating_add(TRAILER_BYTES as u64))
+        Ok(self.position.saturating_add(after.len() as u64))
     }
+}
 
-    fn trailer(&self, table_checksum: u64) -> Vec<u8> {
-        let mut trailer = Vec::with_capacity(TRAILER_BYTES);
-        trailer.extend_from_slice(&SEALED_MAGIC);
-        trailer.extend_from_slice(&SEALED_VERSION.to_le_bytes());
-        trailer.extend_from_slice(&self.kind.to_le_bytes());
-        trailer.extend_from_slice(&self.position.to_le_bytes());
-        trailer.extend_from_slice(&table_checksum.to_le_bytes());
-        trailer.extend_from_slice(&name_hash(&self.path).to_le_bytes());
-        trailer.resize(TRAILER_CHECKSUM_OFFSET, 0);
-        let checksum = xxh3_64(&trailer);
-        trailer.extend_from_slice(&checksum.to_le_bytes());
-        trailer
-    }
+/// Returns the bytes of a sealed file with this content, as it would stand under `path`. For one so small
+/// that it is kept in another file.
+pub fn sealed_bytes(path: &Path, kind: u32, content: &[u8]) -> Vec<u8> {
+    let checksums: Vec<u64> = checksums(content).collect();
+    let mut bytes = content.to_vec();
+    bytes.extend_from_slice(&end(path, kind, content.len() as u64, &checksums));
+    bytes
+}
+
+/// Returns what comes after the content: padding, checksums and trailer.
+fn end(path: &Path, kind: u32, content_length: u64, checksums: &[u64]) -> Vec<u8> {
+    let mut end = padding(content_length).to_vec();
+    let table: &[u8] = bytemuck::cast_slice(checksums);
+    end.extend_from_slice(table);
+    end.extend_from_slice(&trailer(path, kind, content_length, xxh3_64(table)));
+    end
+}
+
+fn trailer(path: &Path, kind: u32, content_length: u64, table_checksum: u64) -> Vec<u8> {
+    let mut trailer = Vec::with_capacity(TRAILER_BYTES);
+    trailer.extend_from_slice(&SEALED_MAGIC);
+    trailer.extend_from_slice(&SEALED_VERSION.to_le_bytes());
+    trailer.extend_from_slice(&kind.to_le_bytes());
+    trailer.extend_from_slice(&content_length.to_le_bytes());
+    trailer.extend_from_slice(&table_checksum.to_le_bytes());
+    trailer.extend_from_slice(&name_hash(path).to_le_bytes());
+    trailer.resize(TRAILER_CHECKSUM_OFFSET, 0);
+    let checksum = xxh3_64(&trailer);
+    trailer.extend_from_slice(&checksum.to_le_bytes());
+    trailer
 }
 
 /// Returns the checksum of each chunk of `content`, which begins with a chunk.

@@ -109,6 +109,11 @@ impl Snapshot {
         self.state.attachments.get(name).map(|bytes| &**bytes)
     }
 
+    /// Returns the latest attachment of this name, shared with the snapshot.
+    pub fn shared_attachment(&self, name: &str) -> Option<Arc<[u8]>> {
+        self.state.attachments.get(name).cloned()
+    }
+
     /// Returns the table of this name.
     ///
     /// # Errors

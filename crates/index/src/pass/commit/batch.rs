@@ -16,8 +16,9 @@ use crate::pass::plan::PlannedFolder;
 use crate::pass::scan::FileRows;
 use crate::pass::scan::Found;
 use crate::rows::{self, FileRow, FolderRow, Subdirectory, file_key};
-use crate::state::{self, ATTACHMENT, State, TextSegment};
+use crate::state::{State, TextSegment};
 use crate::tables::{NO_DATE, absent, files, folders, messages};
+use crate::text;
 use mail::{FileStat, Stamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -259,7 +260,8 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Returns the transaction, or none if there is nothing to write.
+    /// Returns the transaction, empty if there is nothing to write; `None` if others have taken the slots that
+    /// were free for its text.
     pub(in crate::pass) fn finish(mut self, mut made: Made) -> Result<Option<Transaction>> {
         let mut transaction = Transaction::default();
         let absences = self.absences(&mut transaction)?;
@@ -293,11 +295,13 @@ impl<'a> Batch<'a> {
             && !self.roots_changed
             && !self.numbers_changed
         {
-            return Ok(None);
+            return Ok(Some(Transaction::default()));
         }
         self.state.next_node = made.next_node;
         self.state.text.extend(made.text);
-        transaction.attachments.push((ATTACHMENT.into(), state::encode(&self.state)));
+        if !text::attach(&self.snapshot, &mut self.state, &mut transaction) {
+            return Ok(None);
+        }
         let Absences { gone, back } = &absences;
         let fates = Fates { new: &self.new, are_archived: made.are_archived, gone, back };
         let mut groups = std::mem::take(&mut self.notes).groups(fates);

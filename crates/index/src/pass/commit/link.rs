@@ -280,6 +280,8 @@ mod tests {
             seed: 7,
             holder: "a test".into(),
             changes_kept_seconds: crate::CHANGES_KEPT_SECONDS,
+            // Few, so that there is text in files, too.
+            text_slots: 2,
         };
         let roots = [Root { name: "mail".into(), path: root }];
         update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();

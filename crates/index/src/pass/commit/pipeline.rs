@@ -414,7 +414,7 @@ mod tests {
     use super::*;
     use crate::pass::scan::Found;
     use crate::rows::{FolderRow, Subdirectory};
-    use crate::state::TextSegment;
+    use crate::state::{TextPlace, TextSegment};
     use crate::text::Document;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -432,7 +432,12 @@ mod tests {
         }
 
         fn finish(self: Box<Self>) -> Result<Vec<TextSegment>> {
-            Ok(vec![TextSegment { id: String::new(), document_count: self.count, digest: 0 }])
+            Ok(vec![TextSegment {
+                id: String::new(),
+                document_count: self.count,
+                digest: 0,
+                place: TextPlace::File,
+            }])
         }
     }
 

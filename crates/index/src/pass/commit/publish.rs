@@ -25,7 +25,9 @@ use crate::pass::options::UpdateOptions;
 use crate::pass::plan::{Candidate, PlannedFolder};
 use crate::record::decode_correspondents;
 use crate::rows;
+use crate::state::TextSegment;
 use crate::tables::{NO_DATE, absent, contacts, copies, messages, threads};
+use crate::text;
 use disk::Wait;
 use mail::{FileStat, Stamp};
 use std::collections::{HashMap, HashSet};
@@ -179,7 +181,7 @@ impl<'a> Publisher<'a> {
         }
     }
 
-    /// Publishes a batch. Its files of text must be synced. The observer is told if another process has the
+    /// Publishes a batch. Its files of text must be synced, but not their names. The observer is told if another process has the
     /// lock. Returns `None` if the pass must begin again, as its numbers were given to others or the index
     /// was replaced.
     ///
@@ -190,12 +192,11 @@ impl<'a> Publisher<'a> {
         findings: &Findings,
         observer: &dyn Progress,
     ) -> Result<Option<Published>> {
-        if !findings.text.is_empty() {
-            self.environment.disk.sync_directory(&self.environment.text_directory())?;
-        }
         let newest = || Ok(self.last.newest()?);
+        let known = open::state(&newest()?, &self.environment.index_directory())?;
+        let text = text::settle(self.environment, &known, &findings.text)?;
         let make = |snapshot: &Snapshot| {
-            let mut draft = self.draft(snapshot, findings)?;
+            let mut draft = self.draft(snapshot, findings, &text)?;
             Ok((draft.as_mut().and_then(|draft| draft.transaction.take()), draft))
         };
         let options = open::options(self.environment, Wait::Block);
@@ -218,7 +219,7 @@ impl<'a> Publisher<'a> {
     }
 
     /// Puts the commit together on top of `snapshot`. Returns `None` if that cannot be done.
-    fn draft(&self, snapshot: &Snapshot, findings: &Findings) -> Result<Option<Draft>> {
+    fn draft(&self, snapshot: &Snapshot, findings: &Findings, text: &[TextSegment]) -> Result<Option<Draft>> {
         let mut batch = Batch::begin(snapshot, self.environment, self.plan, self.trusted)?;
         let is_trusted = batch.is_trusted();
         // An index that was deleted and made again counts its commits from the beginning.
@@ -265,8 +266,11 @@ impl<'a> Publisher<'a> {
             let all = end.unreadable.union(&unreadable).copied().collect();
             finish_folders(&mut batch, self.plan.folders, &all, end.is_complete)?;
         }
-        let made = self.rows(snapshot, &batch, &new, findings)?;
-        let transaction = batch.finish(made)?;
+        let mut made = self.rows(snapshot, &batch, &new, findings)?;
+        // Without a new message, nobody needs their text.
+        made.text = if new.is_empty() { Vec::new() } else { text.to_vec() };
+        let Some(transaction) = batch.finish(made)? else { return Ok(None) };
+        let transaction = Some(transaction).filter(|transaction| !transaction.is_empty());
         Ok(Some(Draft { transaction, granted, counts, is_trusted, aliases, unreadable }))
     }
 
@@ -284,9 +288,7 @@ impl<'a> Publisher<'a> {
         let (mut rows, next_node) = linked?;
         rows.push((contacts::TABLE, people?));
         rows.retain(|(_, rows)| !rows.is_empty());
-        // Without a new message, nobody needs their text.
-        let text = if new.is_empty() { Vec::new() } else { findings.text.clone() };
-        Ok(Made { rows, text, next_node, are_archived: findings.are_absent })
+        Ok(Made { rows, text: Vec::new(), next_node, are_archived: findings.are_absent })
     }
 
     /// Returns the rows of new messages, and of their threads and copies, and the next node number.

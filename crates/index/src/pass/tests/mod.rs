@@ -41,6 +41,8 @@ impl Ground {
             seed: 7,
             holder: "a test".into(),
             changes_kept_seconds: crate::CHANGES_KEPT_SECONDS,
+            // Few, so that there is text in files, too.
+            text_slots: 2,
         };
         Ground { environment, roots: vec![Root { name: "mail".into(), path: root }], directory }
     }

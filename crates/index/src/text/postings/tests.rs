@@ -107,6 +107,7 @@ fn assert_same(documents: &[Document<'_>]) -> Vec<&'static str> {
         documents.iter().for_each(|document| ours.add(document).unwrap());
         let [ours] = ours.finish().unwrap().try_into().unwrap();
         assert_eq!(ours.document_count as usize, documents.len());
+        files.map(&ours).unwrap();
         contents(&files, &ours.id)
     };
     let ours = written(files());
