@@ -82,3 +82,32 @@ fn free_slots(state: &State) -> impl Iterator<Item = u8> {
     };
     (0..TEXT_SLOTS).filter(move |slot| !is_taken(*slot))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use store::Writer;
+
+    fn small(slot: Option<u8>) -> TextSegment {
+        let place = TextPlace::Commit { slot, bytes: [1].into() };
+        TextSegment { id: "0".repeat(32), document_count: 1, digest: 1, place }
+    }
+
+    #[test]
+    fn more_segments_than_free_slots_are_not_attached() {
+        let place = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn disk::Disk> = Arc::new(disk::RealDisk);
+        let writer = Writer::create(&disk, &place.path().join("store"), &[], Default::default()).unwrap();
+        let before = writer.snapshot().unwrap();
+        let taken = (1..TEXT_SLOTS).map(|slot| small(Some(slot)));
+        let mut state = State { text: taken.collect(), ..State::default() };
+        for (fits, slot) in [(true, Some(0)), (false, None)] {
+            state.text.push(small(None));
+            let mut transaction = Transaction::default();
+            assert_eq!(attach(&before, &mut state, &mut transaction), fits);
+            assert_eq!(state.text.last(), Some(&small(slot)));
+            assert_eq!(transaction.is_empty(), !fits);
+        }
+    }
+}
