@@ -17,14 +17,19 @@ use crate::error::Result;
 use crate::names::{PIECES, PNEU_DIRECTORY, TAGS};
 use crate::read::lookup::PieceLookup;
 use mail::Compression;
+use restic::snapshot::Summary;
 use restic::tree::Node;
 use restic::{
-    Edited, HeldLock, Id, MaxUnused, PruneOptions, PruneReport, SaveOptions, Saver, Snapshot, TreeRewriter,
+    Depth, Edited, HeldLock, Id, MaxUnused, PruneOptions, PruneReport, SaveOptions, Saver, Snapshot,
+    TreeRewriter,
 };
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, Read};
 use work::Progress;
+
+/// The files of pneu in a snapshot that have lines about messages, and how they begin.
+const OF_LINES: [(&str, &[u8]); 2] = [(TAGS, b"pneu-tags "), (PIECES, b"pneu-pieces ")];
 
 /// What was erased, or would be.
 #[derive(Debug, Default)]
@@ -117,9 +122,16 @@ impl MessageArchive<'_> {
         let mut rewriter = TreeRewriter::new(repository, saver.as_ref());
         for (id, snapshot) in listed {
             progress.check()?;
-            let tree = rewriter.rewrite(&snapshot.tree, &mut |name, node| eraser.edit(name, node))?;
-            if tree != snapshot.tree {
-                let now = Snapshot { tree, original: Some(*id), ..snapshot.clone() };
+            let now = rewriter.rewrite(&snapshot.tree, &mut |depth, node| eraser.edit(depth, node))?;
+            if now.tree != snapshot.tree {
+                // What it held, as "restic rewrite" corrects it, and whichever files its writer counted. The rest
+                // says how the backup went.
+                let summary = snapshot.summary.map(|summary| Summary {
+                    total_files_processed: summary.total_files_processed.saturating_sub(now.gone_count),
+                    total_bytes_processed: summary.total_bytes_processed.saturating_sub(now.gone_bytes),
+                    ..summary
+                });
+                let now = Snapshot { tree: now.tree, original: Some(*id), summary, ..snapshot.clone() };
                 eraser.erased.snapshots.push((*id, now));
             }
         }
@@ -144,10 +156,11 @@ struct Eraser<'a> {
 }
 
 impl Eraser<'_> {
-    fn edit(&mut self, directory: &[u8], node: &Node<'_>) -> Result<Edited> {
+    fn edit(&mut self, depth: &Depth, node: &Node<'_>) -> Result<Edited> {
         let pieces = node.content.as_deref().unwrap_or_default();
-        let is_of_pneu = PNEU_DIRECTORY.strip_prefix(b"/") == Some(directory);
-        if is_of_pneu && [TAGS.as_bytes(), PIECES.as_bytes()].contains(&&*node.name) {
+        if let Some(begin) = begin_of_lines(depth, &node.name)
+            && FileStream::new(self.reader, pieces, self.progress).first(begin.len())?.starts_with(begin)
+        {
             return self.edit_lines(pieces);
         }
         let Some(message) = self.wanted_in(pieces)? else { return Ok(Edited::Same) };
@@ -199,6 +212,14 @@ impl Eraser<'_> {
         };
         Ok(Edited::Content { pieces, size_bytes: text.len() as u64 })
     }
+}
+
+/// Returns how a file begins that pneu wrote and that has lines about messages. Files with such names in other
+/// directories are mail or belong to somebody else.
+fn begin_of_lines(depth: &Depth, name: &[u8]) -> Option<&'static [u8]> {
+    let is_own = matches!(depth, Depth::First(name) if PNEU_DIRECTORY.strip_prefix(b"/") == Some(name));
+    let begin = OF_LINES.iter().find(|(own, _)| own.as_bytes() == name).map(|(_, begin)| *begin);
+    begin.filter(|_| is_own)
 }
 
 /// Returns the SHA-256 of what is compressed in a file. `None` if it is damaged, or longer than a message may

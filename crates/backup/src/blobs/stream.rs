@@ -145,11 +145,8 @@ mod tests {
         let repository = MemoryRepository::default();
         let pieces = stored(&repository, &["ab", "cd"]);
         let cancel = work::Cancel::new();
-        let stopping = work::Relay {
-            progress: &work::Silent,
-            at_stage: &|_| {},
-            is_stopped: &|| cancel.is_cancelled(),
-        };
+        let stopping =
+            work::Relay { progress: &work::Silent, at_stage: &|_| {}, is_stopped: &|| cancel.is_cancelled() };
         let mut stream = FileStream::new(&repository, &pieces, &stopping);
         let mut byte = [0];
         assert_eq!(stream.read(&mut byte).unwrap(), 1);

@@ -119,10 +119,7 @@ pub fn unpack(
 ///
 /// # Errors
 /// The format is not supported, or there is not enough memory. Damage is an error of the later read.
-pub fn unpacked<'p>(
-    packed: impl BufRead + 'p,
-    compression: Compression,
-) -> io::Result<Box<dyn Read + 'p>> {
+pub fn unpacked<'p>(packed: impl BufRead + 'p, compression: Compression) -> io::Result<Box<dyn Read + 'p>> {
     Ok(match compression {
         Compression::Plain => Box::new(packed),
         Compression::Gzip => Box::new(GzipMembers { member: Some(GzDecoder::new(packed)) }),
