@@ -103,7 +103,7 @@ impl Run<Session> for Arguments {
             outcome = if pruned == Outcome::Done { outcome } else { pruned };
         }
         lock.release()?;
-        Ok(if printed == Outcome::Partly && outcome == Outcome::Done { printed } else { outcome })
+        Ok(if outcome == Outcome::Done { printed? } else { outcome })
     }
 }
 
@@ -133,7 +133,7 @@ fn print(
     (listed, going): (&[(Id, Snapshot)], &[usize]),
     session: &Session,
     mut output: Output,
-) -> Outcome {
+) -> Result<Outcome> {
     if !session.is_quiet || arguments.dry_run {
         for &number in going {
             let (id, snapshot) = &listed[number];
@@ -144,7 +144,13 @@ fn print(
     let (gone, all) = (going.len(), listed.len());
     let (verb, rest) = if arguments.dry_run { ("would be ", "would stay") } else { ("", "stay") };
     let done = format!("{gone} of {all} snapshots {verb}removed, {} {rest}", all - gone);
-    output.conclude((!session.is_quiet).then_some(&*done), Outcome::Done)
+    let done = (!session.is_quiet).then_some(&*done);
+    if !arguments.dry_run {
+        return Ok(output.conclude(done, Outcome::Done));
+    }
+    done.map_or(Ok(()), |line| output.line(line))?;
+    output.finish()?;
+    Ok(Outcome::Done)
 }
 
 /// Prints which messages would be lost, if any snapshot is removed.
