@@ -11,17 +11,25 @@
 use crate::archive::MessageArchive;
 use crate::blobs::reader::{BlobReader, MESSAGE_BYTES_MAX, content};
 use crate::blobs::repository::RepositoryReader;
+use crate::blobs::stream::FileStream;
 use crate::cache::{cache_directory, discard};
 use crate::error::Result;
 use crate::names::{PIECES, PNEU_DIRECTORY, TAGS};
 use crate::read::lookup::PieceLookup;
-use mail::{Compression, Unpacked};
+use mail::Compression;
+use restic::snapshot::Summary;
 use restic::tree::Node;
 use restic::{
-    Edited, HeldLock, Id, MaxUnused, PruneOptions, PruneReport, SaveOptions, Saver, Snapshot, TreeRewriter,
+    Depth, Edited, HeldLock, Id, MaxUnused, PruneOptions, PruneReport, SaveOptions, Saver, Snapshot,
+    TreeRewriter,
 };
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
+use std::io::{BufRead, Read};
 use work::Progress;
+
+/// The files of pneu in a snapshot that have lines about messages, and how they begin.
+const OF_LINES: [(&str, &[u8]); 2] = [(TAGS, b"pneu-tags "), (PIECES, b"pneu-pieces ")];
 
 /// What was erased, or would be.
 #[derive(Debug, Default)]
@@ -104,6 +112,7 @@ impl MessageArchive<'_> {
         let erased = Erased { snapshot_count: listed.len() as u64, ..Erased::default() };
         let mut eraser = Eraser {
             reader: &reader,
+            progress,
             lookup: &lookup,
             saver: saver.as_ref(),
             messages,
@@ -113,9 +122,16 @@ impl MessageArchive<'_> {
         let mut rewriter = TreeRewriter::new(repository, saver.as_ref());
         for (id, snapshot) in listed {
             progress.check()?;
-            let tree = rewriter.rewrite(&snapshot.tree, &mut |name, node| eraser.edit(name, node))?;
-            if tree != snapshot.tree {
-                let now = Snapshot { tree, original: Some(*id), ..snapshot.clone() };
+            let now = rewriter.rewrite(&snapshot.tree, &mut |depth, node| eraser.edit(depth, node))?;
+            if now.tree != snapshot.tree {
+                // What it held, as "restic rewrite" corrects it, and whichever files its writer counted. The rest
+                // says how the backup went.
+                let summary = snapshot.summary.map(|summary| Summary {
+                    total_files_processed: summary.total_files_processed.saturating_sub(now.gone_count),
+                    total_bytes_processed: summary.total_bytes_processed.saturating_sub(now.gone_bytes),
+                    ..summary
+                });
+                let now = Snapshot { tree: now.tree, original: Some(*id), summary, ..snapshot.clone() };
                 eraser.erased.snapshots.push((*id, now));
             }
         }
@@ -129,6 +145,7 @@ impl MessageArchive<'_> {
 /// Decides about the files of snapshots.
 struct Eraser<'a> {
     reader: &'a dyn BlobReader,
+    progress: &'a dyn Progress,
     lookup: &'a PieceLookup<'a>,
     /// `None` if nothing is to be written.
     saver: Option<&'a Saver<'a>>,
@@ -139,10 +156,11 @@ struct Eraser<'a> {
 }
 
 impl Eraser<'_> {
-    fn edit(&mut self, directory: &[u8], node: &Node<'_>) -> Result<Edited> {
+    fn edit(&mut self, depth: &Depth, node: &Node<'_>) -> Result<Edited> {
         let pieces = node.content.as_deref().unwrap_or_default();
-        let is_of_pneu = PNEU_DIRECTORY.strip_prefix(b"/") == Some(directory);
-        if is_of_pneu && [TAGS.as_bytes(), PIECES.as_bytes()].contains(&&*node.name) {
+        if let Some(begin) = begin_of_lines(depth, &node.name)
+            && FileStream::new(self.reader, pieces, self.progress).first(begin.len())?.starts_with(begin)
+        {
             return self.edit_lines(pieces);
         }
         let Some(message) = self.wanted_in(pieces)? else { return Ok(Edited::Same) };
@@ -172,21 +190,16 @@ impl Eraser<'_> {
         Ok(found)
     }
 
-    /// Returns the same after reading the file, which may be compressed.
+    /// Returns the same after reading the file, which may be compressed, and of any length: other programs
+    /// store more than mail.
     fn wanted_by_content(&self, pieces: &[Id]) -> Result<Option<[u8; 32]>> {
-        let wanted = |bytes: &[u8]| Some(Id::of(bytes).0).filter(|id| self.messages.contains(id));
-        let bytes = content(self.reader, pieces, MESSAGE_BYTES_MAX)?;
-        if let Some(message) = wanted(&bytes) {
-            return Ok(Some(message));
-        }
-        let compression = Compression::of(&bytes);
-        let mut unpacked = Vec::new();
-        let limit_bytes = usize::try_from(MESSAGE_BYTES_MAX).unwrap_or(usize::MAX);
-        let is_compressed = !matches!(compression, Compression::Plain | Compression::Unreadable(_));
-        // What cannot be decompressed is no message.
-        let is_whole = is_compressed
-            && matches!(mail::unpack(&bytes, compression, limit_bytes, &mut unpacked), Ok(Unpacked::Whole));
-        Ok(if is_whole { wanted(&unpacked) } else { None })
+        let mut stream = FileStream::new(self.reader, pieces, self.progress);
+        let unpacked = match Compression::of(stream.first(Compression::MAGIC_BYTES_MAX)?) {
+            Compression::Plain | Compression::Unreadable(_) => None,
+            compression => unpacked_hash(&mut stream, compression, MESSAGE_BYTES_MAX),
+        };
+        let stored = stream.finish()?;
+        Ok([Some(stored), unpacked].into_iter().flatten().find(|hash| self.messages.contains(hash)))
     }
 
     /// Leaves out the lines about the messages.
@@ -198,6 +211,28 @@ impl Eraser<'_> {
             None => vec![Id::of(&text)],
         };
         Ok(Edited::Content { pieces, size_bytes: text.len() as u64 })
+    }
+}
+
+/// Returns how a file begins that pneu wrote and that has lines about messages. Files with such names in other
+/// directories are mail or belong to somebody else.
+fn begin_of_lines(depth: &Depth, name: &[u8]) -> Option<&'static [u8]> {
+    let is_own = matches!(depth, Depth::First(name) if PNEU_DIRECTORY.strip_prefix(b"/") == Some(name));
+    let begin = OF_LINES.iter().find(|(own, _)| own.as_bytes() == name).map(|(_, begin)| *begin);
+    begin.filter(|_| is_own)
+}
+
+/// Returns the SHA-256 of what is compressed in a file. `None` if it is damaged, or longer than a message may
+/// be, which is known by the file's own SHA-256.
+fn unpacked_hash(packed: &mut dyn BufRead, compression: Compression, bytes_max: u64) -> Option<[u8; 32]> {
+    let mut content = mail::unpacked(packed, compression).ok()?.take(bytes_max.saturating_add(1));
+    let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 128 << 10]);
+    loop {
+        let count = content.read(&mut buffer).ok()?;
+        if count == 0 {
+            return (content.limit() > 0).then(|| hasher.finalize().into());
+        }
+        hasher.update(buffer.get(..count)?);
     }
 }
 
@@ -220,6 +255,59 @@ fn without_lines(text: &[u8], messages: &BTreeSet<[u8; 32]>) -> Option<Vec<u8>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pieces::lists::PieceLists;
+    use crate::testing::memory::{MemoryRepository, id_of};
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    /// Decides about a file of these pieces, as if no list named it.
+    fn wanted_in(repository: &MemoryRepository, pieces: &[Id], message: [u8; 32]) -> Option<[u8; 32]> {
+        let mut eraser = Eraser {
+            reader: repository,
+            progress: &work::Silent,
+            lookup: &PieceLookup::new(None, Box::new(|| Ok(PieceLists::default()))),
+            saver: None,
+            messages: &[message].into(),
+            of_pieces: HashMap::new(),
+            erased: Erased::default(),
+        };
+        eraser.wanted_in(pieces).unwrap()
+    }
+
+    #[test]
+    fn a_file_of_any_length_is_hashed() {
+        // Over 4 GiB, as other programs may store: the same piece again and again.
+        let repository = MemoryRepository::default();
+        let piece = vec![7; 16 << 20];
+        let id = id_of(&piece);
+        repository.pieces.lock().unwrap().insert(id, piece);
+        // sha256sum of 257 * 16 MiB of these bytes.
+        let whole = "fe0318695f3f38bbce99e8b83b9c97102c164279d427ee3c5821fd948658df44";
+        let whole = whole.parse::<Id>().unwrap().0;
+        assert_eq!(wanted_in(&repository, &[id; 257], whole), Some(whole));
+        assert_eq!(wanted_in(&repository, &[id; 2], whole), None);
+    }
+
+    #[test]
+    fn a_compressed_file_is_known_by_its_content_and_by_itself() {
+        let repository = MemoryRepository::default();
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&[b'x'; 10_000]).unwrap();
+        let packed = encoder.finish().unwrap();
+        // Cut within the bytes that tell how it is compressed.
+        let parts = [&packed[..3], &packed[3..30], &packed[30..]];
+        let pieces = parts.map(id_of);
+        parts.iter().for_each(|part| {
+            repository.pieces.lock().unwrap().insert(id_of(part), part.to_vec());
+        });
+        for message in [id_of(&[b'x'; 10_000]).0, id_of(&packed).0] {
+            assert_eq!(wanted_in(&repository, &pieces, message), Some(message));
+            assert_eq!(wanted_in(&repository, &pieces[..2], message), None, "damage is no message");
+        }
+        let hash = |bytes_max| unpacked_hash(&mut packed.as_slice(), Compression::Gzip, bytes_max);
+        assert_eq!(hash(10_000), Some(id_of(&[b'x'; 10_000]).0));
+        assert_eq!(hash(9_999), None, "it is known by the SHA-256 of the file");
+    }
 
     #[test]
     fn lines_about_messages_are_left_out() {

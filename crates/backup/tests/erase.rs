@@ -1,11 +1,16 @@
 //! Messages that are erased from a repository: from all snapshots, and from the packs, as restic sees it.
 
-use crate::support::{Fixture, PASSWORD, init, large, message, open, snapshots};
+use crate::support::{Fixture, PASSWORD, init, large, lock, message, open, snapshots};
 use backup::{Erased, MessageArchive};
 use disk::RealDisk;
 use index::{Archive, TagChange};
+use restic::snapshot::Summary;
 use restic::testing::MemoryStorage;
-use restic::{BlobKind, HeldLock, Id, LocalStorage, LockKind, ReadData, Repository, Storage};
+use restic::tree::{Node, NodeKind, TreeWriter};
+use restic::{
+    BlobKind, HeldLock, Id, LocalStorage, LockKind, ReadData, Repository, SaveOptions, Saver, Snapshot,
+    Storage,
+};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
@@ -56,8 +61,8 @@ fn checked(storage: &Arc<dyn Storage>) -> (usize, Vec<String>) {
 }
 
 /// Makes three backups, of ever fewer messages. One message is like the large one, one is compressed, and two
-/// have a tag.
-fn back_up_three_times(fixture: &Fixture, repository: &Repository) {
+/// have a tag. Returns the length of the compressed file.
+fn back_up_three_times(fixture: &Fixture, repository: &Repository) -> u64 {
     fixture.put("inbox", "cur", "51.x:2,S", similar().as_bytes());
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(message(8).as_bytes()).unwrap();
@@ -72,8 +77,10 @@ fn back_up_three_times(fixture: &Fixture, repository: &Repository) {
     fixture.backup(repository).unwrap();
     fs::remove_file(fixture.root().join("inbox/new/50.x")).unwrap();
     fs::remove_file(fixture.root().join("inbox/cur/51.x:2,S")).unwrap();
+    let packed_bytes = fs::metadata(&compressed).unwrap().len();
     fs::remove_file(compressed).unwrap();
     fixture.backup(repository).unwrap();
+    packed_bytes
 }
 
 #[test]
@@ -82,7 +89,7 @@ fn an_erased_message_is_in_no_snapshot_and_no_pack_and_all_else_stays() {
     let storage: Arc<dyn Storage> =
         Arc::new(LocalStorage::new(Arc::new(RealDisk), fixture.directory.path().join("repository")));
     let repository = init(Arc::clone(&storage)).unwrap();
-    back_up_three_times(&fixture, &repository);
+    let packed_bytes = back_up_three_times(&fixture, &repository);
     let before = snapshots(&repository);
     let pieces_before = pieces(&repository);
     let wanted: BTreeSet<[u8; 32]> =
@@ -102,9 +109,25 @@ fn an_erased_message_is_in_no_snapshot_and_no_pack_and_all_else_stays() {
     for (old, new) in before.iter().zip(&after) {
         assert_ne!(old.tree, new.tree);
         assert!(new.original.is_some());
-        let same = restic::Snapshot { tree: new.tree, original: new.original, ..old.clone() };
+        let (was, is) = (old.summary.unwrap(), new.summary.unwrap());
+        let summary = Summary {
+            total_files_processed: is.total_files_processed,
+            total_bytes_processed: is.total_bytes_processed,
+            ..was
+        };
+        let (tree, original) = (new.tree, new.original);
+        let same = Snapshot { tree, original, summary: Some(summary), ..old.clone() };
         assert_eq!(&same, new, "time, host, tags and paths stay");
     }
+    let less = |number: usize| {
+        let [was, is] = [&before, &after].map(|list| list[number].summary.unwrap());
+        let bytes = was.total_bytes_processed - is.total_bytes_processed;
+        (was.total_files_processed - is.total_files_processed, bytes)
+    };
+    let bytes = |of: &[u64]| (of.len() as u64, of.iter().sum());
+    let two = [large().len() as u64, packed_bytes];
+    assert_eq!(less(0), bytes(&[two[0], two[1], message(1).len() as u64]));
+    assert_eq!((less(1), less(2)), (bytes(&two), (0, 0)));
     let all = [id(&message(1)), id(&large()), id(&similar()), id(&message(2))];
     assert_eq!(holds(&fixture, &storage, &all), [false, false, true, true]);
     let blobs = pieces(&repository);
@@ -139,6 +162,78 @@ fn an_erased_message_is_in_no_snapshot_and_no_pack_and_all_else_stays() {
         assert!(tags.contains(&Id::of(message(2).as_bytes()).to_string()), "{tags}");
     }
     assert!(listed(&ids[1]).contains("/51.x:2,S"));
+}
+
+/// Saves a snapshot whose top has a directory `.pneu`, and one deeper, each with files of these texts.
+fn save_files(storage: &Arc<dyn Storage>, files: &[(&'static str, String)]) -> Snapshot {
+    let repository = open(Arc::clone(storage)).unwrap();
+    let held = lock(&repository).unwrap();
+    let saver = Saver::new(&repository, &held, SaveOptions::default()).unwrap();
+    let tree_of = |nodes: &[Node<'_>]| {
+        let mut writer = TreeWriter::new();
+        nodes.iter().for_each(|node| writer.append(node).unwrap());
+        saver.save_blob(BlobKind::Tree, None, &writer.finish()).unwrap().id
+    };
+    let directory = |name: &'static str, tree| Node {
+        subtree: Some(tree),
+        ..Node::new(name.as_bytes(), NodeKind::Directory)
+    };
+    let nodes: Vec<Node<'_>> = files
+        .iter()
+        .map(|(name, text)| {
+            let pieces = saver.save_file(&mut text.as_bytes()).unwrap().content;
+            let size = text.len() as u64;
+            Node { content: Some(pieces.into()), size, ..Node::new(name.as_bytes(), NodeKind::File) }
+        })
+        .collect();
+    let own = tree_of(&nodes);
+    let deep = tree_of(&[directory(".pneu", own)]);
+    let tree = tree_of(&[directory(".pneu", own), directory("home", deep)]);
+    saver.finish().unwrap();
+    let snapshot = Snapshot { tree, paths: vec!["/home".into()], ..Snapshot::default() };
+    repository.save_snapshot_under(&held, &snapshot).unwrap();
+    snapshot
+}
+
+/// Returns the text of a file in the only snapshot.
+fn text_at(storage: &Arc<dyn Storage>, path: &str) -> String {
+    let repository = open(Arc::clone(storage)).unwrap();
+    let tree = snapshots(&repository)[0].tree;
+    let node = restic::node_at(&repository, &tree, path.as_bytes()).unwrap().unwrap();
+    let pieces = node.content.unwrap();
+    let bytes: Vec<u8> =
+        pieces.iter().flat_map(|id| repository.load_blob(BlobKind::Data, id).unwrap()).collect();
+    assert_eq!(bytes.len() as u64, node.size);
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn only_what_pneu_wrote_at_the_top_loses_lines() {
+    let fixture = Fixture::new();
+    let storage: Arc<dyn Storage> = MemoryStorage::new();
+    init(Arc::clone(&storage)).unwrap();
+    let line = format!("{}\tm1\tsecret\n", Id(id(&message(1))));
+    let (tags, pieces) = (format!("pneu-tags 1\n{line}"), format!("pneu-pieces 1\n{line}"));
+    // Of another program, by chance with the same name.
+    let other = format!("my pieces\n{line}");
+    save_files(&storage, &[("other", tags.clone()), ("pieces", pieces.clone()), ("tags", tags.clone())]);
+    let wanted: BTreeSet<[u8; 32]> = [id(&message(1))].into();
+    erase(&fixture, &storage, &wanted).unwrap();
+    assert_eq!(text_at(&storage, "/.pneu/tags"), "pneu-tags 1\n");
+    assert_eq!(text_at(&storage, "/.pneu/pieces"), "pneu-pieces 1\n");
+    for (path, text) in [
+        ("/.pneu/other", &tags),
+        ("/home/.pneu/other", &tags),
+        ("/home/.pneu/pieces", &pieces),
+        ("/home/.pneu/tags", &tags),
+    ] {
+        assert_eq!(&text_at(&storage, path), text, "{path}");
+    }
+    let storage: Arc<dyn Storage> = MemoryStorage::new();
+    init(Arc::clone(&storage)).unwrap();
+    let saved = save_files(&storage, &[("pieces", other)]);
+    assert!(erase(&fixture, &storage, &wanted).unwrap().snapshots.is_empty());
+    assert_eq!(snapshots(&open(storage).unwrap()), [saved]);
 }
 
 /// Returns the pieces that the repository names.

@@ -160,6 +160,24 @@ fn what_is_removed_for_good_is_told_asked_for_and_never_comes_back() {
 }
 
 #[test]
+fn a_renamed_folder_that_the_configuration_names_is_told() {
+    let home = Home::indexed();
+    std::fs::create_dir_all(home.path().join(".config/pneu")).unwrap();
+    let text = "[[root]]\nname = \"mail\"\npath = \"~/Mail\"\narchive = \"lists/rust\"\n";
+    std::fs::write(home.path().join(".config/pneu/config.toml"), text).unwrap();
+    let told = "pneu: the configuration still names the old folder: in the [[root]] \"mail\", replace archive = \
+                \"lists/rust\" by archive = \"lists/crabs\"\n";
+    let planned = home.pneu(&["rename-folder", "--dry-run", "/lists/rust", "/lists/crabs"]);
+    assert_eq!((planned.code, planned.err.as_str()), (Some(0), told));
+    let renamed = home.pneu(&["rename-folder", "/lists/rust", "/lists/crabs"]);
+    assert_eq!(
+        (renamed.code, renamed.out.as_str(), renamed.err.as_str()),
+        (Some(0), "1 folder renamed\n", told)
+    );
+    assert_eq!(home.subjects("maildir:/lists/crabs"), ["Third time"]);
+}
+
+#[test]
 fn a_folder_is_renamed_and_gets_its_old_name_back() {
     let home = Home::indexed();
     let place = |path: &str| home.mail().join(path).display().to_string();

@@ -180,6 +180,42 @@ fn a_full_disk_under_the_output_is_an_error() {
     assert!(said.starts_with("pneu: cannot write the output: No space left on device"), "{said}");
 }
 
+/// Runs a command whose standard output has no room. Returns its exit code and what it says.
+fn run_on_full_disk(home: &Home, arguments: &[&str]) -> (Option<i32>, String) {
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = home.command(arguments);
+    let output = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn what_was_done_is_told_although_the_output_cannot_be_written() {
+    let home = Home::indexed();
+    let all = "all that was to be done is done: ";
+    for (arguments, done) in [
+        (&["flag", "+F", "--", "id:1@example.org"][..], "1 message: 1 file changed"),
+        (&["undo"], "undone for 1 of 1 file changed at "),
+        (&["tag", "+x", "--", "id:1@example.org"], "1 message: 1 changed"),
+        (&["mkdir", "aside"], &home.mail().display().to_string()),
+        (&["rename-folder", "lists/rust", "lists/crabs"], "1 folder renamed"),
+        (&["delete", "--for-good", "--yes", "id:1@example.org"], "1 message: 1 file removed for good"),
+    ] {
+        let (code, said) = run_on_full_disk(&home, arguments);
+        assert_eq!(code, Some(3), "{arguments:?}: {said}");
+        let expected =
+            format!("pneu: cannot write the output: No space left on device (os error 28); {all}{done}");
+        assert!(said.starts_with(&expected), "{arguments:?}: {said}");
+    }
+    assert_eq!(home.good(&["count", "maildir:/lists/crabs"]), "1\n");
+    // The reader of a pipe that goes away is told nothing, and what was left alone still counts.
+    let mut child = home.start(&["flag", "+F", "--", "*"]);
+    drop(child.stdout.take());
+    let run = end(child);
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let (code, said) = run_on_full_disk(&home, &["--quiet", "flag", "-F", "--", "*"]);
+    assert_eq!((code, said.as_str()), (Some(0), ""), "there was nothing to write");
+}
+
 #[test]
 fn an_index_of_a_newer_version_is_refused_and_left_alone() {
     let home = Home::indexed();

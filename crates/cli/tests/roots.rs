@@ -113,6 +113,54 @@ fn several_roots_on_the_command_line_have_names() {
 }
 
 #[test]
+fn one_directory_is_no_second_root_by_a_link_either() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "One", "text"));
+    home.deliver("lists", "2:2,", &letter("2", "Two", "text"));
+    let at = |name: &str| home.path().join(name);
+    std::os::unix::fs::symlink(home.mail(), at("Same")).unwrap();
+    std::os::unix::fs::symlink(home.mail().join("lists"), at("Inner")).unwrap();
+    let refused = "pneu: root \"a\" and root \"b\" are one directory, or lie in one another, by a symbolic link \
+                   or a mount; name one of them only\n";
+    for (first, second) in [("Mail", "Same"), ("Same", "Mail"), ("Mail", "Inner"), ("Inner", "Same")] {
+        let roots = [format!("a={first}"), format!("b={second}")];
+        for command in ["index", "init"] {
+            let run = home.pneu(&["--maildir", &roots[0], "--maildir", &roots[1], command]);
+            assert_eq!((run.code, run.err.as_str()), (Some(2), refused), "{command} {roots:?}");
+        }
+        let text = format!(
+            "[[root]]\nname = \"a\"\npath = \"~/{first}\"\n\n[[root]]\nname = \"b\"\npath = \"~/{second}\"\n"
+        );
+        fs::write(at("restored.toml"), &text).unwrap();
+        let run = home.pneu(&["init", "--yes", "--adopt", "restored.toml"]);
+        assert_eq!((run.code, run.err.as_str()), (Some(2), refused), "adopt {roots:?}");
+        assert!(!home.data().exists() && !at(".config/pneu/config.toml").exists());
+    }
+    // Roots that became one after they were indexed: the first is indexed, and the second stays as it was.
+    home.deliver("../Other", "3:2,", &letter("3", "Three", "text"));
+    configure(
+        &home,
+        "[[root]]\nname = \"a\"\npath = \"~/Mail\"\n\n[[root]]\nname = \"b\"\npath = \"~/Other\"\n",
+    );
+    home.good(&["index"]);
+    fs::rename(at("Other"), at("Away")).unwrap();
+    fs::rename(at("Same"), at("Other")).unwrap();
+    home.deliver("", "4:2,", &letter("4", "Four", "text"));
+    let run = home.pneu(&["index"]);
+    assert_eq!(run.code, Some(3), "{run:?}");
+    assert!(run.out.contains(" 1 added, 0 moved, 0 changed, 0 gone, 1 unreadable"), "{}", run.out);
+    let what = "is the directory of root \"a\"";
+    assert!(run.err.contains(what) && run.err.contains("so root \"b\" stays as it was"), "{}", run.err);
+    assert_eq!(home.good(&["find", "--files", "--fields", "s"]).lines().count(), 4);
+    // An action on the first root does not speak of it.
+    let run = home.pneu(&["flag", "+F", "--", "subject:four"]);
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    fs::remove_file(at("Other")).unwrap();
+    fs::rename(at("Away"), at("Other")).unwrap();
+    assert!(home.good(&["index"]).contains(" 0 added, 0 moved, 0 changed, 0 gone, 0 unreadable"));
+}
+
+#[test]
 fn mistakes_in_the_configuration_name_file_and_key() {
     let home = Home::new();
     configure(&home, "[[root]]\nname = \"a\"\npth = \"~/Mail\"\n");

@@ -5,6 +5,7 @@ use index::{Loss, Mode, UpdateOptions};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 fn accept() -> UpdateOptions {
     UpdateOptions { loss: Loss::Accept, ..UpdateOptions::default() }
@@ -166,6 +167,37 @@ fn a_restored_disk_changes_rows_and_reads_nothing() {
     assert_eq!(fixture.find("red"), ["apples"], "not read");
     assert_eq!(fixture.find("longer"), ["pears"], "read");
     assert_eq!(fixture.update().changed, 0);
+    fixture.check();
+}
+
+#[test]
+fn a_file_that_replaced_another_is_read_if_it_is_a_draft_or_all_are_checked() {
+    let fixture = Fixture::new();
+    let replace = |path: &Path, text: &str| {
+        let time = fs::metadata(path).unwrap().modified().unwrap();
+        let copy = path.with_file_name(".copy");
+        fs::write(&copy, text).unwrap();
+        fs::File::options().append(true).open(&copy).unwrap().set_modified(time).unwrap();
+        fs::rename(&copy, path).unwrap();
+    };
+    let letter = fixture.put("inbox", "cur", "1.a:2,S", &message("a", "apples", "red"));
+    let draft = fixture.put("inbox", "cur", "2.b:2,DS", &message("b", "pears", "red"));
+    let in_drafts = fixture.put("Drafts", "cur", "3.c:2,S", &message("c", "plums", "red"));
+    fixture.update();
+    replace(&letter, &message("a", "apples", "rex"));
+    replace(&draft, &message("b", "pears", "rex"));
+    replace(&in_drafts, &message("c", "plums", "rex"));
+    assert_eq!(fixture.update().changed, 3);
+    assert_eq!(fixture.find("red"), ["apples"], "a restored disk is not read");
+    assert_eq!(fixture.find("rex").len(), 2);
+    replace(&letter, &message("a", "apples", "ron"));
+    let thorough = UpdateOptions { mode: Mode::Thorough, ..UpdateOptions::default() };
+    assert_eq!(fixture.update_with(&thorough).changed, 1);
+    assert_eq!((fixture.find("red").len(), fixture.find("ron").len()), (0, 1));
+    // The same content again: nothing but the row changes.
+    replace(&letter, &message("a", "apples", "ron"));
+    assert_eq!(fixture.update_with(&thorough).added, 0);
+    assert_eq!(fixture.find("ron"), ["apples"]);
     fixture.check();
 }
 

@@ -41,7 +41,7 @@ pub use import::tree::{
     find_mail_files,
 };
 pub use large::{Extent, Identity, LargeMessage};
-pub use maildir::compression::{Compression, Unpacked, unpack};
+pub use maildir::compression::{Compression, Unpacked, unpack, unpacked};
 pub use maildir::deliver::{
     create_directory, create_folder, deliver, host_name, rename_to_new, sync_directory,
 };

@@ -10,6 +10,8 @@ use index::Root;
 impl Host {
     /// Returns the roots to index: those of the configuration if it names any, else those that the index
     /// remembers. Those given now come to them, or replace those of their names. Empty if nobody names any.
+    /// Those given now, and those of a first index, are compared on the disk; later the pass leaves a root
+    /// alone that is another one by a link, and indexes the others.
     ///
     /// # Errors
     /// Together they cannot be.
@@ -19,7 +21,11 @@ impl Host {
             IndexState::Usable(roots) | IndexState::Outdated(roots) if configured.is_empty() => roots,
             _ => configured,
         };
-        roots::joined(known, given.to_vec())
+        let all = roots::joined(known, given.to_vec())?;
+        if !given.is_empty() || *state == IndexState::Missing {
+            roots::check_on_disk(&all)?;
+        }
+        Ok(all)
     }
 
     /// Returns the roots of an index that is made anew: those that the old one remembers; if that cannot be
@@ -30,7 +36,9 @@ impl Host {
     /// Together they cannot be.
     pub fn roots_to_rebuild(&self, remembered: &[Root], given: &[Root]) -> Result<Vec<Root>, RootsError> {
         let known = if remembered.is_empty() { &self.settings().configuration.roots } else { remembered };
-        roots::joined(known, given.to_vec())
+        let all = roots::joined(known, given.to_vec())?;
+        roots::check_on_disk(&all)?;
+        Ok(all)
     }
 
     /// Returns whether an index takes over what only the repository has, although nobody asked for that: a

@@ -76,8 +76,8 @@ mod view;
 mod watching;
 
 pub use action::{
-    Acted, Action, DeliverOptions, Delivered, Kind as ActionKind, LeftAlone, Plan, PlannedStep, Removal,
-    Removed, Renamed, Renaming, Undoable, Undone,
+    Acted, Action, DeliverOptions, Delivered, Kind as ActionKind, LeftAlone, Plan, PlannedRenaming,
+    PlannedStep, Removal, Removed, Renamed, RenamedRole, Renaming, Undoable, Undone,
 };
 pub use backup::{
     ChosenSnapshot, Error as BackupError, Remedy as BackupRemedy, SnapshotChoice, UndeleteReport, Undeleted,

@@ -75,7 +75,7 @@ pub use surroundings::Surroundings;
 pub use trees::find::{FindFilter, Found, find};
 pub use trees::list::{Next, list, load_tree, node_at};
 pub use trees::pattern::{self, Pattern};
-pub use trees::rewrite::{Edit, Edited, TreeRewriter};
+pub use trees::rewrite::{Depth, Edit, Edited, Rewritten, TreeRewriter};
 pub use trees::walk::{
     DEPTH_COUNT_MAX, Repeats, RootSet, Sharing, VisitedDirectory, Visitor, WalkProblem, shown_path, walk,
 };

@@ -3,8 +3,14 @@
 use crate::support::{init, open, shared_lock};
 use restic::testing::MemoryStorage;
 use restic::tree::{Node, NodeKind, TreeWriter};
-use restic::{BlobKind, Edited, Error, Id, Repository, SaveOptions, Saver, Storage, TreeRewriter, load_tree};
+use restic::{
+    BlobKind, Depth, Edited, Error, Id, Repository, Rewritten, SaveOptions, Saver, Storage, TreeRewriter,
+    load_tree,
+};
 use std::sync::Arc;
+
+/// The size that files state: more than 32 bits hold.
+const SIZE_BYTES: u64 = 5 << 30;
 
 fn tree(saver: &Saver<'_>, nodes: &[Node<'_>]) -> Id {
     let mut writer = TreeWriter::new();
@@ -14,7 +20,7 @@ fn tree(saver: &Saver<'_>, nodes: &[Node<'_>]) -> Id {
 
 fn file(name: &'static str, content: u8) -> Node<'static> {
     let content = Some(vec![Id([content; 32])].into());
-    Node { content, ..Node::new(name.as_bytes(), NodeKind::File) }
+    Node { content, size: SIZE_BYTES, ..Node::new(name.as_bytes(), NodeKind::File) }
 }
 
 fn directory(name: &'static str, tree: Id) -> Node<'static> {
@@ -45,10 +51,12 @@ fn a_tree_changes_only_where_it_must_and_what_is_shared_is_asked_once() {
     let saver = Saver::new(&repository, &lock, SaveOptions::default()).unwrap();
     let shared = tree(&saver, &[file("1", 1), file("2", 2)]);
     let other = tree(&saver, &[file("3", 3)]);
+    let deep = tree(&saver, &[directory("cur", shared), directory("new", shared)]);
     let roots = [
         tree(&saver, &[directory("cur", shared), directory("new", other), file("note", 9)]),
         tree(&saver, &[directory("cur", shared)]),
         tree(&saver, &[directory("new", other)]),
+        tree(&saver, &[directory("deep", deep)]),
     ];
     saver.finish().unwrap();
     let repository = open(&storage);
@@ -58,10 +66,13 @@ fn a_tree_changes_only_where_it_must_and_what_is_shared_is_asked_once() {
         let mut rewriter = TreeRewriter::new(&repository, saver);
         roots.map(|root| {
             rewriter
-                .rewrite(&root, &mut |directory, node| {
-                    let names =
-                        [directory, &node.name].map(|name| String::from_utf8_lossy(name).into_owned());
-                    asked.push(names.join("/"));
+                .rewrite(&root, &mut |depth, node| {
+                    let directory = match depth {
+                        Depth::Top => "",
+                        Depth::First(name) => str::from_utf8(name).unwrap(),
+                        Depth::Deeper => "..",
+                    };
+                    asked.push(format!("{directory}/{}", str::from_utf8(&node.name).unwrap()));
                     Ok::<_, Error>(if *node.name == *b"1" { Edited::Gone } else { Edited::Same })
                 })
                 .unwrap()
@@ -72,12 +83,16 @@ fn a_tree_changes_only_where_it_must_and_what_is_shared_is_asked_once() {
     assert_eq!(planned, done, "a plan knows the ids");
     saver.finish().unwrap();
     let half = asked.len() / 2;
-    assert_eq!(asked[..half], ["cur/1", "cur/2", "new/3", "/note"]);
+    assert_eq!(asked[..half], ["cur/1", "cur/2", "new/3", "/note", "../1", "../2"]);
     assert_eq!(asked[..half], asked[half..]);
-    assert_eq!(done[2], roots[2]);
+    assert_eq!(done[2].tree, roots[2]);
+    let gone = done.map(|Rewritten { gone_count, gone_bytes, .. }| (gone_count, gone_bytes));
+    assert_eq!(gone, [1, 1, 0, 2].map(|count| (count, count * SIZE_BYTES)), "as often as it was there");
     let repository = open(&storage);
-    assert_eq!(names(&repository, done[0]), ["cur/", "cur/2", "new/", "new/3", "note"]);
-    assert_eq!(names(&repository, done[1]), ["cur/", "cur/2"]);
+    assert_eq!(names(&repository, done[0].tree), ["cur/", "cur/2", "new/", "new/3", "note"]);
+    assert_eq!(names(&repository, done[1].tree), ["cur/", "cur/2"]);
+    let names = names(&repository, done[3].tree);
+    assert_eq!(names, ["deep/", "deep/cur/", "deep/cur/2", "deep/new/", "deep/new/2"]);
 }
 
 #[test]
@@ -101,7 +116,7 @@ fn a_tree_that_would_lose_something_is_refused_and_one_that_does_not_change_is_n
             Ok::<_, Error>(if *node.name == *gone { Edited::Gone } else { Edited::Same })
         })
     };
-    assert_eq!(rewrite(b"3").unwrap(), root);
+    assert_eq!(rewrite(b"3").unwrap().tree, root);
     let error = rewrite(b"2").unwrap_err().to_string();
     assert!(error.contains("it cannot be written again without losing something"), "{error}");
 }

@@ -3,6 +3,7 @@
 //! Takes finished lines and writes them in large pieces to their reader. Does not depend on their content;
 //! text from mail is already sanitised.
 
+use crate::exit::{Outcome, is_closed_pipe};
 use crate::pager::Pager;
 use crate::screen::{Terminal, cut};
 use std::fmt::{self, Display};
@@ -102,6 +103,21 @@ impl Output {
             self.bytes(bytes)?;
             if std::mem::take(&mut is_first) && self.terminal.is_terminal() { self.flush() } else { Ok(()) }
         }
+    }
+
+    /// Writes a last line, which says what was done, and the gathered bytes. Returns how the command ended: the
+    /// work is done, whether that can be written or not. A full disk is reported, with what was done, and
+    /// [`Outcome::Done`] becomes [`Outcome::Partly`].
+    pub fn conclude(mut self, done: Option<&str>, outcome: Outcome) -> Outcome {
+        let Err(error) = done.map_or(Ok(()), |line| self.line(line)).and_then(|()| self.finish()) else {
+            return outcome;
+        };
+        if is_closed_pipe(&error) {
+            return outcome;
+        }
+        let done = done.map_or(String::new(), |line| format!(": {line}"));
+        complain(format!("{error}; all that was to be done is done{done}"));
+        if outcome == Outcome::Done { Outcome::Partly } else { outcome }
     }
 
     /// Writes the gathered bytes. If there is a pager, waits until the user closes it.

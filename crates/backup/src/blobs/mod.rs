@@ -7,6 +7,7 @@
 pub(crate) mod entry;
 pub(crate) mod reader;
 pub(crate) mod repository;
+pub(crate) mod stream;
 pub(crate) mod unindexed;
 pub(crate) mod walk;
 pub(crate) mod writer;

@@ -3,6 +3,7 @@
 //! Takes the words of a query and an action, and prints what the library did or would do.
 
 use crate::amount::count;
+use crate::confirm::confirm;
 use crate::exit::Outcome;
 use crate::output;
 use crate::sanitise::one_line;
@@ -45,7 +46,7 @@ pub(super) fn act(
     if acted.file_count == 0 && acted.left.is_empty() {
         return nothing(&question, action, session);
     }
-    tell(&acted, action.kind(), session)
+    Ok(tell(&acted, action.kind(), session))
 }
 
 /// Returns the query. An action on all messages needs one that says so.
@@ -73,18 +74,26 @@ pub(super) fn show(plan: &Plan, session: &Session) -> Result<Outcome> {
 }
 
 /// Prints what was done, and reports what was left alone.
+pub(super) fn tell(acted: &Acted, kind: ActionKind, session: &Session) -> Outcome {
+    let (messages, files) = (count(acted.message_count, "message"), count(acted.file_count, "file"));
+    session.conclude(&format!("{messages}: {files} {}", done(kind)), outcome(&acted.left))
+}
+
+/// Reports files that were left alone. Returns how a command ended that did all else.
+pub(super) fn outcome(left: &[LeftAlone]) -> Outcome {
+    complain(left);
+    if left.is_empty() { Outcome::Done } else { Outcome::Partly }
+}
+
+/// Asks for consent. Returns whether the user gives it.
 ///
 /// # Errors
-/// Standard output cannot be written.
-pub(super) fn tell(acted: &Acted, kind: ActionKind, session: &Session) -> Result<Outcome> {
-    complain(&acted.left);
-    if !session.is_quiet {
-        let (messages, files) = (count(acted.message_count, "message"), count(acted.file_count, "file"));
-        let mut output = session.output();
-        output.line(&format!("{messages}: {files} {}", done(kind)))?;
-        output.finish()?;
+/// Nobody can be asked: the sentence `if_nobody`.
+pub(super) fn agrees(question: &str, if_nobody: &'static str, session: &Session) -> Result<bool> {
+    if !session.can_ask {
+        bail!(if_nobody);
     }
-    Ok(if acted.left.is_empty() { Outcome::Done } else { Outcome::Partly })
+    confirm(question)
 }
 
 /// Returns two places of a file as a line.
@@ -93,7 +102,7 @@ pub(super) fn places(one: &Path, other: &Path) -> String {
 }
 
 /// Reports files that were left alone.
-pub(super) fn complain(left: &[LeftAlone]) {
+fn complain(left: &[LeftAlone]) {
     for LeftAlone { path, why } in left {
         output::complain_of(path.display(), why);
     }

@@ -49,7 +49,7 @@ impl Run<Session> for Arguments {
         if acted.file_count == 0 && acted.left.is_empty() {
             return session.nothing(NONE);
         }
-        act::tell(&acted, pneu::ActionKind::Delete, session)
+        Ok(act::tell(&acted, pneu::ActionKind::Delete, session))
     }
 }
 

@@ -1,14 +1,13 @@
 //! `pneu delete`: moves messages to the trash, or removes them for good.
 
 use crate::amount::count;
-use crate::command::act::{ActOptions, act, complain, no_match, question};
+use crate::command::act::{ActOptions, act, agrees, no_match, outcome, question};
 use crate::command::sweep;
-use crate::confirm::confirm;
 use crate::exit::Outcome;
 use crate::output;
 use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use pneu::{Action, Removal, Removed, Silent};
 use terminal::command_line::Run;
@@ -78,8 +77,8 @@ impl Arguments {
             return no_match(&question, session);
         }
         let has_archive = archive.is_some();
-        let mut output = session.output();
         if self.options.dry_run {
+            let mut output = session.output();
             for file in &removal.files {
                 output.line(&one_line(&file.path().to_string_lossy()))?;
             }
@@ -89,21 +88,14 @@ impl Arguments {
         }
         if removal.last_count > 0 && !self.yes {
             output::complain(fate(&removal, has_archive));
-            if !session.can_ask {
-                bail!("nothing was removed; --yes removes them all the same");
-            }
             let files = count(removal.files.len() as u64, "file");
-            if !confirm(&format!("Remove {files} for good?"))? {
+            let if_nobody = "nothing was removed; --yes removes them all the same";
+            if !agrees(&format!("Remove {files} for good?"), if_nobody, session)? {
                 return session.nothing("nothing was removed");
             }
         }
         let removed = host.remove_for_good(&removal, &Silent)?;
-        complain(&removed.left);
-        if !session.is_quiet {
-            output.line(&done(&removed, &removal, has_archive))?;
-        }
-        output.finish()?;
-        Ok(if removed.left.is_empty() { Outcome::Done } else { Outcome::Partly })
+        Ok(session.conclude(&done(&removed, &removal, has_archive), outcome(&removed.left)))
     }
 }
 

@@ -72,7 +72,8 @@ Optional configuration: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pne
   path = \"~/Maildir\""
 )]
 pub(crate) struct Arguments {
-    /// Also compare size and times of every file, to find files that were changed in place
+    /// Also compare size and times of every file, and read those that have another inode: finds files that
+    /// were changed in place, or replaced by others of the same size and time
     #[arg(long)]
     thorough: bool,
     /// Skip directories whose modification time has not changed. For Maildirs on a local disk

@@ -14,6 +14,7 @@ use pneu::setup::accounts;
 use pneu::setup::addresses;
 use pneu::setup::discover;
 use pneu::setup::find_mail::{self, has_mail};
+use pneu::setup::roots::check_on_disk;
 use pneu::setup::template;
 use pneu::setup::units;
 use std::path::{Path, PathBuf};
@@ -151,6 +152,7 @@ fn roots(session: &Session) -> Result<Vec<Root>> {
                 );
             }
         }
+        check_on_disk(&session.given_roots)?;
         return Ok(session.given_roots.clone());
     }
     let found = find_mail::find(&session.whereabouts);

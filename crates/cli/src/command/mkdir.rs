@@ -31,11 +31,6 @@ impl Run<Session> for Arguments {
     /// There is such a folder; the name is not valid or leads out of the root; the disk cannot be written.
     fn run(&self, session: &Session) -> Result<Outcome> {
         let path = session.host()?.create_folder(&self.folder, &Silent)?;
-        if !session.is_quiet {
-            let mut output = session.output();
-            output.line(&one_line(&path.to_string_lossy()))?;
-            output.finish()?;
-        }
-        Ok(Outcome::Done)
+        Ok(session.conclude(&one_line(&path.to_string_lossy()), Outcome::Done))
     }
 }

@@ -79,10 +79,6 @@ fn change(
         let why = question.why_nothing(&view)?.map(|why| format!(": {why}")).unwrap_or_default();
         return session.nothing(format!("no message matches{why}"));
     }
-    if !session.is_quiet {
-        let mut output = session.output();
-        output.line(&format!("{}: {} changed", count(summary.messages, "message"), summary.changed))?;
-        output.finish()?;
-    }
-    Ok(Outcome::Done)
+    let done = format!("{}: {} changed", count(summary.messages, "message"), summary.changed);
+    Ok(session.conclude(&done, Outcome::Done))
 }

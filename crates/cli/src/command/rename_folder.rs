@@ -1,12 +1,14 @@
 //! `pneu rename-folder`: gives a folder another name.
 
 use crate::amount::count;
-use crate::command::act::{ActOptions, complain, places};
+use crate::command::act::{ActOptions, outcome, places};
 use crate::exit::Outcome;
+use crate::output;
+use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
-use pneu::Silent;
+use pneu::{PlannedRenaming, RenamedRole, Silent};
 use terminal::command_line::Run;
 
 /// Rename a folder
@@ -17,7 +19,8 @@ use terminal::command_line::Run;
 /// new place is in the same root. An inbox cannot be renamed.
 ///
 /// Nothing else is changed: names in the configuration of pneu, mbsync or Dovecot, in filters, saved queries
-/// and subscriptions stay as they are.
+/// and subscriptions stay as they are. If the folder has a role, such as "trash", the line is printed that
+/// the configuration of pneu needs.
 ///
 /// "pneu undo" gives the folder its old name back.
 #[derive(Debug, Args)]
@@ -33,7 +36,7 @@ pub(crate) struct Arguments {
     /// The folder: its name, such as lists/rust, or its path
     #[arg(value_name = "FOLDER")]
     old: String,
-    /// Its new name below the root, or its new path
+    /// Its new name below the root, with or without a slash before it, or its new path
     #[arg(value_name = "NEW-NAME")]
     new: String,
 }
@@ -46,20 +49,30 @@ impl Run<Session> for Arguments {
     /// root; the log of actions cannot be written.
     fn run(&self, session: &Session) -> Result<Outcome> {
         let host = session.host()?;
-        let mut output = session.output();
         if self.options.dry_run {
-            for directory in host.plan_renaming(&self.old, &self.new)? {
+            let PlannedRenaming { directories, roles } = host.plan_renaming(&self.old, &self.new)?;
+            let mut output = session.output();
+            for directory in directories {
                 output.line(&places(&directory.from, &directory.to))?;
             }
             output.finish()?;
+            roles.iter().for_each(|role| output::complain(one_line(&to_configure(role))));
             return Ok(Outcome::Done);
         }
         let renamed = host.rename_folder(&self.old, &self.new, &Silent)?;
-        complain(&renamed.left);
-        if !session.is_quiet {
-            output.line(&format!("{} renamed", count(renamed.folder_count, "folder")))?;
-        }
-        output.finish()?;
-        Ok(if renamed.left.is_empty() { Outcome::Done } else { Outcome::Partly })
+        let done = format!("{} renamed", count(renamed.folder_count, "folder"));
+        let outcome = session.conclude(&done, outcome(&renamed.left));
+        renamed.roles.iter().for_each(|role| output::complain(one_line(&to_configure(role))));
+        Ok(outcome)
     }
+}
+
+/// Says which line of the configuration names the role of a renamed folder.
+fn to_configure(renamed: &RenamedRole) -> String {
+    format!(
+        "the configuration still names the old folder: in the [[root]] \"{}\", replace {} by {}",
+        renamed.root,
+        renamed.old_line(),
+        renamed.new_line()
+    )
 }

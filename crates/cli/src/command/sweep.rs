@@ -101,12 +101,7 @@ fn sweep(arguments: &Arguments, archive: Option<&Repository>, session: &Session)
         }
         other => other?,
     };
-    let mut output = session.output();
-    if !session.is_quiet {
-        output.line(&summary(swept))?;
-    }
-    output.finish()?;
-    Ok(Outcome::Done)
+    Ok(session.conclude(&summary(swept), Outcome::Done))
 }
 
 fn summary(Swept { forgotten, held, dated }: Swept) -> String {

@@ -15,7 +15,7 @@ use crate::session::Session;
 use anyhow::{Result, anyhow};
 use clap::{Arg, ArgAction, ArgMatches, Args};
 use disk::Source;
-use pneu::{Host, TagChange, Tagged, TagsRead};
+use pneu::{Host, TagChange, TagsRead};
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
 
@@ -115,19 +115,9 @@ impl Run<Session> for Arguments {
             let why = question.why_nothing(&view)?.map(|why| format!(": {why}")).unwrap_or_default();
             return session.nothing(format!("no message matches{why}"));
         }
-        if !session.is_quiet {
-            let mut output = session.output();
-            output.line(&format!("{}: {} changed", count(summary.messages, "message"), summary.changed))?;
-            output.finish()?;
-        }
-        Ok(outcome(&summary))
+        let done = format!("{}: {} changed", count(summary.messages, "message"), summary.changed);
+        Ok(session.conclude(&done, act::outcome(&summary.left)))
     }
-}
-
-/// Reports files whose flags could not be changed.
-fn outcome(tagged: &Tagged) -> Outcome {
-    act::complain(&tagged.left);
-    if tagged.left.is_empty() { Outcome::Done } else { Outcome::Partly }
 }
 
 fn dump(session: &Session) -> Result<Outcome> {
@@ -152,16 +142,13 @@ fn read(
     let text = text_of(path)?;
     let done = work(session.host()?, &text)
         .map_err(|error| anyhow!("{}: {}", path.display(), remedy::explained(&error.into())))?;
-    if !session.is_quiet {
-        let (lines, messages) = (count(done.line_count, "line"), count(done.summary.messages, "message"));
-        let mut output = session.output();
-        output.line(&format!("{lines}, {messages}: {} changed", done.summary.changed))?;
-        output.finish()?;
-        if done.unknown_count > 0 {
-            output::complain(format!("{} named no message", count(done.unknown_count, "line")));
-        }
+    let (lines, messages) = (count(done.line_count, "line"), count(done.summary.messages, "message"));
+    let line = format!("{lines}, {messages}: {} changed", done.summary.changed);
+    let outcome = session.conclude(&line, act::outcome(&done.summary.left));
+    if done.unknown_count > 0 && !session.is_quiet {
+        output::complain(format!("{} named no message", count(done.unknown_count, "line")));
     }
-    Ok(outcome(&done.summary))
+    Ok(outcome)
 }
 
 /// Reads a file, or standard input.
@@ -178,12 +165,8 @@ fn import(path: &Path, session: &Session) -> Result<Outcome> {
     let import = session
         .with_any_host(|host| host.import_tags(&text))
         .map_err(|error| anyhow!("{}: {}", path.display(), remedy::explained(&error.into())))?;
-    if !session.is_quiet {
-        let mut output = session.output();
-        output.line(&format!("{}: {} changed", count(import.contents, "message"), import.changed))?;
-        output.finish()?;
-    }
-    Ok(Outcome::Done)
+    let done = format!("{}: {} changed", count(import.contents, "message"), import.changed);
+    Ok(session.conclude(&done, Outcome::Done))
 }
 
 fn list(session: &Session) -> Result<Outcome> {

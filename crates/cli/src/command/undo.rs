@@ -1,6 +1,6 @@
 //! `pneu undo`: undoes the last action on mail, or lists what it would undo.
 
-use crate::command::act::{complain, done, places, things};
+use crate::command::act::{done, outcome, places, things};
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::fields::minute;
@@ -50,14 +50,9 @@ impl Run<Session> for Arguments {
                 format!("{all} {} cannot come back; the next undo undoes the action before", title(&action));
             return session.nothing(what);
         }
-        complain(&left);
-        if !session.is_quiet {
-            let mut output = session.output();
-            let all = things(action.kind, action.files.len());
-            output.line(&format!("undone for {restored_count} of {all} {}", title(&action)))?;
-            output.finish()?;
-        }
-        Ok(if left.is_empty() { Outcome::Done } else { Outcome::Partly })
+        let all = things(action.kind, action.files.len());
+        let done = format!("undone for {restored_count} of {all} {}", title(&action));
+        Ok(session.conclude(&done, outcome(&left)))
     }
 }
 

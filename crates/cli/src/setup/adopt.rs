@@ -13,6 +13,7 @@ use anyhow::{Result, anyhow, bail};
 use backup::CONFIGURATION_BYTES_MAX;
 use pneu::setup::account::Account;
 use pneu::setup::configuration::{self as config, ArchiveConfiguration, Configuration, ConfigurationError};
+use pneu::setup::roots::check_on_disk;
 use pneu::setup::rules::Rule;
 use std::path::Path;
 
@@ -92,6 +93,7 @@ pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<O
     let text = read(path)?;
     let named = named(&text, session.home.as_deref())
         .map_err(|error| anyhow!("{}: {}", path.display(), fault(&error)))?;
+    check_on_disk(&config::parse(&text, session.home.as_deref())?.roots)?;
     refuse_another(place, &text)?;
     let mut output = session.output();
     output.bytes(text.as_bytes())?;

@@ -9,11 +9,11 @@ use work::Progress;
 /// How much the pass trusts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Names and inodes. Drafts are checked by size and times.
+    /// Names and inodes. Drafts are checked by size and times, and read if they have another inode.
     Default,
     /// The times of directories: unchanged directories are not read. Drafts are checked as by default.
     Lazy,
-    /// Size and times of every file.
+    /// Size and times of every file. One that has another inode is read.
     Thorough,
 }
 

@@ -105,6 +105,8 @@ pub fn unpack(
     let end = content.len().saturating_add(limit_bytes);
     // One byte more distinguishes content that just fits from content that is cut.
     let left = u64::try_from(limit_bytes.saturating_add(1)).unwrap_or(u64::MAX);
+    let mut packed = packed;
+    let packed: &mut dyn BufRead = &mut packed;
     let result = unpacked(packed, compression)?.take(left).read_to_end(content);
     if content.len() > end {
         content.truncate(end);
@@ -117,10 +119,7 @@ pub fn unpack(
 ///
 /// # Errors
 /// The format is not supported, or there is not enough memory. Damage is an error of the later read.
-pub(crate) fn unpacked<'p>(
-    packed: impl BufRead + 'p,
-    compression: Compression,
-) -> io::Result<Box<dyn Read + 'p>> {
+pub fn unpacked<'p>(packed: impl BufRead + 'p, compression: Compression) -> io::Result<Box<dyn Read + 'p>> {
     Ok(match compression {
         Compression::Plain => Box::new(packed),
         Compression::Gzip => Box::new(GzipMembers { member: Some(GzDecoder::new(packed)) }),

@@ -3,10 +3,12 @@
 //! Input: a query and an action. Output: what was done, and what was left alone. A file is touched only if it
 //! is still the one that the index knows; else the index is brought in step first.
 
-use crate::action::carry_out::{LeftAlone, Recovered, Undoing, carry_out, folder_of, recover, undo};
+use crate::action::carry_out::{
+    LeftAlone, Recovered, Undoing, carry_out, folder_of, recover, resolve_all, undo,
+};
 use crate::action::deliver::create;
 use crate::action::directories;
-use crate::action::hands::RealHands;
+use crate::action::hands::{IdleHands, RealHands};
 use crate::action::log::{Entry, Kind, Log, Place, State, Step};
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
 use crate::action::role::Known;
@@ -189,7 +191,8 @@ impl Host {
     }
 
     /// Returns the actions that [`Host::undo`] would undo one after the other, the newest first. Changes
-    /// nothing, even if a crash left one unfinished.
+    /// nothing, even if a crash left one unfinished: of such a one it has the files that are at their new
+    /// places. An action of which nothing was done is none.
     ///
     /// # Errors
     /// The log of actions is damaged or cannot be read.
@@ -197,9 +200,14 @@ impl Host {
         let log = Log::take(&self.settings().environment)?;
         let mut list = Vec::new();
         for number in log.numbers()? {
-            let entry = log.read(number)?;
-            if entry.state != State::Undone {
-                list.push(undoable(&entry, entry.state == State::Done));
+            let mut entry = log.read(number)?;
+            match entry.state {
+                State::Undone => continue,
+                State::Begun => resolve_all(&IdleHands, &mut entry),
+                State::Done | State::Undoing => {}
+            }
+            if entry.steps.iter().any(|step| step.is_done) {
+                list.push(undoable(&entry, true));
             }
         }
         Ok(list)

@@ -90,13 +90,7 @@ pub(super) fn recover(log: &Log<'_>, hands: &dyn Hands, is_taken: &IsTaken<'_>) 
         let mut entry = log.read(number)?;
         match entry.state {
             State::Begun => {
-                let mut finder = Finder::default();
-                match entry.kind {
-                    Kind::Rename => directories::finish(hands, &mut entry.steps),
-                    kind => {
-                        entry.steps.iter_mut().for_each(|step| resolve((hands, &mut finder), kind, step));
-                    }
-                }
+                resolve_all(hands, &mut entry);
                 conclude(log, &mut entry)?;
                 return Ok(Some(Recovered { entry, undone: None }));
             }
@@ -109,6 +103,17 @@ pub(super) fn recover(log: &Log<'_>, hands: &dyn Hands, is_taken: &IsTaken<'_>) 
         }
     }
     Ok(None)
+}
+
+/// Finds out which steps of the action were done that a crash ended, and finishes those that are half done.
+/// With [`IdleHands`](crate::action::hands::IdleHands) it changes nothing, and finds what the next action
+/// would find and finish.
+pub(super) fn resolve_all(hands: &dyn Hands, entry: &mut log::Entry) {
+    let mut finder = Finder::default();
+    match entry.kind {
+        Kind::Rename => directories::finish(hands, &mut entry.steps),
+        kind => entry.steps.iter_mut().for_each(|step| resolve((hands, &mut finder), kind, step)),
+    }
 }
 
 /// Finds out whether a step was done.

@@ -44,6 +44,31 @@ impl Hands for RealHands {
     }
 }
 
+/// Hands that change nothing and say that all went well: they show what the real ones would be asked for.
+pub(super) struct IdleHands;
+
+impl Hands for IdleHands {
+    fn move_file(&self, _: &Path, _: &Path) -> mail::Result<()> {
+        Ok(())
+    }
+
+    fn rename_directory(&self, _: &Path, _: &Path) -> mail::Result<()> {
+        Ok(())
+    }
+
+    fn copy_file(&self, _: &Path, _: &Path) -> mail::Result<()> {
+        Ok(())
+    }
+
+    fn remove(&self, _: &Path) -> mail::Result<()> {
+        Ok(())
+    }
+
+    fn sync(&self, _: &Path) -> mail::Result<()> {
+        Ok(())
+    }
+}
+
 /// Why a step cannot be undone.
 pub(super) enum Obstacle {
     /// Now, but perhaps later.

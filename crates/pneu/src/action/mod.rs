@@ -27,4 +27,4 @@ pub use log::Kind;
 pub(crate) use log::lock_imports;
 pub use plan::{Action, Plan, PlannedStep};
 pub use removal::{Removal, Removed};
-pub use rename::{Renamed, Renaming};
+pub use rename::{PlannedRenaming, Renamed, RenamedRole, Renaming};

@@ -442,6 +442,50 @@ fn an_interrupted_undo_is_gone_on_with_and_reported_and_listing_changes_nothing(
 }
 
 #[test]
+fn what_a_crash_left_is_listed_as_far_as_it_was_done() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.act("subject:four", &move_to("inbox")), "1 1");
+    let inbox = fixture.mail().join("inbox/cur");
+    let stat = |name: &str| mail::stat_entry(&inbox.join(name)).unwrap();
+    let names = ["1.a,U=1:2,S", "2.a,U=2:2,FS"];
+    let steps: Vec<Step> = names
+        .map(|name| Step {
+            from: Place(inbox.join(name)),
+            to: Place(fixture.mail().join("archive/cur").join(format!("new{name}"))),
+            inode: stat(name).inode,
+            new_inode: None,
+            size_bytes: stat(name).size_bytes,
+            mtime_ns: stat(name).mtime_ns,
+            is_done: false,
+        })
+        .into();
+    // Returns what is listed while the log has a further action that was begun.
+    let listed_with = |kind, steps: &[Step]| {
+        let log = || Log::take(&fixture.host.settings().environment).unwrap();
+        let entry = log().begin(kind, steps.to_vec()).unwrap();
+        let undoable = fixture.host.undoable().unwrap();
+        log().forget(entry.number).unwrap();
+        undoable.iter().map(|action| (action.kind, action.files.len())).collect::<Vec<_>>()
+    };
+    let files = || [fixture.files("inbox"), fixture.files("archive")];
+    let before = files();
+    for kind in [Kind::Move, Kind::Flag, Kind::Delete, Kind::Copy, Kind::Remove] {
+        assert_eq!(listed_with(kind, &steps), [(Kind::Move, 1)], "{kind:?}: only its intent was written");
+    }
+    assert_eq!(files(), before, "listing changes nothing");
+    // The first of the two steps was done.
+    std::fs::rename(&steps[0].from.0, &steps[0].to.0).unwrap();
+    let before = files();
+    for kind in [Kind::Move, Kind::Flag, Kind::Delete, Kind::Remove] {
+        assert_eq!(listed_with(kind, &steps), [(kind, 1), (Kind::Move, 1)]);
+    }
+    std::fs::copy(&steps[0].to.0, &steps[0].from.0).unwrap();
+    assert_eq!(listed_with(Kind::Copy, &steps), [(Kind::Move, 1)], "that is no copy: it has the inode");
+    std::fs::remove_file(&steps[0].from.0).unwrap();
+    assert_eq!(files(), before, "listing changes nothing");
+}
+
+#[test]
 fn two_files_of_one_unique_part_do_not_come_into_one_folder() {
     let fixture = Fixture::new();
     let copy = Action::Copy { folder: "archive".into(), creates: false };

@@ -159,12 +159,20 @@ impl Host {
         let inventory = Inventory::open(&self.settings().environment)?;
         findings.push(self.behind(&inventory));
         findings.push(Finding::Unreadable(unreadable(&inventory)?));
-        findings.push(duplicates(&inventory)?);
+        findings.push(duplicates(&inventory, &self.trashes(view))?);
         if let Some(limit) = system::watch_limit() {
             let directory_count = inventory.folders().len() as u64 * Subdirectory::ALL.len() as u64;
             findings.push(Finding::Watches { directory_count, limit });
         }
         Ok(())
+    }
+
+    /// Returns the folders from which nothing can be moved to the trash.
+    fn trashes(&self, view: &View) -> Vec<PathBuf> {
+        let accounts = &self.settings().configuration.accounts;
+        let known = Known { folders: &view.mailbox().folder_places(), roots: view.roots(), accounts };
+        let trash = |root| Some(known.with_role(root, Role::Trash, false).ok()?.path);
+        view.roots().iter().filter_map(trash).collect()
     }
 
     fn examine_roles(&self, view: &View, findings: &mut Vec<Finding>) {
@@ -245,10 +253,11 @@ fn unreadable(inventory: &Inventory) -> Result<Vec<(PathBuf, String)>> {
     Ok(found)
 }
 
-/// Counts files that have the same message as another one of their folder.
-fn duplicates(inventory: &Inventory) -> Result<Finding> {
+/// Counts files that have the same message as another one of their folder. Those in a trash do not count:
+/// that is where duplicates go.
+fn duplicates(inventory: &Inventory, trashes: &[PathBuf]) -> Result<Finding> {
     let (mut file_count, mut folders) = (0, Vec::new());
-    for folder in inventory.folders() {
+    for folder in inventory.folders().iter().filter(|folder| !trashes.contains(&folder.directory)) {
         let (mut seen, before) = (HashSet::new(), file_count);
         for subdirectory in Subdirectory::ALL {
             for file in inventory.files(folder, subdirectory).map_err(Error::from)? {
@@ -294,6 +303,14 @@ mod tests {
         std::fs::write(inbox.join("cur/2.a:2,S"), letter(1)).unwrap();
         host.update(&roots, &UpdateOptions::default(), &Silent).unwrap();
         let expected = Finding::Duplicates { file_count: 1, folders: vec![inbox.clone()] };
+        assert_eq!(of(&is_duplicates), expected);
+        // What dedupe moved is in the trash, perhaps twice.
+        let trash = place.path().join("Mail/Trash");
+        mail::create_folder(&trash).unwrap();
+        for name in ["cur/1.a:2,S", "cur/2.a:2,S"] {
+            std::fs::write(trash.join(name), letter(1)).unwrap();
+        }
+        host.update(&roots, &UpdateOptions::default(), &Silent).unwrap();
         assert_eq!(of(&is_duplicates), expected);
         std::fs::write(inbox.join("new/3.a"), [0x28, 0xb5, 0x2f, 0xfd, 0, 0]).unwrap();
         let Finding::Unreadable(files) = of(&|finding| matches!(finding, Finding::Unreadable(_))) else {

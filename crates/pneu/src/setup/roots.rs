@@ -1,8 +1,8 @@
 //! Decides which roots to use: those of the command line, of the configuration, or those that the index
 //! remembers.
 //!
-//! Input: what the user wrote, and the current directory. Output: roots with absolute paths. Pure; does not
-//! depend on the content of a root.
+//! Input: what the user wrote, and the current directory. Output: roots with absolute paths. Only
+//! [`check_on_disk`] looks at the disk. Does not depend on the content of a root.
 
 use index::Root;
 use std::ffi::{OsStr, OsString};
@@ -35,6 +35,17 @@ pub enum RootsError {
     SameName {
         /// The name.
         name: String,
+    },
+    /// Two roots are one directory, or one lies in the other, by a link or a mount.
+    #[error(
+        "root \"{first}\" and root \"{second}\" are one directory, or lie in one another, by a symbolic link \
+         or a mount; name one of them only"
+    )]
+    Doubled {
+        /// The name of the first.
+        first: String,
+        /// The name of the second.
+        second: String,
     },
     /// A root lies in another.
     #[error("root \"{first}\" and root \"{second}\" lie in one another; name the outer one only")]
@@ -98,6 +109,20 @@ pub fn check(roots: &[Root]) -> Result<(), RootsError> {
             if root.path.starts_with(&other.path) || other.path.starts_with(&root.path) {
                 return Err(RootsError::Nested { first: other.name.clone(), second: name() });
             }
+        }
+    }
+    Ok(())
+}
+
+/// Checks on the disk that no two roots are one directory and none lies in another, however they are reached.
+///
+/// # Errors
+/// [`RootsError::Doubled`].
+pub fn check_on_disk(roots: &[Root]) -> Result<(), RootsError> {
+    for (place, other) in index::overlaps(roots).into_iter().enumerate() {
+        let name = |place: usize| roots.get(place).map(|root| root.name.clone()).unwrap_or_default();
+        if let Some(first) = other {
+            return Err(RootsError::Doubled { first: name(first), second: name(place) });
         }
     }
     Ok(())

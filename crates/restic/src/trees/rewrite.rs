@@ -1,8 +1,8 @@
 //! Writes trees again without some of their files, or with other contents of some.
 //!
 //! Input: the tree of a snapshot, and a decision about each file. Output: the tree that the snapshot has
-//! then; the same one if nothing in it changes. A tree that several snapshots share is decided about once.
-//! Does not know why.
+//! then, and how much was left out; the same tree if nothing in it changes. A tree that several snapshots share is
+//! decided about once. Does not know why.
 
 use crate::encoding::id::Id;
 use crate::error::{Error, Result};
@@ -31,27 +31,51 @@ pub enum Edited {
     },
 }
 
-/// Decides about a file, by the name of its directory and its node; the name of the top is empty.
-pub type Edit<'a, E> = dyn FnMut(&[u8], &Node<'_>) -> std::result::Result<Edited, E> + 'a;
+/// Where the directory of a file is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Depth {
+    /// It is the top of the snapshot.
+    Top,
+    /// It lies in the top, and has this name.
+    First(Vec<u8>),
+    /// It lies deeper.
+    Deeper,
+}
+
+/// A tree after its files were decided about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rewritten {
+    /// Its name.
+    pub tree: Id,
+    /// How many files of it and of the directories below are left out. It stays at its maximum.
+    pub gone_count: u64,
+    /// Their sizes together. They stay at the maximum, too.
+    pub gone_bytes: u64,
+}
+
+/// Decides about a file, by its directory and its node.
+pub type Edit<'a, E> = dyn FnMut(&Depth, &Node<'_>) -> std::result::Result<Edited, E> + 'a;
 
 /// Rewrites the trees of the snapshots of one repository.
 pub struct TreeRewriter<'a> {
     repository: &'a Repository,
     saver: Option<&'a Saver<'a>>,
     reading: Reading,
-    /// By tree and name: what it is now.
-    done: HashMap<(Id, Vec<u8>), Id>,
+    /// By tree and depth: what it is now.
+    done: HashMap<(Id, Depth), Rewritten>,
 }
 
 /// A directory that is being rewritten.
 struct Step {
     tree: Id,
-    name: Vec<u8>,
+    depth: Depth,
     left: std::vec::IntoIter<Node<'static>>,
     /// The directory that the step above is about.
     entered: Option<Node<'static>>,
     kept: Vec<Node<'static>>,
     is_changed: bool,
+    gone_count: u64,
+    gone_bytes: u64,
 }
 
 impl<'a> TreeRewriter<'a> {
@@ -60,8 +84,8 @@ impl<'a> TreeRewriter<'a> {
         TreeRewriter { repository, saver, reading: Reading::default(), done: HashMap::new() }
     }
 
-    /// Returns the tree that `root` is after `edit` has decided about its files. It is durable once the saver
-    /// has finished. `edit` is asked about each tree once for each name of a directory that has it.
+    /// Returns what `root` is after `edit` has decided about its files. It is durable once the saver has
+    /// finished. `edit` is asked about each tree once for each [`Depth`] that it has.
     ///
     /// # Errors
     /// That of `edit`; a tree cannot be read, or would lose something that this program does not know; it is
@@ -70,31 +94,33 @@ impl<'a> TreeRewriter<'a> {
         &mut self,
         root: &Id,
         edit: &mut Edit<'_, E>,
-    ) -> std::result::Result<Id, E> {
-        if let Some(tree) = self.done.get(&(*root, Vec::new())) {
-            return Ok(*tree);
+    ) -> std::result::Result<Rewritten, E> {
+        if let Some(known) = self.done.get(&(*root, Depth::Top)) {
+            return Ok(*known);
         }
-        let mut steps = vec![self.enter(*root, Vec::new())?];
+        let mut last = self.enter(*root, Depth::Top)?;
+        let mut above: Vec<Step> = Vec::new();
         loop {
-            let depth = steps.len();
-            let Some(step) = steps.last_mut() else { return Ok(*root) };
-            let Some(node) = step.left.next() else {
-                let tree = self.finish(step)?;
-                steps.pop();
-                let Some(above) = steps.last_mut() else { return Ok(tree) };
-                above.take_entered(tree);
+            let Some(node) = last.left.next() else {
+                let rewritten = self.finish(&last)?;
+                let Some(next) = above.pop() else { return Ok(rewritten) };
+                last = next;
+                last.take_entered(&rewritten);
                 continue;
             };
             let Some(below) = node.subtree else {
-                step.take(node, edit)?;
+                last.take(node, edit)?;
                 continue;
             };
-            let key = (below, node.name.to_vec());
+            let depth = if above.is_empty() { Depth::First(node.name.to_vec()) } else { Depth::Deeper };
+            let key = (below, depth);
             let known = self.done.get(&key).copied();
-            step.entered = Some(node);
+            last.entered = Some(node);
             match known {
-                Some(tree) => step.take_entered(tree),
-                None if depth < DEPTH_COUNT_MAX => steps.push(self.enter(key.0, key.1)?),
+                Some(rewritten) => last.take_entered(&rewritten),
+                None if above.len() + 1 < DEPTH_COUNT_MAX => {
+                    above.push(std::mem::replace(&mut last, self.enter(key.0, key.1)?));
+                }
                 None => {
                     let what = format!("it lies deeper than {DEPTH_COUNT_MAX} directories");
                     return Err(Error::damage(BlobKind::Tree.named(&below), what).into());
@@ -103,16 +129,18 @@ impl<'a> TreeRewriter<'a> {
         }
     }
 
-    fn enter(&mut self, tree: Id, name: Vec<u8>) -> Result<Step> {
+    fn enter(&mut self, tree: Id, depth: Depth) -> Result<Step> {
         let left = load_tree(self.repository, &mut self.reading, &tree)?.into_iter();
-        Ok(Step { tree, name, left, entered: None, kept: Vec::new(), is_changed: false })
+        let (kept, is_changed) = (Vec::new(), false);
+        Ok(Step { tree, depth, left, entered: None, kept, is_changed, gone_count: 0, gone_bytes: 0 })
     }
 
-    /// Returns the tree of a directory that is done.
-    fn finish(&mut self, step: &mut Step) -> Result<Id> {
+    /// Returns what a directory that is done is now.
+    fn finish(&mut self, step: &Step) -> Result<Rewritten> {
         let tree = if step.is_changed { self.write(step)? } else { step.tree };
-        self.done.insert((step.tree, std::mem::take(&mut step.name)), tree);
-        Ok(tree)
+        let rewritten = Rewritten { tree, gone_count: step.gone_count, gone_bytes: step.gone_bytes };
+        self.done.insert((step.tree, step.depth.clone()), rewritten);
+        Ok(rewritten)
     }
 
     fn write(&mut self, step: &Step) -> Result<Id> {
@@ -142,9 +170,12 @@ impl<'a> TreeRewriter<'a> {
 impl Step {
     /// Takes over a node that is no directory, as it is decided.
     fn take<E>(&mut self, mut node: Node<'static>, edit: &mut Edit<'_, E>) -> std::result::Result<(), E> {
-        match edit(&self.name, &node)? {
+        match edit(&self.depth, &node)? {
             Edited::Same => self.kept.push(node),
-            Edited::Gone => self.is_changed = true,
+            Edited::Gone => {
+                self.is_changed = true;
+                self.leave_out(1, node.size);
+            }
             Edited::Content { pieces, size_bytes } => {
                 self.is_changed = true;
                 (node.content, node.size) = (Some(pieces.into()), size_bytes);
@@ -154,11 +185,17 @@ impl Step {
         Ok(())
     }
 
-    /// Takes over the directory that was entered, with the tree that it has now.
-    fn take_entered(&mut self, tree: Id) {
+    /// Takes over the directory that was entered, as it is now.
+    fn take_entered(&mut self, now: &Rewritten) {
         let Some(mut node) = self.entered.take() else { return };
-        self.is_changed |= node.subtree != Some(tree);
-        node.subtree = Some(tree);
+        self.is_changed |= node.subtree != Some(now.tree);
+        node.subtree = Some(now.tree);
         self.kept.push(node);
+        self.leave_out(now.gone_count, now.gone_bytes);
+    }
+
+    fn leave_out(&mut self, count: u64, size_bytes: u64) {
+        self.gone_count = self.gone_count.saturating_add(count);
+        self.gone_bytes = self.gone_bytes.saturating_add(size_bytes);
     }
 }

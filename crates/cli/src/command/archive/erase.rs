@@ -1,24 +1,23 @@
 //! `pneu archive erase`: removes messages from all snapshots, and their bytes from the repository.
 
-use super::dry_run::{DryRun, refuse_no_lock, refuse_wrong_clock};
 use super::lost::{self, IfNone, Keeping, Losing};
+use super::removal::{DryRun, Removal};
 use super::shown::snapshot_line;
 use crate::amount::count;
 use crate::archive::messages;
-use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
-use crate::command::act::question;
-use crate::confirm::confirm;
+use crate::archive::repository::{LockOptions, RepositoryOptions};
+use crate::command::act::{agrees, question};
 use crate::exit::Outcome;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::{Result, anyhow, bail};
+use anyhow::Result;
 use backup::{Erased, MessageArchive, Unreferenced};
 use clap::Args;
 use index::Archive as _;
 use pneu::archive::Archive;
-use restic::{HeldLock, Id, LockKind, Repository, Snapshot};
+use restic::{HeldLock, Id, Repository, Snapshot};
 use std::collections::BTreeSet;
 use terminal::command_line::Run;
 use work::Silent;
@@ -73,14 +72,8 @@ impl Run<Session> for Arguments {
     /// The query cannot be understood; something that snapshots need is missing or damaged; nobody agrees;
     /// the repository cannot be opened, reached or locked.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let dry_run = self.dry_run.then_some(DryRun);
-        refuse_no_lock(self.lock, dry_run)?;
-        refuse_wrong_clock(dry_run, session)?;
-        let place = ConfiguredRepository::new(&self.repository, session)?;
-        let repository = place.open()?;
-        let lock = place.lock_unless(&repository, LockKind::Exclusive, self.lock)?;
-        let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
+        let Removal { repository, lock, progress, .. } =
+            Removal::begin(&self.repository, self.lock, self.dry_run, session)?;
         let wanted = self.messages(&repository, session)?;
         if wanted.is_empty() {
             progress.finish();
@@ -115,14 +108,10 @@ impl Run<Session> for Arguments {
             return Ok(Outcome::Done);
         };
         output.flush()?;
-        if !self.yes {
-            if !session.can_ask {
-                bail!("nothing was changed; --yes erases without asking");
-            }
-            if !confirm("Erase them for good?")? {
-                lock.release()?;
-                return session.nothing("nothing was changed");
-            }
+        let if_nobody = "nothing was changed; --yes erases without asking";
+        if !self.yes && !agrees("Erase them for good?", if_nobody, session)? {
+            lock.release()?;
+            return session.nothing("nothing was changed");
         }
         progress.name("erasing");
         let erased = archive.erase(held, &wanted, &progress);
@@ -202,7 +191,7 @@ fn warn_of_files(messages: &BTreeSet<[u8; 32]>, session: &Session) -> Result<()>
 }
 
 /// Prints what was erased, and reports what could not be removed.
-fn tell(erased: backup::Result<Erased>, session: &Session, mut output: Output) -> Result<Outcome> {
+fn tell(erased: backup::Result<Erased>, session: &Session, output: Output) -> Result<Outcome> {
     let erased = match erased {
         Err(backup::Error::Interrupted) => {
             output::complain(
@@ -219,14 +208,12 @@ fn tell(erased: backup::Result<Erased>, session: &Session, mut output: Output) -
             "{failed}; it may still hold the messages. Run \"pneu archive prune\""
         )));
     }
-    if !session.is_quiet {
-        output.line(&format!(
-            "erased  {}, {}; {} removed",
-            count(erased.messages.len() as u64, "message"),
-            count(erased.file_count, "file"),
-            count(pruned.removed_pack_count, "pack"),
-        ))?;
-    }
-    output.finish()?;
-    Ok(if pruned.failed.is_empty() { Outcome::Done } else { Outcome::Partly })
+    let done = format!(
+        "erased  {}, {}; {} removed",
+        count(erased.messages.len() as u64, "message"),
+        count(erased.file_count, "file"),
+        count(pruned.removed_pack_count, "pack"),
+    );
+    let outcome = if pruned.failed.is_empty() { Outcome::Done } else { Outcome::Partly };
+    Ok(output.conclude((!session.is_quiet).then_some(&*done), outcome))
 }

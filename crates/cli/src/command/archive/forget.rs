@@ -1,22 +1,22 @@
 //! `pneu archive forget`: removes snapshots, by a policy or by name.
 
-use super::dry_run::{DryRun, refuse_no_lock, refuse_wrong_clock};
 use super::lost::{self, IfNone, Keeping, Looked, Losing};
 use super::prune::{self, How};
+use super::removal::{DryRun, Removal};
 use super::rules::{Rules, lists};
 use super::shown::snapshot_line;
-use crate::archive::repository::{ConfiguredRepository, LockOptions, ReadLock, RepositoryOptions};
+use crate::archive::repository::{LockOptions, ReadLock, RepositoryOptions};
 use crate::environment;
 use crate::exit::Outcome;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::Session;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use backup::{PolicyOutcome, Unreferenced};
 use clap::{ArgGroup, Args};
 use restic::forget::{GroupBy, Present};
 use restic::select::{Filter, by_prefix};
-use restic::{Id, LockKind, PrunePlan, Repository, Snapshot, Time};
+use restic::{Id, PrunePlan, Repository, Snapshot, Time};
 use terminal::command_line::Run;
 
 /// Remove snapshots, by policy or by ID
@@ -75,20 +75,14 @@ impl Run<Session> for Arguments {
     /// # Errors
     /// No such snapshot; a policy that keeps nothing; the repository cannot be opened, reached or locked.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let dry_run = self.dry_run.then_some(DryRun);
-        refuse_no_lock(self.lock, dry_run)?;
-        refuse_wrong_clock(dry_run, session)?;
-        let place = ConfiguredRepository::new(&self.repository, session)?;
-        let repository = place.open()?;
-        let lock = place.lock_unless(&repository, LockKind::Exclusive, self.lock)?;
-        let listed = repository.snapshots()?.complete()?;
+        let removal = Removal::begin(&self.repository, self.lock, self.dry_run, session)?;
+        let listed = removal.snapshots()?;
+        let Removal { repository, lock, progress, dry_run } = removal;
         let going = if self.snapshots.is_empty() {
             by_policy(self, &listed, session)?
         } else {
             named(self, &listed)?
         };
-        let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
         let mut output = session.output();
         let looked = say(self, (&repository, &lock), (&listed, &going), (session, &progress), &mut output)?;
         let mut outcome = looked.outcome;
@@ -109,7 +103,7 @@ impl Run<Session> for Arguments {
             outcome = if pruned == Outcome::Done { outcome } else { pruned };
         }
         lock.release()?;
-        printed.map(|()| outcome)
+        Ok(if outcome == Outcome::Done { printed? } else { outcome })
     }
 }
 
@@ -139,19 +133,24 @@ fn print(
     (listed, going): (&[(Id, Snapshot)], &[usize]),
     session: &Session,
     mut output: Output,
-) -> Result<()> {
+) -> Result<Outcome> {
     if !session.is_quiet || arguments.dry_run {
         for &number in going {
             let (id, snapshot) = &listed[number];
-            output.line(&format!("remove  {}", snapshot_line(id, snapshot, None)))?;
+            // If it cannot be written, the last line cannot be written either, and that is reported.
+            let _ = output.line(&format!("remove  {}", snapshot_line(id, snapshot, None)));
         }
     }
-    if !session.is_quiet {
-        let (gone, all) = (going.len(), listed.len());
-        let (verb, rest) = if arguments.dry_run { ("would be ", "would stay") } else { ("", "stay") };
-        output.line(&format!("{gone} of {all} snapshots {verb}removed, {} {rest}", all - gone))?;
+    let (gone, all) = (going.len(), listed.len());
+    let (verb, rest) = if arguments.dry_run { ("would be ", "would stay") } else { ("", "stay") };
+    let done = format!("{gone} of {all} snapshots {verb}removed, {} {rest}", all - gone);
+    let done = (!session.is_quiet).then_some(&*done);
+    if !arguments.dry_run {
+        return Ok(output.conclude(done, Outcome::Done));
     }
-    output.finish()
+    done.map_or(Ok(()), |line| output.line(line))?;
+    output.finish()?;
+    Ok(Outcome::Done)
 }
 
 /// Prints which messages would be lost, if any snapshot is removed.

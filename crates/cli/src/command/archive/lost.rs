@@ -4,7 +4,7 @@
 //! for a dry run also a list, and makes a snapshot with --keep-messages. Does not know why snapshots are
 //! removed.
 
-use super::dry_run::DryRun;
+use super::removal::DryRun;
 use super::shown::local_time;
 use crate::amount::{count, people};
 use crate::command::index::in_step;

@@ -4,7 +4,6 @@
 
 mod backup;
 mod check;
-mod dry_run;
 mod erase;
 mod find;
 mod forget;
@@ -12,6 +11,7 @@ mod init;
 mod lost;
 mod ls;
 mod prune;
+mod removal;
 mod restore;
 mod rules;
 mod select;

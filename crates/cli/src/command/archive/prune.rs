@@ -1,20 +1,18 @@
 //! `pneu archive prune`: removes what no snapshot uses.
 
-use super::dry_run::{DryRun, refuse_no_lock, refuse_wrong_clock};
 use super::lost::{self, IfNone, Keeping, Losing};
+use super::removal::{DryRun, Removal};
 use crate::amount::{count, people};
-use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
+use crate::archive::repository::{LockOptions, RepositoryOptions};
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
 use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use backup::Unreferenced;
 use clap::Args;
-use restic::{
-    HeldLock, Id, LockKind, MaxUnused, PruneFigures, PruneOptions, PrunePlan, Repository, Snapshot,
-};
+use restic::{HeldLock, Id, MaxUnused, PruneFigures, PruneOptions, PrunePlan, Repository, Snapshot};
 use terminal::command_line::Run;
 
 /// Remove data that no snapshot uses
@@ -63,16 +61,9 @@ impl Run<Session> for Arguments {
     /// Something that snapshots need is missing or damaged; the repository cannot be opened, reached or
     /// locked.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let dry_run = self.dry_run.then_some(DryRun);
-        refuse_no_lock(self.lock, dry_run)?;
-        refuse_wrong_clock(dry_run, session)?;
-        let place = ConfiguredRepository::new(&self.repository, session)?;
-        let repository = place.open()?;
-        let lock = place.lock_unless(&repository, LockKind::Exclusive, self.lock)?;
-        let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-            .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
-        let staying: Vec<Snapshot> =
-            repository.snapshots()?.complete()?.into_iter().map(|(_, snapshot)| snapshot).collect();
+        let removal = Removal::begin(&self.repository, self.lock, self.dry_run, session)?;
+        let staying: Vec<Snapshot> = removal.snapshots()?.into_iter().map(|(_, snapshot)| snapshot).collect();
+        let Removal { repository, lock, progress, dry_run } = removal;
         let losing = Losing {
             repository: &repository,
             lock: lock.held(),
@@ -150,11 +141,9 @@ pub(super) fn carry_out(
     for failed in &report.failed {
         output::complain(one_line(&format!("{failed}; the next prune tries again")));
     }
-    if !session.is_quiet {
-        output.line(&format!("done      {} removed", count(report.removed_pack_count, "pack")))?;
-    }
-    output.finish()?;
-    Ok(if report.failed.is_empty() { Outcome::Done } else { Outcome::Partly })
+    let done = format!("done      {} removed", count(report.removed_pack_count, "pack"));
+    let outcome = if report.failed.is_empty() { Outcome::Done } else { Outcome::Partly };
+    Ok(output.conclude((!session.is_quiet).then_some(&*done), outcome))
 }
 
 /// Prints what a plan does.

@@ -1,21 +1,32 @@
 //! Takes a closer look at files whose rows may be outdated: asks the disk for their sizes and times.
 //!
-//! Input: what listings and rows tell apart. Output: which of it is so. Must not know how a directory was
+//! A file that has another inode, and the size and time of its row, was most likely restored or copied with
+//! its time: a whole mailbox at once, so that it is not read. Another content has both only if a program set
+//! the time; where files are to be checked one by one, it is read.
+//!
+//! Input: what listings and rows tell apart, and what is checked. Output: which of it is so. Must not know how a directory was
 //! listed.
 
-use crate::pass::scan::compare::{Difference, Found};
+use crate::pass::scan::compare::{Closer, Difference, Found};
 use crate::pass::scan::scanned::{Directory, ScannedFolder};
 use crate::rows::FileRow;
 use mail::FileStat;
 use std::path::Path;
 
 /// Adds a difference to the outcome of a directory. Checks the files whose rows may be outdated.
-pub(super) fn look_closer(folder: &Path, difference: Difference, directory: &mut Directory) {
+pub(super) fn look_closer(
+    folder: &Path,
+    (difference, closer): (Difference, Closer),
+    directory: &mut Directory,
+) {
     directory.added = difference.added;
     directory.gone = difference.gone;
     for (row, found) in difference.other_inode {
         match stat(folder, &found) {
-            Some(stat) if stat.size_bytes == row.size_bytes && stat.mtime_ns == row.mtime_ns => {
+            Some(stat)
+                if !closer.wants(&found.name)
+                    && (stat.size_bytes, stat.mtime_ns) == (row.size_bytes, row.mtime_ns) =>
+            {
                 directory.restated.push((row, found, stat));
             }
             Some(_) => directory.suspect.push((row, found)),

@@ -77,6 +77,6 @@ pub(super) fn look_at_named(
         ..Directory::default()
     };
     let difference = compare(&listing, (index, subdirectory), Closer::All, &NamedRows(rows))?;
-    look_closer(&folder.path, difference, &mut directory);
+    look_closer(&folder.path, (difference, Closer::All), &mut directory);
     Ok((Outcome::Read(Box::new(directory)), problems))
 }

@@ -190,11 +190,13 @@ impl<'a> Reader<'a> {
                 problems.extend(self.look_at_unchanged(folder, at, opened, &mut directory)?);
             }
             _ if folder.is_new => {
-                look_closer(&folder.path, compare(&self.listing, at, closer, &NoRows)?, &mut directory);
+                let difference = compare(&self.listing, at, closer, &NoRows)?;
+                look_closer(&folder.path, (difference, closer), &mut directory);
             }
             _ => {
                 let rows = self.known.directory(folder.row.number, subdirectory)?;
-                look_closer(&folder.path, compare(&self.listing, at, closer, &rows)?, &mut directory);
+                let difference = compare(&self.listing, at, closer, &rows)?;
+                look_closer(&folder.path, (difference, closer), &mut directory);
             }
         }
         Ok((Outcome::Read(Box::new(directory)), problems))

@@ -5,6 +5,7 @@
 //! in `cur` and `new`.
 
 use crate::error::{Error, Result};
+use crate::overlap::overlaps;
 use crate::pass::options::Loss;
 use crate::pass::scan::scanned::{Input, Scan, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
@@ -19,10 +20,13 @@ use std::path::{Path, PathBuf};
 /// Finds the folders of all roots.
 pub(in crate::pass) fn find_folders(input: &Input<'_>) -> Scan {
     let mut scan = Scan { started_ns: input.environment.context.now_ns(), ..Scan::default() };
+    let overlaps = overlaps(input.roots.get(..input.named_count).unwrap_or_default());
     for (index, root) in input.roots.iter().enumerate() {
         let rows = input.folders.iter().filter(|row| row.root == root.name);
         let known = rows.map(|row| (row.path.as_slice(), row)).collect();
-        if index < input.named_count {
+        if let Some(&Some(first)) = overlaps.get(index) {
+            doubled_root(&mut scan, input, (index, first));
+        } else if index < input.named_count {
             list_root(&mut scan, input, index, known);
         } else {
             missing_folders(&mut scan, input, index, (known, &HashSet::new()));
@@ -215,6 +219,25 @@ pub(crate) fn is_unmounted(path: &Path, root: &Path, row: &FolderRow) -> bool {
         .find_map(|part| mail::stat_directory(part).ok());
     let devices = row.directories.iter().map(|directory| directory.stamp.device);
     left.is_some_and(|left| devices.into_iter().any(|device| device != 0 && device != left.device))
+}
+
+/// Leaves a root alone whose messages are indexed with another root, and reports that.
+fn doubled_root(scan: &mut Scan, input: &Input<'_>, (index, first): (usize, usize)) {
+    let (root, first) = (&input.roots[index], &input.roots[first]);
+    if input.only.is_some() {
+        // A pass over the whole root reports it.
+        scan.unknown_roots.push(index);
+        return;
+    }
+    let what = format!(
+        "is the directory of root \"{}\", {}, or one lies in the other by a symbolic link or a mount. \
+         Its messages would be indexed twice, so root \"{}\" stays as it was; take one of the two out of \
+         the configuration",
+        first.name,
+        first.path.display(),
+        root.name
+    );
+    unknown_root(scan, index, &root.path, &what);
 }
 
 fn unknown_root(scan: &mut Scan, index: usize, path: &Path, what: &str) {

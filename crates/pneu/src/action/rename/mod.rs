@@ -5,6 +5,7 @@
 //! root, and nothing is ever replaced. Reads no message.
 
 mod names;
+mod roles;
 #[cfg(test)]
 mod tests;
 
@@ -13,13 +14,24 @@ use crate::action::carry_out::{LeftAlone, carry_out};
 use crate::action::directories;
 use crate::action::hands::RealHands;
 use crate::action::log::{Kind, Log, Place, Step};
+use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::Host;
-use index::FolderPlace;
+use index::{FolderPlace, Root};
 pub use names::Renaming;
 use names::plan;
+pub use roles::RenamedRole;
 use std::path::Path;
 use work::Progress;
+
+/// What a renaming would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedRenaming {
+    /// The directories, the folder's own first.
+    pub directories: Vec<Renaming>,
+    /// The roles that the configuration would have to name anew.
+    pub roles: Vec<RenamedRole>,
+}
 
 /// What a renaming did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +40,8 @@ pub struct Renamed {
     pub directories: Vec<Renaming>,
     /// How many folders of the index have another name now.
     pub folder_count: u64,
+    /// The roles that the configuration has to name anew.
+    pub roles: Vec<RenamedRole>,
     /// What could not be read or synced after it.
     pub left: Vec<LeftAlone>,
 }
@@ -37,9 +51,14 @@ impl Host {
     ///
     /// # Errors
     /// As [`Host::rename_folder`].
-    pub fn plan_renaming(&self, old: &str, new: &str) -> Result<Vec<Renaming>> {
+    pub fn plan_renaming(&self, old: &str, new: &str) -> Result<PlannedRenaming> {
         let view = self.newest_view()?;
-        plan((old, new), &view.mailbox().folder_places(), view.roots())
+        let folders = view.mailbox().folder_places();
+        let directories = plan((old, new), &folders, view.roots())?;
+        Ok(PlannedRenaming {
+            roles: roles::renamed(&self.known(&folders, view.roots()), &directories),
+            directories,
+        })
     }
 
     /// Renames a folder with all folders below it, and brings the index in step without reading a message.
@@ -56,6 +75,7 @@ impl Host {
         let view = self.newest_view()?;
         let folders = view.mailbox().folder_places();
         let directories = plan((old, new), &folders, view.roots())?;
+        let roles = roles::renamed(&self.known(&folders, view.roots()), &directories);
         for Renaming { to, .. } in &directories {
             to.parent().map_or(Ok(()), create_all)?;
         }
@@ -73,7 +93,11 @@ impl Host {
         )?);
         let is_below = |place: &FolderPlace| directories.iter().any(|dir| place.path.starts_with(&dir.from));
         let folder_count = folders.iter().filter(|place| is_below(place)).count() as u64;
-        Ok(Renamed { directories, folder_count, left })
+        Ok(Renamed { directories, folder_count, roles, left })
+    }
+
+    fn known<'a>(&'a self, folders: &'a [FolderPlace], roots: &'a [Root]) -> Known<'a> {
+        Known { folders, roots, accounts: &self.settings().configuration.accounts }
     }
 }
 

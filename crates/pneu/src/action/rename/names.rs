@@ -198,15 +198,20 @@ fn beside(new: &str, from: &Path, root: &Root) -> Result<PathBuf> {
     Ok(directory.join(name))
 }
 
-/// Returns the part of a new name that is below the root. A path must be in it.
+/// Returns the part of a new name that is below the root. One that begins with a slash is the name of a folder
+/// as it is shown, unless it leads to a directory that is there and not in the root: then it is a path, and
+/// refused.
 fn below_root(new: &str, root: &Root) -> std::result::Result<String, &'static str> {
     if let Some(path) = in_root(Path::new(new), std::slice::from_ref(root)) {
         let below = path.strip_prefix(&root.path).unwrap_or(&path);
         return below.to_str().map(str::to_owned).ok_or("it is not UTF-8");
     }
-    let below = new.strip_prefix('/').unwrap_or(new).trim_end_matches('/');
-    if new.starts_with('/') && below.contains('/') {
-        return Err("that path is not in the root of the folder");
+    let below = new.trim_matches('/');
+    if let Some((first, _)) = below.split_once('/').filter(|_| new.starts_with('/'))
+        && Path::new("/").join(first).exists()
+        && !root.path.join(first).exists()
+    {
+        return Err("that path is not in the root of the folder; without the slash before it, it is a name");
     }
     Ok(below.to_owned())
 }

@@ -54,7 +54,9 @@ impl Fixture {
         let before = self.folders();
         match self.host.rename_folder(old, new, &Silent) {
             Ok(renamed) => {
-                assert_eq!(planned.unwrap(), renamed.directories);
+                let planned = planned.unwrap();
+                assert_eq!(planned.directories, renamed.directories);
+                assert_eq!(planned.roles, renamed.roles);
                 assert_eq!(renamed.left, []);
                 let to: Vec<String> = renamed.directories.iter().map(|dir| below(&dir.to)).collect();
                 format!("{} {}", to.join(" "), renamed.folder_count)
@@ -192,7 +194,10 @@ fn nothing_is_replaced_no_name_leads_out_and_inboxes_stay() {
         (
             "a",
             outside.to_str().unwrap(),
-            name(outside.to_str().unwrap(), "that path is not in the root of the folder"),
+            name(
+                outside.to_str().unwrap(),
+                "that path is not in the root of the folder; without the slash before it, it is a name",
+            ),
         ),
         (
             "fixed",
@@ -238,6 +243,46 @@ fn in_a_maildir_plus_too_nothing_is_replaced_and_the_inbox_stays() {
     ] {
         assert_eq!(plus.rename(old, new), error, "{old:?} {new:?}");
     }
+}
+
+#[test]
+fn a_new_name_may_be_written_as_folders_are_shown() {
+    let fixture = Fixture::new(&["inbox", "lists/rust"]);
+    assert_eq!(fixture.rename("/lists/rust", "/lists/crabs"), "lists/crabs 1");
+    assert_eq!(fixture.rename("/lists/crabs", "/x"), "x 1");
+    assert_eq!(fixture.rename("/x", "/no-such-directory/x/"), "no-such-directory/x 1");
+    // A directory with this name is there, but one of the root has it, too.
+    mail::create_directory(&fixture.mail().join("usr")).unwrap();
+    assert_eq!(fixture.rename("/no-such-directory/x", "/usr/x"), "usr/x 1");
+    let plus = Fixture::new(&["", ".lists.rust"]);
+    assert_eq!(plus.rename("/.lists.rust", "/lists/crabs"), ".lists.crabs 1");
+}
+
+#[test]
+fn a_renamed_folder_with_a_role_tells_what_the_configuration_needs() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("Mail");
+    for folder in ["INBOX", "Bin", "Old/2024", "Sent"] {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+        mail::create_folder(&root.join(folder)).unwrap();
+    }
+    let text = format!(
+        "[[root]]\nname = \"mail\"\npath = {:?}\ntrash = \"Bin\"\narchive = \"/Old/2024/\"\n",
+        root.display().to_string()
+    );
+    let configuration = crate::setup::configuration::parse(&text, None).unwrap();
+    let host = Host::new(Settings { configuration, ..Settings::new(place.path().join("data")) });
+    let roots = [Root { name: "mail".into(), path: root }];
+    host.update(&roots, &UpdateOptions::default(), &Silent).unwrap();
+    let told = |old: &str, new: &str| {
+        let renamed = host.rename_folder(old, new, &Silent).unwrap();
+        let lines = renamed.roles.iter().map(|role| format!("{} -> {}", role.old_line(), role.new_line()));
+        assert_eq!(host.undo(&Silent).unwrap().unwrap().left, []);
+        lines.collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(told("Bin", "a \"b\""), "trash = \"Bin\" -> trash = 'a \"b\"'");
+    assert_eq!(told("Old", "Older"), "archive = \"/Old/2024/\" -> archive = \"Older/2024\"");
+    assert_eq!(told("Sent", "Posted"), "", "the configuration does not name it");
 }
 
 #[test]
