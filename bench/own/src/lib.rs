@@ -6,6 +6,7 @@
 //! program as a user does, and checks its answers against the known mail. Other programs are measured by
 //! `bench/peers`, which uses this crate for pneu.
 
+mod actions;
 pub mod archive;
 pub mod engine;
 mod folder;

@@ -36,6 +36,13 @@ pub struct Options {
     /// How many small files.
     #[arg(long, default_value_t = 1_370_000)]
     pub small_messages: u32,
+    /// Small sizes for the part `actions`: it takes seconds.
+    #[arg(long)]
+    pub quick: bool,
+    /// How many messages there are in the Maildirs in which messages are tagged, moved and delivered
+    /// [default: 200,000 and 1,370,000, with --quick 5,000].
+    #[arg(long, value_name = "COUNT", value_delimiter = ',')]
+    pub action_messages: Vec<u32>,
     /// Add to the run of this name and day: its results of the same commit stay and get more samples.
     #[arg(long)]
     pub resume: bool,
@@ -54,7 +61,19 @@ impl Options {
     pub(crate) fn text(&self) -> Result<PathBuf> {
         corpora::kept(&self.corpora, "text", &self.text_options())
     }
+
+    /// Returns the sizes of the Maildirs in which messages are tagged, moved and delivered.
+    pub(crate) fn action_sizes(&self) -> Vec<u32> {
+        match (self.action_messages.as_slice(), self.quick) {
+            ([], true) => vec![QUICK_MESSAGES],
+            ([], false) => vec![200_000, 1_370_000],
+            (given, _) => given.to_vec(),
+        }
+    }
 }
+
+/// How many messages the part `actions` has if it must be quick.
+const QUICK_MESSAGES: u32 = 5000;
 
 /// A part of the measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,4 +88,27 @@ pub enum Part {
     Engine,
     /// The index of a large repository.
     Archive,
+    /// Tag, flag, move, copy, undo, deliver; people, and what changed.
+    Actions,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn sizes_are_the_usual_ones_but_for_those_that_are_given() {
+        let options =
+            |arguments: &[&str]| Arguments::parse_from([&["bench-own"], arguments].concat()).options;
+        assert_eq!(options(&[]).action_sizes(), [200_000, 1_370_000]);
+        assert_eq!(options(&["--quick"]).action_sizes(), [5000]);
+        assert_eq!(options(&["--quick", "--action-messages=7,9"]).action_sizes(), [7, 9]);
+    }
 }
