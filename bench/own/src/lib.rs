@@ -16,6 +16,7 @@ mod plan;
 mod pneu;
 mod small;
 mod text;
+mod watch;
 
 pub use options::Options;
 pub use plan::measure;

@@ -4,7 +4,7 @@
 //! measure.
 
 use crate::options::{Options, Part};
-use crate::{actions, archive, engine, folder, small, text};
+use crate::{actions, archive, engine, folder, small, text, watch};
 use anyhow::{Context, Result};
 use measure::{Report, Table, machine, resume, say, starter};
 use std::fs;
@@ -29,13 +29,14 @@ pub fn measure(options: &Options) -> Result<()> {
     if options.resume {
         resume::take(&mut report, &options.runs.join(&name))?;
     }
-    let parts: [(Part, MeasurePart); 6] = [
+    let parts: [(Part, MeasurePart); 7] = [
         (Part::Text, text::measure),
         (Part::Folder, folder::measure),
         (Part::Small, small::measure),
         (Part::Engine, engine::measure),
         (Part::Archive, archive::measure),
         (Part::Actions, actions::measure),
+        (Part::Watch, watch::measure),
     ];
     for (part, measure_part) in parts {
         if options.only.is_empty() || options.only.contains(&part) {
@@ -51,5 +52,5 @@ pub fn measure(options: &Options) -> Result<()> {
 
 /// Returns the tables of the parts that have goals of their own for each size.
 fn tables(options: &Options) -> Vec<Table> {
-    vec![actions::table(&options.action_sizes()).with_floors_of_work()]
+    vec![actions::table(&options.action_sizes()).with_floors_of_work(), watch::table(options.watched())]
 }
