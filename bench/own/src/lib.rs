@@ -18,6 +18,7 @@ mod small;
 mod text;
 mod watch;
 
+pub use actions::{Chosen, letter, seconds};
 pub use options::Options;
 pub use plan::measure;
 pub use pneu::Pneu;

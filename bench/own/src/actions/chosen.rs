@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 
 /// Messages to act on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chosen {
+pub struct Chosen {
     /// A query that finds them.
-    pub(super) query: String,
+    pub query: String,
     /// How many there are. None of them has copies.
-    pub(super) count: usize,
+    pub count: usize,
+    /// The date of the last one.
+    pub last_seconds: u64,
 }
 
 impl Chosen {
@@ -22,7 +24,7 @@ impl Chosen {
     ///
     /// # Errors
     /// If the mail cannot be read, or a file's name does not begin with its date.
-    pub(super) fn of_all(maildir: &Path, count: usize) -> Result<Chosen> {
+    pub fn of_all(maildir: &Path, count: usize) -> Result<Chosen> {
         Chosen::oldest(&corpora::messages(maildir)?, count, "")
     }
 
@@ -30,7 +32,7 @@ impl Chosen {
     ///
     /// # Errors
     /// Same as [`Chosen::of_all`].
-    pub(super) fn of_inbox(maildir: &Path, count: usize) -> Result<Chosen> {
+    pub fn of_inbox(maildir: &Path, count: usize) -> Result<Chosen> {
         let folder = [maildir.join("cur"), maildir.join("new")];
         let mut files = corpora::messages(maildir)?;
         files.retain(|file| folder.iter().any(|own| file.parent() == Some(own)));
@@ -45,12 +47,16 @@ impl Chosen {
         Ok(Chosen {
             query: format!("{scope}date:@0..@{last}"),
             count: seconds.partition_point(|&seconds| seconds <= last),
+            last_seconds: last,
         })
     }
 }
 
 /// Returns the date at the beginning of a file's name.
-fn seconds(file: &Path) -> Result<u64> {
+///
+/// # Errors
+/// If there is none.
+pub fn seconds(file: &Path) -> Result<u64> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let date = name.split('.').next().unwrap_or_default();
     date.parse().with_context(|| format!("{} does not begin with a date", file.display()))
@@ -69,10 +75,11 @@ mod tests {
     fn the_oldest_are_chosen_with_all_of_the_last_second() {
         let names = ["a/30.x:2,", "a/10.x", "a/20.y", "a/20.x:2,S", "a/40.x", "a/50.x"];
         let chosen = |count| oldest(&names, count).unwrap();
-        let expected = |query: &str, count| Chosen { query: query.to_owned(), count };
-        assert_eq!(chosen(1), expected("maildir:/ date:@0..@10", 1));
-        assert_eq!(chosen(2), expected("maildir:/ date:@0..@20", 3), "two of one second");
-        assert_eq!(chosen(1000), expected("maildir:/ date:@0..@20", 3), "half of six");
+        let expected =
+            |query: &str, count, last_seconds| Chosen { query: query.to_owned(), count, last_seconds };
+        assert_eq!(chosen(1), expected("maildir:/ date:@0..@10", 1, 10));
+        assert_eq!(chosen(2), expected("maildir:/ date:@0..@20", 3, 20), "two of one second");
+        assert_eq!(chosen(1000), expected("maildir:/ date:@0..@20", 3, 20), "half of six");
         assert!(oldest(&["a/10.x"], 1).is_err());
         assert!(oldest(&["a/10.x", "a/touched"], 1).is_err());
     }
@@ -86,8 +93,8 @@ mod tests {
             std::fs::write(path, "").unwrap();
         }
         let inbox = Chosen::of_inbox(place.path(), 2).unwrap();
-        assert_eq!(inbox, Chosen { query: "maildir:/ date:@0..@20".to_owned(), count: 2 });
+        assert_eq!(inbox, Chosen { query: "maildir:/ date:@0..@20".to_owned(), count: 2, last_seconds: 20 });
         let all = Chosen::of_all(place.path(), 3).unwrap();
-        assert_eq!(all, Chosen { query: "date:@0..@15".to_owned(), count: 3 });
+        assert_eq!(all, Chosen { query: "date:@0..@15".to_owned(), count: 3, last_seconds: 15 });
     }
 }

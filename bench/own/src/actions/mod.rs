@@ -9,12 +9,12 @@ mod rows;
 
 use crate::{Options, Pneu};
 use anyhow::{Context, Result, ensure};
-use chosen::Chosen;
+pub use chosen::{Chosen, seconds};
 use measure::{Outcome, Report, Sample, Series, Trial, child, corpora, say, strace, syncs, take_turns};
 pub(crate) use rows::table;
 use std::cell::{Cell, RefCell};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use testkit::corpus::CorpusOptions;
 
@@ -148,7 +148,7 @@ impl Acting<'_> {
         let letter = self.letter.clone();
         let trials = vec![
             Trial::new(Series::new(&rows::floor(self.messages), ""), || {
-                Ok(fed(&syncs::command(&inbox, count)?, &letter))
+                Ok(child::fed(&syncs::command(&inbox, count)?, &letter))
             }),
             Trial::new(self.series(rows::DELIVER), || self.delivery()),
         ];
@@ -171,7 +171,7 @@ impl Acting<'_> {
         self.number.set(self.number.get() + 1);
         fs::write(&self.letter, letter(self.number.get()))
             .with_context(|| format!("cannot write {}", self.letter.display()))?;
-        Ok(fed(&self.pneu.command(&["deliver", "/"]), &self.letter))
+        Ok(child::fed(&self.pneu.command(&["deliver", "/"]), &self.letter))
     }
 
     /// Makes sure that the last delivery is in the index.
@@ -181,26 +181,18 @@ impl Acting<'_> {
     }
 }
 
+/// Returns the Message-ID of a letter.
 fn message_id(number: u64) -> String {
     format!("{number}@delivered.example")
 }
 
-fn letter(number: u64) -> String {
+/// Returns a message to deliver, another one for each number.
+pub fn letter(number: u64) -> String {
     format!(
         "From: Ana <ana@delivered.example>\nTo: bo@delivered.example\nSubject: letter {number}\n\
          Date: Wed, 05 Mar 2025 10:00:00 +0000\nMessage-ID: <{}>\n\nGood morning\n",
         message_id(number)
     )
-}
-
-/// Returns the command with a file as its standard input, which measured commands do not have. The shell that
-/// opens the file becomes the command.
-fn fed(command: &Command, input: &Path) -> Command {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "input=$1; shift; exec \"$@\" <\"$input\"", "sh"]).arg(input);
-    shell.arg(command.get_program()).args(command.get_args());
-    shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    shell
 }
 
 /// Returns the difference of two series, round by round.
@@ -261,17 +253,6 @@ mod tests {
         let lines = "{\"type\":\"change\"}\n{\"version\":1,\"type\":\"token\",\"token\":\"a-1\"}\n";
         assert_eq!(token(lines).unwrap(), "a-1");
         assert!(token("{\"type\":\"change\"}\n").is_err());
-    }
-
-    #[test]
-    fn a_command_gets_a_file() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("a letter's file");
-        fs::write(&path, letter(7)).unwrap();
-        let mut command = Command::new("sh");
-        command.args(["-c", "cat; echo $0 $NAME", "one two"]).env("NAME", "x  y");
-        let said = child::run(&mut fed(&command, &path)).unwrap().said;
-        assert_eq!(said, format!("{}one two x y\n", letter(7)));
     }
 
     #[test]
