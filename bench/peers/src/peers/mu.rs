@@ -74,8 +74,8 @@ impl Mu {
         command
     }
 
-    /// Returns `mu move` with a change of flags, such as `+P`; the file's path is still missing. `None` if this
-    /// version has no such command: older ones have another, which leaves the database as it is.
+    /// Returns `mu move` with a change of flags, such as `+P`; the file's path is still missing. `None` if
+    /// this version has no such command.
     pub(crate) fn flag(&self, change: &str) -> Option<Command> {
         if self.version < Some(MOVE_SINCE) {
             return None;
