@@ -16,11 +16,12 @@ test:
 	cargo xtask ci
 
 # Measures beside the programs that people use today, after installing those that it can: all tables, or those
-# in NAME (index headers merge recovery; own is pneu alone). QUICK=1 takes less than ten minutes, else it is
-# hours. BENCH_CORPORA keeps generated mail (about 30 GB). NAME=index BENCH_MAIL=DIR measures the first index
-# of your own mail in DIR, which is only read; results have its size, and no names or text.
+# in NAME (index actions headers merge recovery; own is pneu alone, own-actions and own-watch a part of that).
+# QUICK=1 takes less than ten minutes, else it is hours. BENCH_CORPORA keeps generated mail (about 30 GB).
+# NAME=index BENCH_MAIL=DIR measures the first index of your own mail in DIR, which is only read; results have
+# its size, and no names or text. WITHOUT=mu,notmuch leaves slow programs out.
 bench:
-	cargo xtask bench $(NAME) $(if $(QUICK),--quick)
+	cargo xtask bench $(NAME) $(if $(QUICK),--quick) $(if $(WITHOUT),-- --without=$(WITHOUT))
 
 # Writes generated docs, the output of sessions in documents, the picture and the figures anew.
 docs:

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 /// Output beyond this is not kept.
@@ -121,6 +122,16 @@ fn run_with(command: &mut Command, codes: &[i32]) -> Result<Outcome> {
     Ok(Outcome { sample: sample.with(ended.counted), said, line_sum: printed.line_sum })
 }
 
+/// Returns the command with a file as its standard input, which measured commands do not have. The shell that
+/// opens the file becomes the command.
+pub fn fed(command: &Command, input: &Path) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "input=$1; shift; exec \"$@\" <\"$input\"", "sh"]).arg(input);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell
+}
+
 /// Returns the sum of the hashes of some lines, in the same way as [`Outcome::line_sum`].
 pub fn sum_of_lines(lines: impl IntoIterator<Item = impl AsRef<[u8]>>) -> u64 {
     let mut printed = Printed::default();
@@ -216,6 +227,17 @@ mod tests {
         cut.take(b"e\n");
         assert_eq!(cut.line_sum, sum("one\\n"));
         assert_eq!(sum_of_lines(["one", "two"]), sum("two\\none\\n"));
+    }
+
+    #[test]
+    fn a_command_gets_a_file() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a letter's file");
+        std::fs::write(&path, "Good\nmorning\n").unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "cat; echo $0 $NAME", "one two"]).env("NAME", "x  y");
+        let said = run(&mut fed(&command, &path)).unwrap().said;
+        assert_eq!(said, "Good\nmorning\none two x y\n");
     }
 
     #[test]

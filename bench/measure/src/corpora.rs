@@ -144,6 +144,43 @@ pub fn message_files(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// Makes a new Maildir `copy` of hard links to all files of another one. Files are renamed and removed in the
+/// copy, and the original stays unchanged.
+///
+/// # Errors
+/// If the links cannot be made.
+pub fn link_all(maildir: &Path, copy: &Path) -> Result<()> {
+    clear(copy)?;
+    fs::create_dir_all(copy.parent().context("a Maildir has a parent")?)?;
+    match Command::new("cp").arg("-al").arg(maildir).arg(copy).status()? {
+        status if status.success() => Ok(()),
+        status => bail!("{} could not be linked to {}: {status}", maildir.display(), copy.display()),
+    }
+}
+
+/// Returns all files in `cur` and `new`.
+///
+/// # Errors
+/// If a directory cannot be read.
+pub fn messages(maildir: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut waiting = vec![maildir.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        let has_messages = directory.ends_with("cur") || directory.ends_with("new");
+        for entry in
+            fs::read_dir(&directory).with_context(|| format!("cannot read {}", directory.display()))?
+        {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                waiting.push(entry.path());
+            } else if has_messages {
+                files.push(entry.path());
+            }
+        }
+    }
+    Ok(files)
+}
+
 /// A block of a file, as the system counts it.
 const BLOCK_BYTES: u64 = 512;
 

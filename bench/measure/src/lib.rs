@@ -20,6 +20,8 @@ pub mod report;
 pub mod resume;
 pub mod series;
 pub mod starter;
+pub mod strace;
+pub mod syncs;
 pub mod table;
 pub mod threads;
 pub mod told;
@@ -52,6 +54,9 @@ pub enum Errand {
     /// Run a program on one core.
     #[command(hide = true)]
     OnOneCore(one_core::OneCoreArguments),
+    /// Write to the disk, and wait until it is there.
+    #[command(hide = true)]
+    Sync(syncs::SyncArguments),
     /// Keep files in memory.
     #[command(hide = true)]
     Hold,
@@ -69,6 +74,7 @@ pub fn run(errand: &Errand) -> Result<()> {
         Errand::Walk(arguments) => walk::walk(arguments),
         Errand::Start(arguments) => starter::start(arguments),
         Errand::OnOneCore(arguments) => one_core::run(arguments),
+        Errand::Sync(arguments) => syncs::sync(arguments),
         Errand::Hold => cached_files::hold(),
         Errand::Generate(arguments) => corpora::generate(arguments),
     }

@@ -84,3 +84,25 @@ pub(crate) fn spread(mut values: Vec<f64>) -> Spread {
 pub fn seconds(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", seconds * 1000.0) } else { format!("{seconds:.2} s") }
 }
+
+/// Returns a count as in names of work: `4 M`, `200 k`, `17`.
+pub fn counted(count: u64) -> String {
+    match count {
+        1_000_000.. if count.is_multiple_of(10_000) => format!("{} M", count as f64 / 1e6),
+        1000.. if count.is_multiple_of(1000) => format!("{} k", count / 1000),
+        _ => count.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_short() {
+        assert_eq!(
+            [64_000_000, 1_370_000, 1_371_861, 250_000, 17].map(counted),
+            ["64 M", "1.37 M", "1371861", "250 k", "17"]
+        );
+    }
+}

@@ -181,8 +181,16 @@ fn seen(process: u32, wall_seconds: f64, peak: &AtomicU64) -> Result<Sample> {
 /// # Errors
 /// If the system does not provide it.
 pub fn cpu_seconds(process: u32) -> Result<f64> {
-    let sample = seen(process, 0.0, &AtomicU64::new(0))?;
+    let sample = so_far(process)?;
     Ok(sample.user_seconds + sample.system_seconds)
+}
+
+/// Returns the times, the page faults and the blocks of a running process so far.
+///
+/// # Errors
+/// If the system does not provide them.
+pub fn so_far(process: u32) -> Result<Sample> {
+    seen(process, 0.0, &AtomicU64::new(0))
 }
 
 fn watch_memory(process: u32, files: &[PathBuf], is_over: &AtomicBool, peak: &AtomicU64) {
@@ -197,8 +205,17 @@ fn watch_memory(process: u32, files: &[PathBuf], is_over: &AtomicBool, peak: &At
 
 /// Returns how much memory of a process belongs to no file.
 pub fn anonymous_bytes(process: u32) -> Option<u64> {
+    memory(process, "RssAnon:")
+}
+
+/// Returns the peak of a process's memory, files that it mapped included.
+pub fn peak_bytes(process: u32) -> Option<u64> {
+    memory(process, "VmHWM:")
+}
+
+fn memory(process: u32, name: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kilobytes << 10)
 }
@@ -251,6 +268,18 @@ mod tests {
         let with = run(std::slice::from_ref(&file)).unwrap().until_ready.peak_bytes;
         let without = run(&[]).unwrap().until_ready.peak_bytes;
         assert!((20_000_000..40_000_000).contains(&with) && without < 10_000_000, "{with} {without}");
+    }
+
+    #[test]
+    fn a_running_process_says_what_it_used() {
+        let this = std::process::id();
+        let value = vec![7_u8; 20_000_000];
+        let (anonymous, peak) = (anonymous_bytes(this).unwrap(), peak_bytes(this).unwrap());
+        assert!(anonymous > value.len() as u64 && peak >= anonymous, "{anonymous} {peak}");
+        let before = so_far(this).unwrap();
+        std::hint::black_box(vec![7_u8; 20_000_000]);
+        assert!(so_far(this).unwrap().minor_faults > before.minor_faults);
+        assert!(peak_bytes(u32::MAX).is_none() && so_far(u32::MAX).is_err());
     }
 
     #[test]

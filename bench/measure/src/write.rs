@@ -39,7 +39,7 @@ impl Report {
         for plot in &self.plots {
             put(&plot.file_name, &plot.svg)?;
         }
-        if !self.tables.is_empty() {
+        if !self.plots.is_empty() || self.tables.iter().any(|table| table.has_figures(self)) {
             put(README_PIECE, &markdown::readme(self, &format!("bench/runs/{name}")))?;
         }
         Ok(directory)
@@ -104,7 +104,8 @@ impl Report {
 mod tests {
     use super::*;
     use crate::plot::Plot;
-    use crate::table::Table;
+    use crate::quantity::Quantity;
+    use crate::table::{Row, Table};
 
     fn sample(wall_seconds: f64) -> Sample {
         Sample {
@@ -115,6 +116,17 @@ mod tests {
             minor_faults: 12,
             outputs: 8,
             ..Sample::default()
+        }
+    }
+
+    fn table() -> Table {
+        Table {
+            name: "test",
+            title: "Title".to_owned(),
+            about: String::new(),
+            columns: vec!["ours"],
+            rows: Vec::new(),
+            growths: Vec::new(),
         }
     }
 
@@ -148,6 +160,13 @@ mod tests {
         let directory = Report::default().write(runs.path(), "2026-01-01-here").unwrap();
         assert!(directory.join("table.md").is_file() && directory.join("samples.tsv").is_file());
         assert!(!directory.join(README_PIECE).exists());
+        let row = Row::new("work", Quantity::Wall);
+        let mut report = Report { tables: vec![Table { rows: vec![row], ..table() }], ..Report::default() };
+        let directory = report.write(runs.path(), "2026-01-02-here").unwrap();
+        assert!(!directory.join(README_PIECE).exists(), "nothing of the table was measured");
+        report.add(Series::of("ours: work", sample(1.0)));
+        report.write(runs.path(), "2026-01-02-here").unwrap();
+        assert!(fs::read_to_string(directory.join(README_PIECE)).unwrap().contains("### Title"));
     }
 
     #[test]
@@ -155,15 +174,7 @@ mod tests {
         let runs = tempfile::tempdir().unwrap();
         let plot =
             |svg: &str| Plot { title: "Over time".into(), file_name: "time.svg".into(), svg: svg.into() };
-        let table = Table {
-            name: "test",
-            title: "Title".to_owned(),
-            about: String::new(),
-            columns: vec!["ours"],
-            rows: Vec::new(),
-            growths: Vec::new(),
-        };
-        let mut report = Report { tables: vec![table], ..Report::default() };
+        let mut report = Report { tables: vec![table()], ..Report::default() };
         report.set_plot(plot("old"));
         report.set_plot(plot("new"));
         let directory = report.write(runs.path(), "run").unwrap();

@@ -6,6 +6,7 @@
 //! program as a user does, and checks its answers against the known mail. Other programs are measured by
 //! `bench/peers`, which uses this crate for pneu.
 
+mod actions;
 pub mod archive;
 pub mod engine;
 mod folder;
@@ -15,7 +16,9 @@ mod plan;
 mod pneu;
 mod small;
 mod text;
+mod watch;
 
+pub use actions::{Chosen, letter, seconds};
 pub use options::Options;
 pub use plan::measure;
 pub use pneu::Pneu;

@@ -36,6 +36,26 @@ pub struct Options {
     /// How many small files.
     #[arg(long, default_value_t = 1_370_000)]
     pub small_messages: u32,
+    /// Small sizes for the parts `actions` and `watch`: they take seconds.
+    #[arg(long)]
+    pub quick: bool,
+    /// How many messages there are in the Maildirs in which messages are tagged, moved and delivered
+    /// [default: 200,000 and 1,370,000, with --quick 5,000].
+    #[arg(long, value_name = "COUNT", value_delimiter = ',')]
+    pub action_messages: Vec<u32>,
+    /// How many messages there are in the Maildir that is watched [default: 200,000, with --quick 5,000].
+    #[arg(long, value_name = "COUNT")]
+    pub watch_messages: Option<u32>,
+    /// For how many seconds messages arrive in it [default: 600, with --quick 3].
+    #[arg(long, value_name = "SECONDS")]
+    pub watch_seconds: Option<u32>,
+    /// How many arrive in a second.
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    pub watch_rate: u32,
+    /// How many folders there are in the mail whose watch is measured for memory [default: 10,000, with
+    /// --quick 300].
+    #[arg(long, value_name = "COUNT")]
+    pub watch_folders: Option<usize>,
     /// Add to the run of this name and day: its results of the same commit stay and get more samples.
     #[arg(long)]
     pub resume: bool,
@@ -54,6 +74,42 @@ impl Options {
     pub(crate) fn text(&self) -> Result<PathBuf> {
         corpora::kept(&self.corpora, "text", &self.text_options())
     }
+
+    /// Returns the sizes of the Maildirs in which messages are tagged, moved and delivered.
+    pub(crate) fn action_sizes(&self) -> Vec<u32> {
+        match (self.action_messages.as_slice(), self.quick) {
+            ([], true) => vec![QUICK_MESSAGES],
+            ([], false) => vec![200_000, 1_370_000],
+            (given, _) => given.to_vec(),
+        }
+    }
+
+    /// Returns what is watched.
+    pub(crate) fn watched(&self) -> WatchSizes {
+        let usual = |full, quick| if self.quick { quick } else { full };
+        WatchSizes {
+            messages: self.watch_messages.unwrap_or(usual(200_000, QUICK_MESSAGES)),
+            seconds: self.watch_seconds.unwrap_or(usual(600, 3)),
+            rate: self.watch_rate.max(1),
+            folders: self.watch_folders.unwrap_or(if self.quick { 300 } else { 10_000 }),
+        }
+    }
+}
+
+/// How many messages the parts `actions` and `watch` have if they must be quick.
+const QUICK_MESSAGES: u32 = 5000;
+
+/// What is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WatchSizes {
+    /// Messages in the Maildir before others arrive.
+    pub(crate) messages: u32,
+    /// For how long they arrive.
+    pub(crate) seconds: u32,
+    /// How many arrive in a second.
+    pub(crate) rate: u32,
+    /// Folders of the other mail, whose watch is measured for memory.
+    pub(crate) folders: usize,
 }
 
 /// A part of the measurements.
@@ -69,4 +125,37 @@ pub enum Part {
     Engine,
     /// The index of a large repository.
     Archive,
+    /// Tag, flag, move, copy, undo, deliver; people, and what changed.
+    Actions,
+    /// Follow mail that arrives.
+    Watch,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn sizes_are_the_usual_ones_but_for_those_that_are_given() {
+        let options =
+            |arguments: &[&str]| Arguments::parse_from([&["bench-own"], arguments].concat()).options;
+        assert_eq!(options(&[]).action_sizes(), [200_000, 1_370_000]);
+        assert_eq!(options(&["--quick"]).action_sizes(), [5000]);
+        assert_eq!(options(&["--quick", "--action-messages=7,9"]).action_sizes(), [7, 9]);
+        let watched = |arguments: &[&str]| {
+            let WatchSizes { messages, seconds, rate, folders } = options(arguments).watched();
+            (messages, seconds, rate, folders)
+        };
+        assert_eq!(watched(&[]), (200_000, 600, 100, 10_000));
+        assert_eq!(watched(&["--quick"]), (5000, 3, 100, 300));
+        let given = ["--watch-messages=8", "--watch-seconds=2", "--watch-rate=5", "--watch-folders=3"];
+        assert_eq!(watched(&given), (8, 2, 5, 3));
+    }
 }

@@ -4,9 +4,9 @@
 //! measure.
 
 use crate::options::{Options, Part};
-use crate::{archive, engine, folder, small, text};
+use crate::{actions, archive, engine, folder, small, text, watch};
 use anyhow::{Context, Result};
-use measure::{Report, machine, resume, say, starter};
+use measure::{Report, Table, machine, resume, say, starter};
 use std::fs;
 
 /// Measures one part and adds its series.
@@ -23,17 +23,20 @@ pub fn measure(options: &Options) -> Result<()> {
     let machine = options.machine.clone().unwrap_or_else(machine::name);
     let name = format!("{}-{machine}-own", machine::today()?);
     let mut facts = machine::facts(&options.corpora)?;
-    facts.push(("program", machine::output(&options.program.display().to_string(), &["--version"])?));
-    let mut report = Report { title: "A run of bench/own".to_owned(), facts, ..Report::default() };
+    facts.push(("pneu", machine::output(&options.program.display().to_string(), &["--version"])?));
+    let title = "A run of bench/own".to_owned();
+    let mut report = Report { title, facts, tables: tables(options), ..Report::default() };
     if options.resume {
         resume::take(&mut report, &options.runs.join(&name))?;
     }
-    let parts: [(Part, MeasurePart); 5] = [
+    let parts: [(Part, MeasurePart); 7] = [
         (Part::Text, text::measure),
         (Part::Folder, folder::measure),
         (Part::Small, small::measure),
         (Part::Engine, engine::measure),
         (Part::Archive, archive::measure),
+        (Part::Actions, actions::measure),
+        (Part::Watch, watch::measure),
     ];
     for (part, measure_part) in parts {
         if options.only.is_empty() || options.only.contains(&part) {
@@ -45,4 +48,9 @@ pub fn measure(options: &Options) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns the tables of the parts that have goals of their own for each size.
+fn tables(options: &Options) -> Vec<Table> {
+    vec![actions::table(&options.action_sizes()).with_floors_of_work(), watch::table(options.watched())]
 }

@@ -6,10 +6,10 @@ use crate::{Options, Pneu};
 use anyhow::{Context, Result};
 use measure::changes::{Arrivals, Flagged};
 use measure::walk::Look;
-use measure::{Report, Series, Trial, bytes_below, child, say, take_turns};
+use measure::{Report, Series, Trial, bytes_below, child, say, strace, take_turns};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use testkit::corpus::{CorpusOptions, facts};
 
@@ -174,20 +174,12 @@ fn flag_changes(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
 
 /// Counts with strace which message files a pass opens.
 fn opened_messages(pneu: &Pneu) -> Result<String> {
-    let trace = pneu.data().with_extension("strace");
-    let index = pneu.index();
-    let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "-e", "trace=open,openat,openat2", "-o"]).arg(&trace);
-    command.arg(index.get_program()).args(index.get_args());
-    command.env("XDG_CONFIG_HOME", pneu.data().join("config")).stdout(Stdio::null());
-    if !command.status().is_ok_and(|status| status.success()) {
+    let Some(calls) = strace::calls(&pneu.index(), &["open", "openat", "openat2"])? else {
         return Ok("strace is not there".to_owned());
-    }
-    let calls = fs::read_to_string(&trace)?;
-    fs::remove_file(&trace)?;
+    };
     // The host name of the generator is in the name of every message file.
-    let messages = calls.lines().filter(|call| call.contains(".tube")).count();
-    Ok(format!("strace: {messages} message files opened in {} calls of open", calls.lines().count()))
+    let messages = calls.iter().filter(|call| call.contains(".tube")).count();
+    Ok(format!("strace: {messages} message files opened in {} calls of open", calls.len()))
 }
 
 fn arrivals(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {

@@ -8,7 +8,7 @@ use crate::options::Options;
 use crate::peer::Installed;
 use crate::tables::index::real::RealMail;
 use crate::{peers, tables};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use measure::{Report, machine, resume, say, starter};
 use std::fs;
 use std::time::Instant;
@@ -63,9 +63,15 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
 /// Looks for all programs, and records in the report what was found.
 fn look_for_all(options: &Options, report: &mut Report) -> Result<Vec<(&'static str, Installed)>> {
     report.set_fact("pneu", machine::output(&options.program.display().to_string(), &["--version"])?);
+    let is_known = |name: &&String| peers::ALL.iter().any(|peer| peer.name.eq_ignore_ascii_case(name));
+    if let Some(unknown) = options.without.iter().find(|name| !is_known(name)) {
+        let all = peers::ALL.map(|peer| peer.name).join(", ");
+        bail!("--without {unknown}: there is no such program; there are {all}");
+    }
     let mut found = Vec::new();
     for peer in peers::ALL {
-        match peer.find() {
+        let is_left_out = options.without.iter().any(|name| peer.name.eq_ignore_ascii_case(name));
+        match if is_left_out { Err(anyhow!("left out by --without")) } else { peer.find() } {
             Ok(installed) => {
                 report.set_fact(peer.name, installed.version.clone());
                 found.push((peer.name, installed));
@@ -77,4 +83,36 @@ fn look_for_all(options: &Options, report: &mut Report) -> Result<Vec<(&'static 
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn programs_are_left_out_by_name() {
+        let look = |without: &str| {
+            let arguments = ["bench-peers", "--program=true", &format!("--without={without}")];
+            let options = Arguments::parse_from(arguments).options;
+            let mut report = Report::default();
+            look_for_all(&options, &mut report).map(|found| (found, report))
+        };
+        let all = "mu,notmuch,mairix,neomutt,mutt,Dovecot,restic,Tarantool";
+        let (found, report) = look(all).unwrap();
+        assert!(found.is_empty(), "{found:?}");
+        let fact = report.facts.iter().find(|(name, _)| *name == "mu").unwrap();
+        assert_eq!(fact.1, "a dash in every row: left out by --without");
+        let (found, report) = look("MU,dovecot").unwrap();
+        assert!(!found.iter().any(|(name, _)| *name == "mu"));
+        assert_eq!(report.facts.iter().filter(|(_, value)| value.ends_with("by --without")).count(), 2);
+        let error = look("mu,nomutt").unwrap_err();
+        assert!(error.to_string().starts_with("--without nomutt: there is no such program; there are mu,"));
+    }
 }

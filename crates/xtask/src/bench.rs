@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{self, PathBuf};
 use std::process::Command;
 
-/// The measurements of pneu alone, which are a separate program.
+/// The measurements of pneu alone, which are a separate program. A part of them follows after a hyphen.
 const OWN: &str = "own";
 
 /// The directories of the system's libraries.
@@ -22,9 +22,11 @@ const LIBRARIES: [&str; 4] =
 /// What to measure.
 #[derive(Args)]
 pub struct BenchArguments {
-    /// Tables: index, headers, merge, recovery compare programs and are the default; own measures pneu alone.
+    /// Tables: index, actions, headers, merge, recovery compare programs and are the default; own measures
+    /// pneu alone, own-actions and own-watch a part of that.
     names: Vec<String>,
-    /// Small sizes and few rounds: all tables in less than ten minutes.
+    /// Small sizes and few rounds: all tables in less than ten minutes. Of pneu alone, the parts actions and
+    /// watch are small.
     #[arg(long)]
     quick: bool,
     /// Directory for generated mail and repositories, which are kept between runs [default: BENCH_CORPORA, or
@@ -57,7 +59,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     run(&mut cargo(&["build", "--release", "--package", "pneu-cli", "--package", "pneu-tarantool"]))?;
     run(&mut cargo(&["build", "--release", "--package", "bench-own"]))?;
     run(&mut build_side_by_side())?;
-    let (own, tables): (Vec<_>, Vec<_>) = arguments.names.iter().partition(|name| *name == OWN);
+    let (own, tables): (Vec<_>, Vec<_>) = arguments.names.iter().partition(|name| own_part(name).is_some());
     let only = (!tables.is_empty()).then(|| {
         let names: Vec<&str> = tables.iter().map(|name| name.as_str()).collect();
         format!("--only={}", names.join(","))
@@ -74,9 +76,24 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
         run(measure.args(&arguments.more))?;
     }
     if !own.is_empty() {
-        run(measuring("bench-own", arguments).args(&arguments.more))?;
+        let mut measure = measuring("bench-own", arguments);
+        measure.args(own_parts(&own)).args(arguments.quick.then_some("--quick"));
+        run(measure.args(&arguments.more))?;
     }
     Ok(())
+}
+
+/// Returns the part of the measurements of pneu alone that a name means, empty for all of them; `None` if it
+/// is the name of a table.
+fn own_part(name: &str) -> Option<&str> {
+    let rest = name.strip_prefix(OWN)?;
+    if rest.is_empty() { Some("") } else { rest.strip_prefix('-') }
+}
+
+/// Returns the option for the parts that some names mean, if they do not mean all.
+fn own_parts(names: &[&String]) -> Option<String> {
+    let parts: Vec<&str> = names.iter().filter_map(|name| own_part(name)).collect();
+    (!parts.contains(&"")).then(|| format!("--only={}", parts.join(",")))
 }
 
 /// Returns the build of the comparing program, with the stores that can be built: RocksDB only if its library
@@ -126,6 +143,20 @@ fn kept() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_pneu_alone_have_names() {
+        assert_eq!(
+            ["own", "own-watch", "index", "owner"].map(own_part),
+            [Some(""), Some("watch"), None, None]
+        );
+        let parts = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            own_parts(&names.iter().collect::<Vec<_>>())
+        };
+        assert_eq!(parts(&["own-actions", "own-watch"]), Some("--only=actions,watch".to_owned()));
+        assert_eq!(parts(&["own-actions", "own"]), None);
+    }
 
     #[test]
     fn mail_is_named_by_an_argument_or_else_by_the_variable() {

@@ -18,6 +18,8 @@ pub(crate) const PEER: Peer = Peer {
 
 /// Since this version, a cleanup goes through the database instead of the directories.
 const INCREMENTAL_SINCE: (u32, u32) = (1, 14);
+/// Since this version, `move` changes a file and the database.
+const MOVE_SINCE: (u32, u32) = (1, 12);
 /// With this variable it cleans up in the old way.
 const LEGACY_CLEANUP: &str = "MU_NO_INCREMENTAL_CLEANUP";
 
@@ -72,6 +74,24 @@ impl Mu {
         command
     }
 
+    /// Returns `mu move` with a change of flags, such as `+P`; the file's path is still missing. `None` if
+    /// this version has no such command.
+    pub(crate) fn flag(&self, change: &str) -> Option<Command> {
+        if self.version < Some(MOVE_SINCE) {
+            return None;
+        }
+        let mut command = self.command("move");
+        command.arg(format!("--flags={change}"));
+        Some(command)
+    }
+
+    /// Returns the command that prints names and addresses that contain a text.
+    pub(crate) fn people(&self, text: &str) -> Command {
+        let mut command = self.command("cfind");
+        command.args((!text.is_empty()).then_some(text));
+        command
+    }
+
     fn command(&self, name: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.arg(name).arg(format!("--muhome={}", self.home.display()));
@@ -88,6 +108,17 @@ fn version(said: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_are_moved_since_the_database_follows() {
+        let flag = |version: &str| {
+            let installed = Installed { program: PathBuf::from("mu"), version: version.to_owned() };
+            Mu::new(&installed, Path::new("/home")).flag("+P")
+        };
+        assert!(flag("mu (mail indexer/searcher) version 1.8.13").is_none());
+        let command = flag("version 1.14.2").unwrap();
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["move", "--muhome=/home", "--flags=+P"]);
+    }
 
     #[test]
     fn the_old_cleanup_is_a_choice_since_it_is_not_the_only_one() {

@@ -66,6 +66,34 @@ impl Notmuch {
         command
     }
 
+    /// Returns the command that changes a tag, such as `+work`, of the messages found. Some tags are flags.
+    pub(crate) fn tag(&self, change: &str, query: &str) -> Command {
+        let mut command = self.command("tag");
+        command.args([change, "--", query]);
+        command
+    }
+
+    /// Returns the command that stores a message from standard input in the root's folder.
+    pub(crate) fn insert(&self) -> Command {
+        let mut command = self.command("insert");
+        command.arg("--no-hooks");
+        command
+    }
+
+    /// Returns the command that prints the addresses of the senders of the messages found.
+    pub(crate) fn senders(&self, query: &str) -> Command {
+        let mut command = self.command("address");
+        command.args(["--deduplicate=address", "--output=sender", query]);
+        command
+    }
+
+    /// Returns the command that prints all addresses of all messages.
+    pub(crate) fn people(&self) -> Command {
+        let mut command = self.command("address");
+        command.args(["--deduplicate=address", "--output=sender", "--output=recipients", "*"]);
+        command
+    }
+
     fn command(&self, name: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.arg(name).env("NOTMUCH_CONFIG", self.configuration()).env_remove("NOTMUCH_PROFILE");

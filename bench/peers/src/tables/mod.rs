@@ -1,5 +1,6 @@
 //! The tables, one per file: what is measured, and what is shown of it.
 
+pub(crate) mod actions;
 pub(crate) mod headers;
 pub(crate) mod index;
 mod left_out;
@@ -27,7 +28,7 @@ pub(crate) fn all(options: &Options) -> Vec<Table> {
         Some(_) => index::real::table(),
         None => index::table(&sizes),
     };
-    let all = [index].into_iter().chain(headers::tables(&sizes)).chain(others);
+    let all = [index, actions::table(&sizes)].into_iter().chain(headers::tables(&sizes)).chain(others);
     all.map(Table::with_floors_of_work).collect()
 }
 
@@ -38,6 +39,7 @@ pub(crate) fn measure(part: Part, bench: &mut Bench<'_>) -> Result<()> {
             Some(mail) => index::real::measure(bench, &mail),
             None => index::measure(bench),
         },
+        Part::Actions => actions::measure(bench),
         Part::Headers => headers::measure(bench),
         Part::Merge => merge::measure(bench),
         Part::Recovery => recovery::measure(bench),
@@ -48,6 +50,7 @@ pub(crate) fn measure(part: Part, bench: &mut Bench<'_>) -> Result<()> {
 pub(crate) fn need(parts: &[Part], peer: &Peer) -> bool {
     let columns = |part: &Part| match part {
         Part::Index => index::COLUMNS.to_vec(),
+        Part::Actions => actions::COLUMNS.to_vec(),
         Part::Headers => headers::PROGRAMS.to_vec(),
         Part::Merge => merge::COLUMNS.to_vec(),
         Part::Recovery => recovery::COLUMNS.to_vec(),

@@ -1,44 +1,12 @@
-//! Changes that other programs make to a Maildir: a folder is touched, files are moved; and a copy of a
-//! mailbox for these changes.
+//! Changes that other programs make to a Maildir: a folder is touched, files are moved.
+//!
 //! Input: a Maildir. Output: changed directories. Does not know which programs notice them.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use measure::changes::Flagged;
 use measure::corpora;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// Makes a new Maildir `copy` of hard links to all files of another one. Files are renamed and removed in the
-/// copy, and the original stays unchanged.
-pub(super) fn link_all(maildir: &Path, copy: &Path) -> Result<()> {
-    corpora::clear(copy)?;
-    fs::create_dir_all(copy.parent().context("a Maildir has a parent")?)?;
-    match Command::new("cp").arg("-al").arg(maildir).arg(copy).status()? {
-        status if status.success() => Ok(()),
-        status => bail!("{} could not be linked to {}: {status}", maildir.display(), copy.display()),
-    }
-}
-
-/// Returns all files in `cur` and `new`.
-pub(super) fn messages(maildir: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut waiting = vec![maildir.to_owned()];
-    while let Some(directory) = waiting.pop() {
-        let has_messages = directory.ends_with("cur") || directory.ends_with("new");
-        for entry in
-            fs::read_dir(&directory).with_context(|| format!("cannot read {}", directory.display()))?
-        {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                waiting.push(entry.path());
-            } else if has_messages {
-                files.push(entry.path());
-            }
-        }
-    }
-    Ok(files)
-}
 
 /// Changes only the times of the largest folder's directory.
 pub(super) fn touch(maildir: &Path) -> Result<()> {
@@ -94,7 +62,7 @@ mod tests {
             let files = corpora::message_files(root).unwrap();
             files.iter().map(|file| file.strip_prefix(root).unwrap().to_owned()).collect()
         };
-        link_all(&mail, &copy).unwrap();
+        corpora::link_all(&mail, &copy).unwrap();
         let before = names(&copy);
         assert_eq!(before, names(&mail));
         let mut marked = Flagged::choose(&copy, 300).unwrap();

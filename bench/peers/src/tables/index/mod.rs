@@ -53,7 +53,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         let place = bench.corpora().join("peers-index");
         corpora::clear(&place)?;
         let maildir = place.join("mail");
-        changes::link_all(&kept, &maildir)?;
+        corpora::link_all(&kept, &maildir)?;
         let side = Side {
             programs: programs(bench, bench.pneu(&maildir), &maildir, &place),
             options,
@@ -152,7 +152,7 @@ impl Side<'_> {
     fn first_index(&self, keep: &mut dyn FnMut(Vec<Series>) -> Result<()>) -> Result<()> {
         // Some programs read for minutes, and the system may drop files from the cache that were not read for
         // one minute.
-        let _held = CachedFiles::files(&changes::messages(&self.maildir)?)?;
+        let _held = CachedFiles::files(&corpora::messages(&self.maildir)?)?;
         for _ in 0..self.options.slow_rounds() {
             let trials = self.programs.iter().map(|program| {
                 let trial = trial(program.as_ref(), self.series(program.name(), rows::FIRST), || {
@@ -295,7 +295,7 @@ impl Side<'_> {
 
     /// Returns the files on disk in the form of an answer.
     fn on_disk(&self) -> Result<Answer> {
-        let files = changes::messages(&self.maildir)?;
+        let files = corpora::messages(&self.maildir)?;
         let lines = files.iter().map(|file| file.as_os_str().as_bytes());
         Ok((files.len() as u64, child::sum_of_lines(lines)))
     }

@@ -5,8 +5,8 @@
 //! Real mail has files that some programs refuse: not mail, or too large. Few such files make no program
 //! faster, so that its figures stay and the difference is said.
 
-use super::super::changes;
 use anyhow::{Context, Result, ensure};
+use measure::corpora;
 use measure::plot::thousands;
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
@@ -35,7 +35,7 @@ pub(super) fn difference(mut paths: Command, maildir: &Path) -> Result<Differenc
     let output = paths.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     let output = output.with_context(|| format!("cannot start {paths:?}"))?;
     ensure!(matches!(output.status.code(), Some(0 | 1)), "{paths:?} failed: {}", output.status);
-    let files = changes::messages(maildir)?;
+    let files = corpora::messages(maildir)?;
     let there: HashSet<&[u8]> = files.iter().map(|file| file.as_os_str().as_bytes()).collect();
     let lines = output.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let known: HashSet<&[u8]> = lines.collect();

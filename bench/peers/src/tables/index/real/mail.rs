@@ -2,10 +2,9 @@
 //!
 //! Input: a directory. Output: counts. Does not know what is measured.
 
-use super::super::changes;
 use anyhow::{Context, Result, ensure};
-use measure::machine;
 use measure::plot::thousands;
+use measure::{corpora, machine};
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
@@ -25,7 +24,7 @@ impl RealMail {
         // Programs print paths without symbolic links.
         let root =
             directory.canonicalize().with_context(|| format!("cannot read {}", directory.display()))?;
-        let files = changes::messages(&root)?;
+        let files = corpora::messages(&root)?;
         ensure!(!files.is_empty(), "{} has no messages in directories cur or new", directory.display());
         let mut bytes = 0;
         for file in &files {

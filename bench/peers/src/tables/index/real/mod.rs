@@ -11,7 +11,7 @@ mod rows;
 
 use super::programs::{Indexer, Mode, Question};
 use super::rows::FIRST;
-use super::{Start, changes, programs, trial};
+use super::{Start, programs, trial};
 use crate::bench::Bench;
 use crate::tables::left_out::leave_out;
 use anyhow::{Context, Result, bail, ensure};
@@ -88,7 +88,7 @@ impl Side<'_, '_> {
     /// Measures everything that finds its files in the page cache.
     fn warm(&mut self) -> Result<()> {
         // As for generated mail: some programs read for minutes, and the system may drop files.
-        let _held = CachedFiles::files(&changes::messages(self.mail.root())?)?;
+        let _held = CachedFiles::files(&corpora::messages(self.mail.root())?)?;
         let rounds = self.bench.rounds();
         let floors = take_turns(rounds, self.floors(Start::Warm))?;
         self.keep(floors)?;
