@@ -13,3 +13,4 @@ mod todo;
 mod wait;
 
 pub use follow::{FollowNote, FollowObserver};
+pub use wait::Wait;

@@ -160,7 +160,11 @@ impl Drop for Ended<'_> {
 fn a_wait_ends_at_the_first_message_that_matches_and_did_not_before() {
     let fixture = Fixture::new();
     let query = fixture.host.newest_view().unwrap().query("subject:three or flag:flagged").unwrap();
-    let wait = |timeout| fixture.host.wait_for(&query, timeout, &Silent, &|| {}).unwrap();
+    let wait = |timeout| {
+        let mut wait = fixture.host.wait(&query, None).unwrap();
+        let found = wait.next(timeout, &Silent, &|| {}).unwrap();
+        found.map(|found| (wait.view().clone(), found))
+    };
     assert!(wait(Some(Duration::ZERO)).is_none());
     let subjects = |found: Option<(View, index::NumberSet)>| {
         let (view, found) = found.expect("it comes before the time is up");
@@ -233,3 +237,57 @@ fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
         assert!(todo(&report).is_everything, "{report:?}");
     }
 }
+#[test]
+fn a_wait_goes_on_without_a_gap_and_a_rebuilt_index_makes_nothing_new() {
+    let fixture = Fixture::new();
+    let add = |path: &str, subject: &str| {
+        fixture.put(path, subject);
+        let mut places = Places::default();
+        places.add_file(&fixture.at(path));
+        fixture.host.update_places(&places, &UpdateOptions::default(), &Silent).unwrap();
+    };
+    let view = || fixture.host.newest_view().unwrap();
+    let query = |text: &str| view().query(text).unwrap();
+    let mut wait = fixture.host.wait(&query("subject:three"), None).unwrap();
+    let next = |wait: &mut super::Wait<'_>| {
+        let found = wait.next(Some(Duration::ZERO), &Silent, &|| {}).unwrap();
+        let hits = found
+            .map_or(Vec::new(), |found| wait.view().sorted(&found, &crate::Order::default()).unwrap().list);
+        let lines = wait.view().lines(&hits).unwrap();
+        lines.into_iter().map(|line| line.subject).collect::<Vec<_>>().join(",")
+    };
+    let none = String::new();
+    assert_eq!(next(&mut wait), none);
+    add("inbox/new/3.a", "three");
+    add("inbox/new/4.a", "four");
+    assert_eq!((next(&mut wait), next(&mut wait)), ("three".into(), none.clone()));
+
+    // Another wait, from a token on.
+    let token = view().changes(None).unwrap().token;
+    let since = |text: &str| {
+        let mut wait = fixture.host.wait(&query(text), Some(&token)).unwrap();
+        let first = next(&mut wait);
+        assert_eq!(next(&mut wait), none, "it comes once");
+        first
+    };
+    assert_eq!(since("*"), none);
+    add("inbox/new/5.a", "three again");
+    fixture.rename("inbox/new/4.a", "inbox/cur/4.a:2,F");
+    fixture.host.update(&fixture.roots(), &UpdateOptions::default(), &Silent).unwrap();
+    assert_eq!((since("subject:three"), since("subject:four")), ("three again".into(), none.clone()));
+    // Flags count for a query that asks for them.
+    assert_eq!(since("flag:flagged"), "four");
+    assert_eq!(since("subject:three and not flag:flagged"), "three again");
+    assert_eq!(next(&mut wait), "three again");
+
+    // The rebuilt index gives other numbers.
+    fs::remove_file(fixture.at("inbox/cur/1.a:2,S")).unwrap();
+    fs::remove_dir_all(fixture.host.settings().environment.index_directory()).unwrap();
+    fixture.put("inbox/new/6.a", "three while it is rebuilt");
+    let host = Host::new(fixture.host.settings().clone());
+    host.update(&fixture.roots(), &UpdateOptions::default(), &Silent).unwrap();
+    assert_eq!((next(&mut wait), next(&mut wait)), ("three while it is rebuilt".into(), none.clone()));
+    let refused = fixture.host.wait(&query("*"), Some(&token)).err().unwrap();
+    assert!(matches!(refused, crate::Error::Index(index::Error::Token { .. })), "{refused:?}");
+}
+
