@@ -6,6 +6,7 @@ use crate::{Host, Root, Settings, Summary, UpdateOptions, View};
 use index::Places;
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -145,6 +146,54 @@ fn what_other_programs_do_is_in_the_index_soon() {
     });
 }
 
+#[test]
+fn links_on_the_way_and_roots_of_other_processes_are_followed() {
+    let fixture = Fixture::new();
+    // The root is `above/Mail`, which leads over another link to `disk/one/Mail`.
+    let at = |path: &str| fixture.place.path().join(path);
+    for disk in ["one", "two"] {
+        fs::create_dir_all(at("disk").join(disk)).unwrap();
+    }
+    fs::rename(at("above/Mail"), at("disk/one/Mail")).unwrap();
+    fs::create_dir_all(at("disk/two/Mail/inbox/cur")).unwrap();
+    fs::create_dir(at("disk/two/Mail/inbox/new")).unwrap();
+    fs::write(at("disk/two/Mail/inbox/cur/9.z:2,"), "Subject: nine\n\nnine\n").unwrap();
+    symlink("one", at("disk/now")).unwrap();
+    symlink("../disk/now/Mail", at("above/Mail")).unwrap();
+    let (sender, passes) = channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let options = UpdateOptions { loss: index::Loss::Accept, ..UpdateOptions::default() };
+            fixture.host.follow_mail(&[], &options, &fixture, &Teller(sender))
+        });
+        let ended = Ended(&fixture);
+        passes.recv_timeout(LONG).unwrap();
+        symlink("two", at("disk/next")).unwrap();
+        fs::rename(at("disk/next"), at("disk/now")).unwrap();
+        fixture.expect(&passes, &["inbox/cur/9.z:2,"]);
+        // Another process adds a root.
+        let other = Host::new(fixture.host.settings().clone());
+        fs::create_dir_all(at("above/Mail2/cur")).unwrap();
+        fs::create_dir(at("above/Mail2/new")).unwrap();
+        let mut roots = fixture.roots();
+        roots.push(Root { name: "more".into(), path: at("above/Mail2") });
+        other.update(&roots, &UpdateOptions::default(), &Silent).unwrap();
+        loop {
+            // The pass that follows the new root.
+            passes.recv_timeout(LONG).unwrap();
+            if fixture.host.newest_view().unwrap().roots().len() == 2 {
+                break;
+            }
+        }
+        fs::write(at("above/Mail2/cur/1.m:2,"), "Subject: more\n\nmore\n").unwrap();
+        let found = || fixture.host.newest_view().unwrap().query("subject:more").unwrap();
+        while fixture.host.newest_view().unwrap().count(&found()).unwrap() == 0 {
+            passes.recv_timeout(LONG).unwrap();
+        }
+        drop(ended);
+    });
+}
+
 /// Ends a host that follows.
 struct Ended<'a>(&'a Fixture);
 
@@ -191,52 +240,6 @@ fn a_wait_ends_at_the_first_message_that_matches_and_did_not_before() {
     });
 }
 
-fn entry(directory: &str, interest: Interest, name: &str, is_directory: bool) -> Report {
-    let entry = Entry { directory: directory.into(), interest, name: name.as_bytes().to_vec(), is_directory };
-    Report { entries: vec![entry], ..Report::default() }
-}
-
-#[test]
-fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
-    let directories = ["/m", "/m/a", "/m/link"].map(PathBuf::from).into();
-    let known = Watched { roots: vec!["/m".into(), "/home/ana/mail".into()], directories };
-    let todo = |report: &Report| {
-        let mut todo = Todo::default();
-        todo.add(report, &known);
-        todo
-    };
-    let (names, contents) = (Interest::Names, Interest::NamesAndContents);
-    let mut file = Places::default();
-    file.add_file(Path::new("/m/a/cur/1:2,S"));
-    let found = todo(&entry("/m/a/cur", contents, "1:2,S", false));
-    assert_eq!(found, Todo { places: file, is_everything: false });
-    let folder = [Path::new("/m/a")].into_iter().collect();
-    let found = todo(&entry("/m/a", names, "dovecot-keywords", false));
-    assert_eq!(found, Todo { places: folder, is_everything: false });
-    for report in [
-        entry("/m/a/cur", contents, ".hidden", false),
-        entry("/m/a/cur", contents, "directory", true),
-        entry("/m/a", names, "dovecot-uidlist.lock", false),
-        entry("/home", names, "bo", true),
-        entry("/home/ana", names, "file", false),
-        Report::default(),
-    ] {
-        assert!(todo(&report).is_empty(), "{report:?}");
-    }
-    for report in [
-        entry("/m", names, "new", true),
-        entry("/m/a", names, ".noindex", false),
-        entry("/m/a", names, ".noupdate", false),
-        entry("/m", names, "link", false),
-        entry("/home", names, "ana", true),
-        // A root that is a link leads elsewhere now.
-        entry("/home/ana", names, "mail", false),
-        Report { gone: vec!["/m/a/cur".into()], ..Report::default() },
-        Report { is_uncertain: true, ..Report::default() },
-    ] {
-        assert!(todo(&report).is_everything, "{report:?}");
-    }
-}
 #[test]
 fn a_wait_goes_on_without_a_gap_and_a_rebuilt_index_makes_nothing_new() {
     let fixture = Fixture::new();
@@ -291,3 +294,54 @@ fn a_wait_goes_on_without_a_gap_and_a_rebuilt_index_makes_nothing_new() {
     assert!(matches!(refused, crate::Error::Index(index::Error::Token { .. })), "{refused:?}");
 }
 
+fn entry(directory: &str, interest: Interest, name: &str, is_directory: bool) -> Report {
+    let entry = Entry { directory: directory.into(), interest, name: name.as_bytes().to_vec(), is_directory };
+    Report { entries: vec![entry], ..Report::default() }
+}
+
+#[test]
+fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
+    let directories = ["/m", "/m/a", "/m/link"].map(PathBuf::from).into();
+    let ways = ["/m", "/home", "/home/ana", "/home/ana/mail", "/disk", "/disk/ana"].map(PathBuf::from).into();
+    let known = Watched { ways, directories, index: "/index".into() };
+    let todo = |report: &Report| {
+        let mut todo = Todo::default();
+        todo.add(report, &known);
+        todo
+    };
+    let (names, contents) = (Interest::Names, Interest::NamesAndContents);
+    let mut file = Places::default();
+    file.add_file(Path::new("/m/a/cur/1:2,S"));
+    let found = todo(&entry("/m/a/cur", contents, "1:2,S", false));
+    assert_eq!(found, Todo { places: file, ..Todo::default() });
+    let folder = [Path::new("/m/a")].into_iter().collect();
+    let found = todo(&entry("/m/a", names, "dovecot-keywords", false));
+    assert_eq!(found, Todo { places: folder, ..Todo::default() });
+    for report in [
+        entry("/m/a/cur", contents, ".hidden", false),
+        entry("/m/a/cur", contents, "directory", true),
+        entry("/m/a", names, "dovecot-uidlist.lock", false),
+        entry("/home", names, "bo", true),
+        entry("/home/ana", names, "file", false),
+        Report::default(),
+    ] {
+        assert!(todo(&report).is_empty(), "{report:?}");
+    }
+    for report in [
+        entry("/m", names, "new", true),
+        entry("/m/a", names, ".noindex", false),
+        entry("/m/a", names, ".noupdate", false),
+        entry("/m", names, "link", false),
+        entry("/home", names, "ana", true),
+        // A root that is a link leads elsewhere now.
+        entry("/home/ana", names, "mail", false),
+        // So does a link that another link on the way leads to.
+        entry("/disk", names, "ana", false),
+        Report { gone: vec!["/m/a/cur".into()], ..Report::default() },
+        Report { is_uncertain: true, ..Report::default() },
+    ] {
+        assert!(todo(&report).is_everything, "{report:?}");
+    }
+    let found = todo(&entry("/index", contents, "journal", false));
+    assert_eq!(found, Todo { has_commit: true, ..Todo::default() });
+}
