@@ -6,6 +6,7 @@
 pub(crate) mod batch;
 pub(crate) mod draft;
 pub(crate) mod from_line;
+mod gmail_labels;
 pub(crate) mod marks;
 pub(crate) mod mbox;
 pub(crate) mod mh;
