@@ -11,5 +11,6 @@ pub(crate) mod marks;
 pub(crate) mod mbox;
 pub(crate) mod mh;
 pub(crate) mod open;
+pub(crate) mod state;
 pub(crate) mod tree;
 mod window;

@@ -52,7 +52,8 @@ impl Host {
             targets.iter().filter(|target| target.exists).map(|target| target.path.clone()).collect();
         // What an interrupted import left there is not indexed yet.
         self.index_imported(&paths, progress)?;
-        let mut known = Known::read(&self.settings().environment, &paths, options)?;
+        let mailbox = self.newest_view()?.mailbox().clone();
+        let mut known = Known::read(&self.settings().environment, mailbox, &paths, options)?;
         let mut labelled = Labelled::default();
         self.take_all((sources, &targets), (&mut known, &mut labelled), options, (&mut imported, progress))?;
         if imported.is_interrupted || options.is_dry {
