@@ -119,7 +119,7 @@ impl Arguments {
             render::change::token_line(&view.changes(None)?.token, &mut line);
             output.bytes(&line)?;
         }
-        Ok(output.finish()?)
+        output.finish()
     }
 
     fn printer(&self, session: &Session) -> Result<Box<dyn Printer>> {

@@ -364,7 +364,7 @@ mod tests {
             ]
         );
         assert_eq!((found.1.other_count, found.1.problems.len()), (3, 0));
-        assert!(found.1.sources.iter().all(|source| source.is_message == !source.path.ends_with("8")));
+        assert!(found.1.sources.iter().all(|source| source.is_message != source.path.ends_with("8")));
         // A link is not followed, and makes no Maildir.
         let place = tempfile::tempdir().unwrap();
         std::fs::create_dir(place.path().join("new")).unwrap();
