@@ -33,7 +33,7 @@ fn home() -> Home {
 #[test]
 fn who_was_written_to_comes_first_and_lists_come_last() {
     let home = home();
-    let people = "Bo Berg <bo@example.org>\nNews <news@shop.example>\n=1+1,\"x <eve@example.com>\n";
+    let people = "Bo Berg <bo@example.org>\nNews <news@shop.example>\n\"=1+1,\\\"x\" <eve@example.com>\n";
     let list = "tubes@lists.example.org (list)\n";
     assert_eq!(home.good(&["contacts"]), format!("{people}{list}"));
     assert_eq!(home.good(&["contacts", "--max", "3"]), people);

@@ -154,8 +154,61 @@ fn directories_of_messages_become_folders() {
     assert_eq!(home.subjects("maildir:/mh/sub").len(), 2);
     let flat = home.pneu(&["import", "--create", "--flat", "flat", "mh", "mh/sub/3"]);
     assert_eq!(counted(&flat), "4 messages imported, 1 there already", "{flat:?}");
+    for (path, id) in [("old/cur/5:2,FS", "5"), ("old/new/6", "6"), ("old/.Sent.x/cur/7:2,", "7")] {
+        write(&home, &format!("all/{path}"), &text(id, &format!("m{id}")));
+    }
+    fs::create_dir(home.path().join("all/old/.Sent.x/new")).unwrap();
+    home.good(&["import", "--create", "all", "all"]);
+    assert_eq!(flags(&home, "maildir:/all/old and flag:flagged"), "m5 FS");
+    assert_eq!(home.subjects("maildir:/all/old").len(), 2);
+    assert_eq!(home.subjects("maildir:/all/old/Sent/x"), ["m7"]);
     let maildir = home.pneu(&["import", "flat", "Mail"]);
     assert!(maildir.code == Some(2) && maildir.err.contains("it is a Maildir"), "{maildir:?}");
+}
+
+#[test]
+fn a_message_in_another_state_is_there_already() {
+    let home = Home::indexed();
+    let unnamed = "Subject: unnamed\n\nwithout an id\n";
+    let state = |status: &str, id: &str| {
+        let fields = format!("X-Mozilla-Status: {status}\nX-Mozilla-Status2: 00000000\nStatus: {status}O\n");
+        let message = if id.is_empty() { unnamed.to_owned() } else { text(id, "same subject") };
+        mbox([format!("{fields}{message}")])
+    };
+    let large = format!("{}\n", "0123456789".repeat(500_000));
+    let all = |status| {
+        let large = state(status, "large").replace("text of a message", &large);
+        [state(status, "1"), state(status, "2"), state(status, ""), large].concat()
+    };
+    write(&home, "Inbox", &all("0000"));
+    assert_eq!(counted(&home.pneu(&["import", "--create", "in", "Inbox"])), "4 messages imported");
+    write(&home, "Inbox", &all("0001"));
+    let again = home.pneu(&["import", "--tag", "again", "in", "Inbox"]);
+    assert_eq!((again.code, counted(&again)), (Some(0), "0 messages imported, 4 there already"), "{again:?}");
+    assert_eq!(home.good(&["count", "tag:again"]), "4\n");
+    assert_eq!(files(&home.mail().join("in/cur")).len(), 4);
+    // What differs in anything else is another message, whatever id it has.
+    write(&home, "other", &state("0001", "1").replace("text of", "another text of"));
+    assert_eq!(counted(&home.pneu(&["import", "in", "other"])), "1 message imported");
+    // In another folder it is new, unless all folders count.
+    let known = home.pneu(&["import", "--create", "--skip-known", "else", "Inbox"]);
+    assert_eq!(counted(&known), "0 messages imported, 4 there already", "{known:?}");
+    assert_eq!(counted(&home.pneu(&["import", "else", "Inbox"])), "4 messages imported");
+}
+
+#[test]
+fn a_directory_whose_name_is_too_long_is_reported_and_the_rest_comes_in() {
+    let home = Home::indexed();
+    fs::create_dir(home.mail().join(".in")).unwrap();
+    ["cur", "new", "tmp"].iter().for_each(|name| fs::create_dir(home.mail().join(".in").join(name)).unwrap());
+    home.good(&["index"]);
+    let long = "ä".repeat(100);
+    write(&home, &format!("tree/{long}/1"), &text("1", "long"));
+    write(&home, "tree/short/2", &text("2", "short"));
+    let run = home.pneu(&["import", home.mail().join(".in").to_str().unwrap(), "tree"]);
+    assert_eq!((run.code, counted(&run)), (Some(3), "1 message imported"), "{run:?}");
+    assert!(run.err.contains("it has no folder: ") && run.err.contains("/1: "), "{run:?}");
+    assert_eq!(home.subjects("subject:short").len(), 1);
 }
 
 #[test]
@@ -269,6 +322,20 @@ fn ctrl_c_keeps_what_is_done() {
 const OF_PYTHON: &str = "import mailbox, sys\n\
     for message in (box := mailbox.mbox(sys.argv[1], create=False)).keys():\n    \
     print(box.get_bytes(message).hex())\n";
+
+#[test]
+fn one_ctrl_c_ends_an_import_whose_pipe_is_silent() {
+    let (home, messages) = (Home::indexed(), many());
+    let mut child = with_first_batch(&home, &messages);
+    // The pipe stays open, and nothing more comes.
+    let input = child.stdin.take();
+    kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), Signal::INT).unwrap();
+    let run = end(child);
+    assert_eq!(run.code, Some(130), "{run:?}");
+    assert!(run.err.contains("interrupted; what was stored so far is kept"), "{run:?}");
+    drop(input);
+    assert_completed_by_the_next(&home, &messages);
+}
 
 #[test]
 fn python_reads_the_same_messages() {

@@ -93,3 +93,55 @@ fn a_wait_ends_when_its_time_is_up() {
     assert_eq!((waited.code, waited.out.as_str(), waited.err.as_str()), (Some(1), "", ""));
     assert_eq!(home.pneu(&["wait", "--timeout", "0", "date:nonsense"]).code, Some(2));
 }
+
+/// Returns the subjects and the token in lines of JSON.
+fn subjects_and_token(text: &str) -> (Vec<String>, String) {
+    let mut lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = lines.pop().unwrap();
+    assert_eq!((&last["version"], &last["type"]), (&1.into(), &"token".into()));
+    let subject = |line: &serde_json::Value| line["subject"].as_str().unwrap().to_owned();
+    (lines.iter().map(subject).collect(), last["token"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_wait_that_has_a_token_begins_where_the_last_one_ended() {
+    let home = Home::indexed();
+    let (none, token) = subjects_and_token(&home.good(&["changes"]));
+    assert!(none.is_empty());
+    deliver(&home, "", "second:2,", "Second");
+    deliver(&home, "", "other:2,", "Other");
+    home.good(&["index"]);
+    let wait = |token: &str| home.pneu(&["wait", "--timeout", "0", "--since", token, "subject:second"]);
+    let found = wait(&token);
+    let (subjects, next) = subjects_and_token(&found.out);
+    assert_eq!((found.code, subjects), (Some(0), vec!["Second".to_owned()]));
+    let nothing = wait(&next);
+    assert_eq!((nothing.code, subjects_and_token(&nothing.out)), (Some(1), (vec![], next.clone())));
+    let paths = ["wait", "--since", &token, "--format", "paths", "subject:second"];
+    assert!(home.good(&paths).ends_with("/Mail/cur/second:2,\n"));
+    fs::remove_dir_all(home.data().join("index")).unwrap();
+    home.good(&["index", "--maildir", "Mail"]);
+    let refused = wait(&next);
+    assert_eq!((refused.code, refused.out.as_str()), (Some(4), ""), "{}", refused.err);
+}
+
+#[test]
+fn a_wait_that_follows_lists_each_message_once_until_a_signal_comes() {
+    let home = Home::indexed();
+    let token = subjects_and_token(&home.good(&["changes"])).1;
+    deliver(&home, "", "1:2,", "Second");
+    home.good(&["index"]);
+    let arguments = ["wait", "--follow", "--since", &token, "--format", "paths", "subject:second"];
+    let (wait, mut lines) = start(&home, &arguments);
+    let mut expected = 1;
+    for line in lines.by_ref().take(3) {
+        assert!(line.ends_with(&format!("/{expected}:2,")), "{line}");
+        expected += 1;
+        deliver(&home, "", &format!("{expected}:2,"), "Second");
+        home.good(&["index"]);
+    }
+    assert!(lines.next().unwrap().ends_with("/4:2,"));
+    signal(&wait, "INT");
+    assert_eq!(end(wait).code, Some(130));
+}

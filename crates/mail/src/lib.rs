@@ -36,6 +36,7 @@ pub use import::draft::{DRAFT_BYTES_MAX, Draft};
 pub use import::marks::{LABELS_MAX, Marks, marks};
 pub use import::mbox::{CONTENT_LENGTH_MAX, Dialect, Envelope, Mbox};
 pub use import::open::{ContentKind, Opened, open_file, open_stream};
+pub use import::state::own_message_id;
 pub use import::tree::{
     DEPTH_MAX as IMPORT_DEPTH_MAX, FILE_COUNT_MAX as IMPORT_FILE_COUNT_MAX, MailSource, MailTree,
     find_mail_files,

@@ -113,5 +113,5 @@ pub use saved_queries::QueryRemoval;
 pub use settings::{SECRET_VARIABLES, Settings};
 pub use tagging::Tagged;
 pub use view::{ProblemCounts, Selection, View};
-pub use watching::{FollowNote, FollowObserver};
+pub use watching::{FollowNote, FollowObserver, Wait};
 pub use work::{Cancel, Context, Progress, Silent, Stage};

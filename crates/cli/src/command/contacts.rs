@@ -135,7 +135,33 @@ fn plain(person: &Person, columns: Option<usize>) -> String {
     }
     let after = format!(" <{address}>{mark}");
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(width(&after)));
-    format!("{}{after}", cut(&one_line(&person.name), room))
+    format!("{}{after}", phrase(&one_line(&person.name), room))
+}
+
+/// Returns a name as a phrase of RFC 5322 that takes at most so many columns: in quotes, if it has characters
+/// that mean something in a list of addresses.
+fn phrase(name: &str, room: usize) -> String {
+    let is_plain = |letter: char| {
+        letter.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~ ".contains(letter) || !letter.is_ascii()
+    };
+    // Spaces at an end, or two of them, would be lost. An encoded word would be decoded.
+    let words_are_whole = name.split(' ').all(|word| !word.is_empty() && !word.starts_with("=?"));
+    let mut kept = cut(name, room);
+    if name.chars().all(is_plain) && words_are_whole {
+        return kept.into_owned();
+    }
+    loop {
+        let quoted = format!("\"{}\"", kept.replace('\\', "\\\\").replace('"', "\\\""));
+        let excess = width(&quoted).saturating_sub(room);
+        if excess == 0 {
+            return quoted;
+        }
+        // Nothing of it fits.
+        if kept.is_empty() {
+            return String::new();
+        }
+        kept = cut(name, width(&kept).saturating_sub(excess.min(width(&kept))));
+    }
 }
 
 #[cfg(test)]
@@ -160,16 +186,23 @@ mod tests {
             ("Ana", "Ana <ana@example.org>"),
             ("", "ana@example.org"),
             ("Ana@Example.org", "ana@example.org"),
-            ("A\u{1b}[1m", "A\u{fffd}[1m <ana@example.org>"),
+            ("A\u{1b}[1m", "\"A\u{fffd}[1m\" <ana@example.org>"),
+            ("Ito, Ana", "\"Ito, Ana\" <ana@example.org>"),
+            ("Dr. Ana", "\"Dr. Ana\" <ana@example.org>"),
+            ("Ana \"An\\n\" Ito", "\"Ana \\\"An\\\\n\\\" Ito\" <ana@example.org>"),
+            ("Ana-Léa O'Ítø", "Ana-Léa O'Ítø <ana@example.org>"),
+            ("=?utf-8?q?Bo?=", "\"=?utf-8?q?Bo?=\" <ana@example.org>"),
+            ("Ana  Ito", "\"Ana  Ito\" <ana@example.org>"),
         ] {
             assert_eq!(plain(&person(name), None), expected);
         }
         let list = Person { is_list: true, ..person("Tubes") };
         assert_eq!(plain(&list, Some(28)), "Tu… <ana@example.org> (list)");
         for (columns, expected) in [
-            (40, "Ana <evil@x.example.o… <ana@example.org>"),
-            (30, "Ana <evil@x… <ana@example.org>"),
-            (19, "… <ana@example.org>"),
+            (40, "\"Ana <evil@x.example…\" <ana@example.org>"),
+            (30, "\"Ana <evil…\" <ana@example.org>"),
+            (21, "\"…\" <ana@example.org>"),
+            (19, " <ana@example.org>"),
             (18, " <ana@example.org>"),
             (5, " <ana@example.org>"),
         ] {

@@ -10,6 +10,9 @@ use crate::session::Session;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use pneu::{Flags, ImportCounts, MailImportOptions, MailImported, MailInput};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
 use terminal::signals;
@@ -18,15 +21,19 @@ use terminal::signals;
 ///
 /// Stores the messages of other programs in a folder, and indexes them. A FILE is an mbox of any program,
 /// such as that of Google Takeout, or a single message, compressed or not; "-" is standard input. A
-/// directory is searched for mail: mbox files with the folders of a Thunderbird profile, MH folders, files
-/// that end in ".eml". What is in its directories goes into folders below FOLDER.
+/// directory is searched for mail: mbox files with the folders of a Thunderbird profile, MH folders,
+/// Maildirs, files that end in ".eml". What is in its directories goes into folders below FOLDER. Links are
+/// not followed.
 ///
 /// Each message is stored byte for byte, without the quotes of an mbox. Flags are kept: those of Thunderbird,
 /// "Status", MH sequences and Gmail. Labels of Gmail and Thunderbird become tags. Messages that Thunderbird
 /// has deleted are left out. The file of a message has the time when it came.
 ///
-/// A message that the folder has already, with the same bytes, is not stored again. So an import that was
-/// stopped or killed can be repeated: it adds what is missing. Ctrl-C keeps what was done so far.
+/// A message that the folder has already, with the same bytes, is not stored again. Neither is one that
+/// differs only in what mail programs note about it: "Status", the fields of Thunderbird, Gmail's labels. Its
+/// tags are added to the message that is there, whose flags stay. So an import that was stopped or killed can
+/// be repeated: it adds what is missing. Ctrl-C keeps what was done so far. "pneu undo" does not undo an
+/// import.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -163,9 +170,32 @@ impl Arguments {
 const INTERRUPTED: &str =
     "interrupted; what was stored so far is kept; run the same command again for the rest";
 
+/// Standard input. A signal ends a read that waits, which the system would go on with.
+struct Input;
+
+/// How often a read that waits looks for a signal, which may come just before it waits.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let stdin = std::io::stdin();
+        loop {
+            let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+            match rustix::event::poll(&mut ready, Some(&LOOK)) {
+                Ok(0) | Err(Errno::INTR) if signals::is_interrupted() => {
+                    return Err(std::io::Error::other("interrupted"));
+                }
+                Ok(0) | Err(Errno::INTR) => {}
+                // The read says what is wrong.
+                Ok(_) | Err(_) => return Ok(rustix::io::read(&stdin, &mut *buffer)?),
+            }
+        }
+    }
+}
+
 fn input(file: &Path) -> MailInput {
     match file.to_str() {
-        Some("-") => MailInput::Stream(Box::new(std::io::stdin()), PathBuf::from("standard input")),
+        Some("-") => MailInput::Stream(Box::new(Input), PathBuf::from("standard input")),
         _ => MailInput::Path(file.to_owned()),
     }
 }

@@ -11,9 +11,9 @@ use crate::search::question::TypedQuery;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use pneu::Order;
+use pneu::{NumberSet, Order, View};
 use render::{Json, Printer};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use terminal::command_line::Run;
 
 /// Wait for new messages
@@ -21,33 +21,51 @@ use terminal::command_line::Run;
 /// Returns as soon as a query matches messages that it did not match before, and lists these. Without a
 /// query, every message matches. It notices what "pneu index --watch", "pneu deliver" or any other command
 /// adds, moves, flags or tags, but does not look at the mail itself. It uses no processor time while nothing
-/// happens. What comes between two waits is not reported by the second one.
+/// happens. A rebuilt index makes no message new.
+///
+/// What comes between two waits is not reported, unless the second has the token of the first: with --since,
+/// messages that came since the token and match are listed at once. A message came if it was added. If the
+/// query asks for folders, a message that was moved or copied counts, too, and if it asks for flags or tags,
+/// one that was flagged or tagged. The token is that of "pneu changes". After the messages, and when the time
+/// is up, JSON has a line with the next token.
+///
+/// With --follow, it does not return, but lists each message as it comes, until Ctrl-C. A message is listed
+/// again only if it stopped matching in between.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu wait from:ana && notify-send 'Mail from Ana'
   pneu wait --timeout 60 subject:'your code' --format paths
+  pneu wait --follow --format paths maildir:/inbox | while read -r path; do echo \"$path\"; done
+  pneu changes | jq -r .token > token
+  pneu wait --since \"$(cat token)\" from:ana | tee found
+  jq -r '.token // empty' found > token
 
-Exit code 1: the time was up.")]
+Exit code 1: the time was up. 4: the token cannot be used any more.")]
 pub(crate) struct Arguments {
     /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u32>,
-    /// Output format
-    #[arg(short = 'o', long, value_enum, default_value_t)]
-    format: Format,
+    /// List what came since this token, too, and print the next one
+    #[arg(long, value_name = "TOKEN")]
+    since: Option<String>,
+    /// Go on after the first messages
+    #[arg(long)]
+    follow: bool,
+    /// Output format; "json" with --since, else "plain"
+    #[arg(short = 'o', long, value_enum)]
+    format: Option<Format>,
     /// The query, see pneu find --help
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
 }
 
 /// How messages are listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Columns, as "pneu find" prints them
-    #[default]
     Plain,
-    /// JSON, one line per message
+    /// JSON, one line per message, and one with the next token
     Json,
     /// The path of the file of each message
     Paths,
@@ -57,35 +75,56 @@ impl Run<Session> for Arguments {
     /// Runs the command.
     ///
     /// # Errors
-    /// There is no index; the query cannot be understood.
+    /// There is no index; the query cannot be understood; the token cannot be used.
     fn run(&self, session: &Session) -> Result<Outcome> {
         let host = session.host()?;
         let question = TypedQuery::new(&self.query, &session.view()?)?;
         // It shows nothing: this waits for a person or a program.
         let progress =
             Progress::start(false, true).map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
-        let timeout = self.timeout.map(|seconds| Duration::from_secs(seconds.into()));
-        let waited = host.wait_for(&question.query, timeout, &progress, &|| progress.waits());
-        let Some((view, found)) = waited.map_err(|error| question.explain(error))? else {
-            return Ok(Outcome::Nothing);
-        };
-        let hits = view.sorted(&found, &Order::default())?.list;
-        let mut output = session.output();
-        render::print_messages(
-            view.mailbox(),
-            (&hits, &[]),
-            &*self.printer(session)?,
-            &mut output.first_at_once(),
-        )?;
-        output.finish()?;
-        Ok(Outcome::Done)
+        let end = self.timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds.into()));
+        let explained = |error| question.explain(error);
+        let mut wait = host.wait(&question.query, self.since.as_deref()).map_err(explained)?;
+        let mut outcome = Outcome::Nothing;
+        loop {
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            let found = wait.next(left, &progress, &|| progress.waits()).map_err(explained)?;
+            self.print(wait.view(), found.as_ref(), session)?;
+            if found.is_some() {
+                outcome = Outcome::Done;
+            }
+            if found.is_none() || !self.follow {
+                return Ok(outcome);
+            }
+        }
     }
 }
 
 impl Arguments {
+    fn format(&self) -> Format {
+        self.format.unwrap_or(if self.since.is_some() { Format::Json } else { Format::Plain })
+    }
+
+    /// Prints the messages that came, and in JSON the token.
+    fn print(&self, view: &View, found: Option<&NumberSet>, session: &Session) -> Result<()> {
+        let mut output = session.output();
+        if let Some(found) = found {
+            let hits = view.sorted(found, &Order::default())?.list;
+            let printer = self.printer(session)?;
+            let messages = (&*hits, &[][..]);
+            render::print_messages(view.mailbox(), messages, &*printer, &mut output.first_at_once())?;
+        }
+        if self.format() == Format::Json {
+            let mut line = Vec::new();
+            render::change::token_line(&view.changes(None)?.token, &mut line);
+            output.bytes(&line)?;
+        }
+        output.finish()
+    }
+
     fn printer(&self, session: &Session) -> Result<Box<dyn Printer>> {
         let (end, places) = (End::Line, FileChoice::First);
-        Ok(match self.format {
+        Ok(match self.format() {
             Format::Json => Box::new(Json),
             Format::Paths => Box::new(Paths { end, places, is_terminal: session.terminal.is_terminal() }),
             Format::Plain => {

@@ -10,11 +10,12 @@
 //! - `threads`: conversations;
 //! - `answer`: queries and handles.
 //!
-//! `arrivals` says which messages are new. `contacts`, `counts` and `inventory` describe a whole mailbox,
-//! `stats` a set of messages.
+//! `arrivals` says which messages are new, `came` which came since a token. `contacts`, `counts` and
+//! `inventory` describe a whole mailbox, `stats` a set of messages.
 
 mod answer;
 mod arrivals;
+mod came;
 mod changes;
 mod commit;
 mod contacts;

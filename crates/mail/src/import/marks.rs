@@ -12,6 +12,7 @@
 use crate::decode::encoded_words::decode_value;
 use crate::header::block::{Block, Field, skip_envelope, split};
 use crate::header::dates;
+use crate::import::gmail_labels::{GmailLabel, meaning};
 use crate::limits::NAME_BYTES_MAX;
 use crate::maildir::flags::Flags;
 use crate::problem::Problems;
@@ -44,24 +45,6 @@ const LEADING: [&str; 7] = [
     "x-gmail-labels",
 ];
 
-/// Labels of Gmail that are flags, or say nothing, by their names in Takeout.
-const GMAIL_UNREAD: [&str; 2] = ["Unread", "Ungelesen"];
-const GMAIL_STARRED: [&str; 2] = ["Starred", "Markiert"];
-const GMAIL_DRAFT: [&str; 3] = ["Drafts", "Draft", "Entwürfe"];
-const GMAIL_SILENT: [&str; 4] = ["Opened", "Geöffnet", "Archived", "Archiviert"];
-/// Labels of Gmail that are tags.
-const GMAIL_SYSTEM: [(&str, &str); 10] = [
-    ("Inbox", "inbox"),
-    ("Posteingang", "inbox"),
-    ("Sent", "sent"),
-    ("Gesendet", "sent"),
-    ("Spam", "spam"),
-    ("Trash", "trash"),
-    ("Papierkorb", "trash"),
-    ("Important", "important"),
-    ("Wichtig", "important"),
-    ("Chat", "chat"),
-];
 /// Thunderbird's keywords that have names of their own.
 const MOZILLA: [(&str, &str); 7] = [
     ("$label1", "important"),
@@ -158,17 +141,13 @@ fn gmail(value: &[u8], marks: &mut Marks) {
     let text = decode_value(value, None, &mut Problems::default());
     let (mut flags, mut is_unread) = (Flags::NONE, false);
     for label in separated(&text) {
-        let is_in = |names: &[&str]| names.contains(&label.as_str());
-        if is_in(&GMAIL_UNREAD) {
-            is_unread = true;
-        } else if is_in(&GMAIL_STARRED) {
-            flags |= Flags::FLAGGED;
-        } else if is_in(&GMAIL_DRAFT) {
-            flags |= Flags::DRAFT;
-        } else if let Some((_, tag)) = GMAIL_SYSTEM.iter().find(|(name, _)| *name == label) {
-            add(tag, marks);
-        } else if !is_in(&GMAIL_SILENT) {
-            add(&label, marks);
+        match meaning(&label) {
+            Some(GmailLabel::Unread) => is_unread = true,
+            Some(GmailLabel::Starred) => flags |= Flags::FLAGGED,
+            Some(GmailLabel::Draft) => flags |= Flags::DRAFT,
+            Some(GmailLabel::Silent) => {}
+            Some(GmailLabel::Tag(tag)) => add(tag, marks),
+            None => add(&label, marks),
         }
     }
     let seen = if is_unread { Flags::NONE } else { Flags::SEEN };
@@ -241,6 +220,11 @@ mod tests {
                 "F Grüße|sent",
             ),
             ("X-Gmail-Labels: Drafts,Trash,Spam,Important,Archived", "DS important|spam|trash"),
+            (
+                "X-Gmail-Labels: =?UTF-8?Q?Archiv=C3=A9s,Envoy=C3=A9,Ouvert?=\n =?UTF-8?Q?,Voyages?=",
+                "S Voyages|sent",
+            ),
+            ("X-Gmail-Labels: =?UTF-8?Q?Recibidos,No_le=C3=ADdos?=", " inbox"),
             ("X-Gmail-Labels: \"a \\\" b\",\"open, end", "S a \" b|open, end"),
         ] {
             assert_eq!(shown(header), expected, "{header}");

@@ -6,9 +6,11 @@
 pub(crate) mod batch;
 pub(crate) mod draft;
 pub(crate) mod from_line;
+mod gmail_labels;
 pub(crate) mod marks;
 pub(crate) mod mbox;
 pub(crate) mod mh;
 pub(crate) mod open;
+pub(crate) mod state;
 pub(crate) mod tree;
 mod window;

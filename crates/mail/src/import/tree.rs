@@ -1,15 +1,17 @@
 //! Finds the mail in a directory of another program: mbox files in the tree of a Thunderbird profile or of
-//! mutt, MH folders, directories of `.eml` files.
+//! mutt, MH folders, directories of `.eml` files, Maildirs.
 //!
 //! Input: a directory, untrusted. Output: the files with mail, each with the name of its folder, and for MH
-//! with its flags. Follows no links. Does not read messages.
+//! and Maildirs with its flags. Follows no links. Does not read messages.
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, Result};
 use crate::import::mh::{SEQUENCES_BYTES_MAX, SEQUENCES_FILE, Sequences};
 use crate::import::open::{ContentKind, open_file};
+use crate::maildir::file_name::parse_name;
 use crate::maildir::flags::Flags;
+use crate::maildir::folder_name::readable_folder;
 use crate::maildir::message_file::read_message;
 use std::ffi::{OsStr, OsString};
 use std::fs::DirEntry;
@@ -32,6 +34,8 @@ pub struct MailSource {
     pub size_bytes: u64,
     /// The flags that its folder notes of it.
     pub flags: Option<Flags>,
+    /// Whether it is a message, whatever its first line is.
+    pub is_message: bool,
 }
 
 /// What is in a directory.
@@ -63,20 +67,23 @@ pub fn find_mail_files(directory: &Path) -> Result<MailTree> {
 }
 
 fn search(directory: &Path, folder: &mut Vec<String>, tree: &mut MailTree) -> Result<()> {
-    let failed = |error| Error::io("read the directory", directory, error);
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(failed)? {
-        entries.push(entry.map_err(failed)?);
-        if entries.len().saturating_add(tree.sources.len()) > FILE_COUNT_MAX {
-            return Err(failed(std::io::Error::other("it holds too many files")));
-        }
-    }
+    let mut entries = entries_of(directory, tree)?;
     // MH counts messages: 9 comes before 10.
     entries.sort_by_cached_key(|entry| (number(&entry.file_name()), entry.file_name()));
     let sequences = read_message(&directory.join(SEQUENCES_FILE), SEQUENCES_BYTES_MAX).ok();
     let sequences = sequences.map(|content| Sequences::parse(&content.bytes));
+    let is_maildir = ["cur", "new"]
+        .iter()
+        .all(|name| entries.iter().any(|entry| entry.file_name() == **name && is_directory(entry)));
     for entry in &entries {
-        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let is_directory = is_directory(entry);
+        let subdirectory = Subdirectory::of(entry).filter(|_| is_maildir && is_directory);
+        if let Some(subdirectory) = subdirectory {
+            if let Err(error) = messages(&entry.path(), subdirectory, folder, tree) {
+                tree.problems.push(error);
+            }
+            continue;
+        }
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
         if is_file {
             file(entry, folder, sequences.as_ref(), tree);
@@ -87,17 +94,100 @@ fn search(directory: &Path, folder: &mut Vec<String>, tree: &mut MailTree) -> Re
                 tree.problems.push(Error::io("search", &entry.path(), deep));
                 continue;
             }
-            folder.push(part(without(&name, &[BELOW.trim_start_matches('.')])));
+            let length = folder.len();
+            match is_maildir {
+                true => folder.extend(parts_below(&name)),
+                false => folder.push(part(without(&name, &[BELOW.trim_start_matches('.')]))),
+            }
             if let Err(error) = search(&entry.path(), folder, tree) {
                 tree.problems.push(error);
             }
-            folder.pop();
+            folder.truncate(length);
         } else {
             // Links are not followed.
             tree.other_count = tree.other_count.saturating_add(1);
         }
     }
     Ok(())
+}
+
+/// The directories of a Maildir.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subdirectory {
+    /// Messages that a mail program has seen: their names hold flags.
+    Cur,
+    /// New messages.
+    New,
+    /// Messages that are not complete.
+    Tmp,
+}
+
+impl Subdirectory {
+    fn of(entry: &DirEntry) -> Option<Subdirectory> {
+        match entry.file_name().as_encoded_bytes() {
+            b"cur" => Some(Subdirectory::Cur),
+            b"new" => Some(Subdirectory::New),
+            b"tmp" => Some(Subdirectory::Tmp),
+            _ => None,
+        }
+    }
+}
+
+fn is_directory(entry: &DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_dir())
+}
+
+fn entries_of(directory: &Path, tree: &MailTree) -> Result<Vec<DirEntry>> {
+    let failed = |error| Error::io("read the directory", directory, error);
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(failed)? {
+        entries.push(entry.map_err(failed)?);
+        if entries.len().saturating_add(tree.sources.len()) > FILE_COUNT_MAX {
+            return Err(failed(std::io::Error::other("it holds too many files")));
+        }
+    }
+    Ok(entries)
+}
+
+/// Adds the messages in a directory of a Maildir.
+fn messages(
+    directory: &Path,
+    subdirectory: Subdirectory,
+    folder: &[String],
+    tree: &mut MailTree,
+) -> Result<()> {
+    if subdirectory == Subdirectory::Tmp {
+        return Ok(());
+    }
+    let mut entries = entries_of(directory, tree)?;
+    entries.sort_by_cached_key(DirEntry::file_name);
+    for entry in &entries {
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        if !entry.file_type().is_ok_and(|kind| kind.is_file()) || name.starts_with(b".") {
+            tree.other_count = tree.other_count.saturating_add(1);
+            continue;
+        }
+        tree.sources.push(MailSource {
+            path: entry.path(),
+            folder: folder.to_vec(),
+            size_bytes: entry.metadata().map_or(0, |metadata| metadata.len()),
+            flags: (subdirectory == Subdirectory::Cur).then(|| parse_name(name).flags),
+            is_message: true,
+        });
+    }
+    Ok(())
+}
+
+/// Returns the parts of a folder below a Maildir: `.a.b` is the folder `b` below `a`.
+fn parts_below(name: &OsStr) -> Vec<String> {
+    match name.as_encoded_bytes().strip_prefix(b".").filter(|rest| !rest.is_empty()) {
+        Some(rest) => rest
+            .splitn(DEPTH_MAX, |byte| *byte == b'.')
+            .map(|name| part(readable_folder(name).into_owned().into()))
+            .collect(),
+        None => vec![part(name.to_owned())],
+    }
 }
 
 fn file(entry: &DirEntry, folder: &[String], sequences: Option<&Sequences>, tree: &mut MailTree) {
@@ -135,6 +225,7 @@ fn file(entry: &DirEntry, folder: &[String], sequences: Option<&Sequences>, tree
         folder,
         size_bytes: entry.metadata().map_or(0, |metadata| metadata.len()),
         flags: number.and_then(|number| Some(sequences?.flags(number))),
+        is_message: false,
     });
 }
 
@@ -243,6 +334,42 @@ mod tests {
             ["old.mbox.gz > old", "sub/a b.EML > sub", "sub/1 > sub", "9 >  RS", "10 >  "]
         );
         assert_eq!((found.1.other_count, found.1.problems.len()), (2, 0));
+    }
+
+    #[test]
+    fn maildirs_are_folders_whose_files_name_their_flags() {
+        let found = tree(&[
+            ("old/cur/2.b:2,FS", "From x\nSubject: x\n"),
+            ("old/cur/1", "Subject: x\n"),
+            ("old/cur/.hidden", "Subject: x\n"),
+            ("old/new/3.c", "no header\n"),
+            ("old/tmp/4.d", "Subject: x\n"),
+            ("old/dovecot-uidlist", "3 V1\n"),
+            ("old/.Sent.Entw&APw-rfe/cur/5.e:2,", "Subject: x\n"),
+            ("old/.Sent.Entw&APw-rfe/new/.keep", ""),
+            ("old/sub/cur/6.f:2,S", "Subject: x\n"),
+            ("old/sub/new/7.g", "Subject: x\n"),
+            ("half/cur/8", "Subject: x\n"),
+        ]);
+        assert_eq!(
+            shown(&found),
+            [
+                "half/cur/8 > half/cur_",
+                "old/.Sent.Entw&APw-rfe/cur/5.e:2, > old/Sent/Entwürfe ",
+                "old/cur/1 > old ",
+                "old/cur/2.b:2,FS > old FS",
+                "old/new/3.c > old",
+                "old/sub/cur/6.f:2,S > old/sub S",
+                "old/sub/new/7.g > old/sub",
+            ]
+        );
+        assert_eq!((found.1.other_count, found.1.problems.len()), (3, 0));
+        assert!(found.1.sources.iter().all(|source| source.is_message != source.path.ends_with("8")));
+        // A link is not followed, and makes no Maildir.
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("new")).unwrap();
+        std::os::unix::fs::symlink(found.0.path().join("old/cur"), place.path().join("cur")).unwrap();
+        assert!(find_mail_files(place.path()).unwrap().sources.is_empty());
     }
 
     #[test]

@@ -41,18 +41,20 @@ impl Host {
             false => Some(lock_imports(&self.settings().environment)?),
         };
         progress.stage(Stage::Import);
-        let sources = sources::find(inputs, options.is_flat)?;
+        let mut sources = sources::find(inputs, options.is_flat)?;
         let targets = self.targets(folder, sources.folders(), options)?;
         let mut imported = MailImported {
             problems: sources.problems.iter().map(left_alone).collect(),
             other_count: sources.other_count,
             ..MailImported::default()
         };
+        let targets = reachable(targets, &mut sources, &mut imported.problems);
         let paths: Vec<PathBuf> =
             targets.iter().filter(|target| target.exists).map(|target| target.path.clone()).collect();
         // What an interrupted import left there is not indexed yet.
         self.index_imported(&paths, progress)?;
-        let mut known = Known::read(&self.settings().environment, &paths, options)?;
+        let mailbox = self.newest_view()?.mailbox().clone();
+        let mut known = Known::read(&self.settings().environment, mailbox, &paths, options)?;
         let mut labelled = Labelled::default();
         self.take_all((sources, &targets), (&mut known, &mut labelled), options, (&mut imported, progress))?;
         if imported.is_interrupted || options.is_dry {
@@ -79,13 +81,13 @@ impl Host {
             let known = known.of(&target.path);
             let mut taking = Taking::begin(self, target, options, (known, labelled), progress)?;
             for source in sources {
-                if let Some(problem) = taking.source(source)? {
-                    imported.problems.push(left_alone(&problem));
-                }
+                let problem = taking.source(source)?;
                 if progress.is_cancelled() {
+                    // A stream that waited for more ends with an error then.
                     imported.is_interrupted = true;
                     break;
                 }
+                imported.problems.extend(problem.iter().map(left_alone));
             }
             let counts = taking.finish()?;
             imported.folders.push(ImportedFolder { path: target.path.clone(), counts });
@@ -107,6 +109,31 @@ impl Host {
         let problems = self.update_places_untold(&places, &options, progress)?.problems;
         Ok(problems.into_iter().map(|problem| LeftAlone { path: problem.path, why: problem.what }).collect())
     }
+}
+
+/// Returns the folders that can be written. The sources of others are left out, and reported.
+fn reachable(
+    targets: Vec<Result<Target>>,
+    sources: &mut Sources,
+    problems: &mut Vec<LeftAlone>,
+) -> Vec<Target> {
+    let by_folder = std::mem::take(&mut sources.by_folder);
+    let mut found = Vec::new();
+    for (target, (folder, list)) in targets.into_iter().zip(by_folder) {
+        match target {
+            Ok(target) => {
+                found.push(target);
+                sources.by_folder.insert(folder, list);
+            }
+            Err(error) => {
+                let why = format!("it has no folder: {error}");
+                let told =
+                    list.iter().map(|source| LeftAlone { path: source.path.clone(), why: why.clone() });
+                problems.extend(told);
+            }
+        }
+    }
+    found
 }
 
 fn left_alone(error: &mail::Error) -> LeftAlone {

@@ -18,6 +18,8 @@ pub(super) struct Source {
     pub path: PathBuf,
     /// Flags that its folder notes of its message.
     pub flags: Option<Flags>,
+    /// Whether it is one message, whatever its first line is.
+    is_message: bool,
     from: From,
 }
 
@@ -71,7 +73,7 @@ impl Source {
             let unknown = std::io::Error::new(std::io::ErrorKind::InvalidData, what);
             return Err(mail::Error::io("import", &self.path, unknown));
         }
-        Ok(opened)
+        Ok(if self.is_message { Opened { kind: ContentKind::Message, ..opened } } else { opened })
     }
 }
 
@@ -84,7 +86,7 @@ pub(super) fn find(inputs: Vec<MailInput>, is_flat: bool) -> Result<Sources> {
     for input in inputs {
         match input {
             MailInput::Stream(stream, path) => {
-                let source = Source { path, flags: None, from: From::Stream(stream) };
+                let source = Source { path, flags: None, is_message: false, from: From::Stream(stream) };
                 sources.by_folder.entry(Vec::new()).or_default().push(source);
             }
             MailInput::Path(path) => {
@@ -93,7 +95,7 @@ pub(super) fn find(inputs: Vec<MailInput>, is_flat: bool) -> Result<Sources> {
                     search(&path, is_flat, &mut sources)?;
                 } else {
                     sources.size_bytes += metadata.len();
-                    let source = Source { path, flags: None, from: From::User };
+                    let source = Source { path, flags: None, is_message: false, from: From::User };
                     sources.by_folder.entry(Vec::new()).or_default().push(source);
                 }
             }
@@ -113,7 +115,8 @@ fn search(directory: &Path, is_flat: bool, sources: &mut Sources) -> Result<()> 
     for found in tree.sources {
         sources.size_bytes += found.size_bytes;
         let folder = if is_flat { Vec::new() } else { found.folder };
-        let source = Source { path: found.path, flags: found.flags, from: From::Directory };
+        let (path, flags, is_message) = (found.path, found.flags, found.is_message);
+        let source = Source { path, flags, is_message, from: From::Directory };
         sources.by_folder.entry(folder).or_default().push(source);
     }
     Ok(())

@@ -166,9 +166,10 @@ impl<'a> Taking<'a> {
             self.counts.deleted += 1;
             return Ok(());
         }
-        let sha256 = self.draft.sha256();
-        self.labelled.add(sha256, &marks.labels, &self.options.tags);
-        if !self.known.add(sha256) {
+        let present = self.known.add(&self.draft)?;
+        // The labels are those of the message that is there.
+        self.labelled.add(present.unwrap_or_else(|| self.draft.sha256()), &marks.labels, &self.options.tags);
+        if present.is_some() {
             self.counts.present += 1;
             return Ok(());
         }

@@ -20,25 +20,27 @@ pub(super) struct Target {
 }
 
 impl Host {
-    /// Returns the folders in which the messages of each folder go, in the same order.
+    /// Returns the folders in which the messages of each folder go, in the same order. One below the folder
+    /// that cannot be created, because its name is too long, is an error of its own.
     ///
     /// # Errors
-    /// There is no index, or no such folder; one cannot be created.
+    /// There is no index, or no such folder; it cannot be created.
     pub(super) fn targets<'f>(
         &self,
         name: &str,
         folders: impl Iterator<Item = &'f [String]>,
         options: &MailImportOptions,
-    ) -> Result<Vec<Target>> {
+    ) -> Result<Vec<Result<Target>>> {
         let roots = self.newest_view()?.roots().to_vec();
         let top = self.choose_folder(name, options.creates_folder)?;
         let mut targets = Vec::new();
         for parts in folders {
-            let chosen = match parts {
-                [] => top.clone(),
-                parts => self.choose_folder(&below(&top.path, parts, &roots), true)?,
-            };
-            targets.push(self.target(chosen, options)?);
+            targets.push(match parts {
+                [] => Ok(self.target(top.clone(), options)?),
+                parts => self
+                    .choose_folder(&below(&top.path, parts, &roots), true)
+                    .and_then(|chosen| self.target(chosen, options)),
+            });
         }
         Ok(targets)
     }

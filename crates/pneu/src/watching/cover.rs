@@ -3,6 +3,7 @@
 //!
 //! Input: roots. Output: directories. Writes nothing.
 
+use crate::watching::ways::add_ways;
 use index::Root;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,8 +16,8 @@ pub(super) struct Directories {
     pub folder_count: usize,
     /// Each directory with what is of interest there.
     pub watched: Vec<(PathBuf, Interest)>,
-    /// The directories above the roots.
-    pub above: BTreeSet<PathBuf>,
+    /// The names that lead to the roots, by symbolic links too.
+    pub ways: BTreeSet<PathBuf>,
     /// Roots with a directory on a file system that does not give events for all changes, and its name.
     pub remote: Vec<(PathBuf, &'static str)>,
 }
@@ -27,9 +28,8 @@ pub(super) fn find(roots: &[Root]) -> Directories {
     for root in roots {
         let listed = mail::find_folders(&root.path).unwrap_or_default();
         found.folder_count += listed.folders.len();
-        // They tell when the root, or a directory on the way to it, is moved, replaced or mounted.
-        let above = root.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
-        found.above.extend(above.map(Path::to_owned));
+        // They tell when the root, or a directory or a link on the way to it, is moved, replaced or mounted.
+        add_ways(&root.path, &mut found.ways);
         let directories = listed.directories.iter().map(|path| mail::join(&root.path, path));
         found.watched.extend(directories.map(|path| (path, Interest::Names)));
         let mut devices = HashSet::new();
@@ -47,11 +47,19 @@ pub(super) fn find(roots: &[Root]) -> Directories {
     found
 }
 
-/// Watches these directories. Those of messages come first, in case there may not be watches for all.
-pub(super) fn cover(watcher: &mut Watcher, directories: &Directories) -> std::io::Result<Covered> {
+/// Watches these directories, and that of the index. Those of messages come first, in case there may not be
+/// watches for all.
+pub(super) fn cover(
+    watcher: &mut Watcher,
+    directories: &Directories,
+    index_directory: &Path,
+) -> std::io::Result<Covered> {
     let of = |wanted: Interest| {
         directories.watched.iter().filter(move |(_, interest)| *interest == wanted).cloned()
     };
-    let above = directories.above.iter().map(|path| (path.clone(), Interest::Names));
-    watcher.cover(of(Interest::NamesAndContents).chain(of(Interest::Names)).chain(above))
+    let above: BTreeSet<&Path> = directories.ways.iter().filter_map(|path| path.parent()).collect();
+    let above = above.into_iter().map(|path| (path.to_owned(), Interest::Names));
+    // The index tells when another process adds a root.
+    let index = (index_directory.to_owned(), Interest::NamesAndContents);
+    watcher.cover(of(Interest::NamesAndContents).chain([index]).chain(of(Interest::Names)).chain(above))
 }

@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::watching::cover::{Directories, cover, find};
+use crate::watching::moved::take_moved;
 use crate::watching::todo::{Todo, Watched};
 use index::{Mode, Root, Summary, UpdateOptions};
 use std::path::PathBuf;
@@ -100,10 +101,17 @@ impl Host {
         progress: &dyn Progress,
         observer: &dyn FollowObserver,
     ) -> Result<()> {
-        let mut followed = Followed::new(observer);
+        let mut followed = Followed::new(self.settings().environment.index_directory(), observer);
         let mut roots = self.roots_to_follow(given).unwrap_or_else(|| given.to_vec());
         followed.cover(&roots, observer);
-        observer.updated(&self.update(&roots, options, progress)?);
+        let is_first = !followed.watched.index.exists();
+        let mut summary = self.update(&roots, options, progress)?;
+        let mut moved = take_moved(&mut summary.problems, &roots, &[]);
+        observer.updated(&summary);
+        if is_first {
+            // Its directory was not there to be watched.
+            followed.cover(&roots, observer);
+        }
         let lazy = UpdateOptions { mode: Mode::Lazy, ..options.clone() };
         let (mut looked, mut ended) = (Instant::now(), Instant::now());
         let (mut fails, mut longest) = (false, Duration::ZERO);
@@ -111,13 +119,21 @@ impl Host {
             let is_due = followed.is_partial || fails;
             let many = if ended.elapsed() < SOON { COLLECT_MANY } else { COLLECT };
             let collects = if fails { RETRY } else { many.max(longest.min(COLLECT_MAX)) };
-            let timeout = is_due.then(|| LOOK.saturating_sub(looked.elapsed()));
+            let timeout = match moved.is_empty() {
+                true => is_due.then(|| LOOK.saturating_sub(looked.elapsed())),
+                false => Some(COLLECT_MANY),
+            };
             let todo = followed.collect(timeout, collects, observer);
             if progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            let is_everything = todo.is_everything || (is_due && looked.elapsed() >= LOOK);
-            if todo.is_empty() && !is_everything {
+            let has_other_roots =
+                || todo.has_commit && self.roots_to_follow(given).is_some_and(|now| now != roots);
+            let is_everything = todo.is_everything
+                || !moved.is_empty()
+                || (is_due && looked.elapsed() >= LOOK)
+                || has_other_roots();
+            if todo.places.is_empty() && !is_everything {
                 continue;
             }
             let done = if is_everything || fails {
@@ -135,7 +151,10 @@ impl Host {
             ended = Instant::now();
             fails = done.is_err();
             match done {
-                Ok(summary) => observer.updated(&summary),
+                Ok(mut summary) => {
+                    moved = take_moved(&mut summary.problems, &roots, &moved);
+                    observer.updated(&summary);
+                }
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) => observer.notes(FollowNote::Failed(error)),
             }
@@ -151,7 +170,7 @@ impl Host {
 }
 
 impl Followed {
-    fn new(observer: &dyn FollowObserver) -> Followed {
+    fn new(index: PathBuf, observer: &dyn FollowObserver) -> Followed {
         let watcher = match Watcher::new() {
             Ok(watcher) => Some(watcher),
             Err(refused) => {
@@ -163,7 +182,8 @@ impl Followed {
                 None
             }
         };
-        Followed { watcher, watched: Watched::default(), is_partial: true, noted: None }
+        let watched = Watched { index, ..Watched::default() };
+        Followed { watcher, watched, is_partial: true, noted: None }
     }
 
     /// Watches the directories of the roots as they are now.
@@ -180,10 +200,8 @@ impl Followed {
             found = now;
         }
         self.is_partial = self.watcher.is_none() || covered.left_out_count > 0 || !found.remote.is_empty();
-        self.watched = Watched {
-            roots: roots.iter().map(|root| root.path.clone()).collect(),
-            directories: found.watched.iter().map(|(path, _)| path.clone()).collect(),
-        };
+        self.watched.ways.clone_from(&found.ways);
+        self.watched.directories = found.watched.iter().map(|(path, _)| path.clone()).collect();
         let now = Some((found, covered));
         if self.noted != now {
             let before = std::mem::replace(&mut self.noted, now);
@@ -192,7 +210,7 @@ impl Followed {
     }
 
     fn cover_found(&mut self, found: &Directories, observer: &dyn FollowObserver) -> Covered {
-        match self.watcher.as_mut().map(|watcher| cover(watcher, found)) {
+        match self.watcher.as_mut().map(|watcher| cover(watcher, found, &self.watched.index)) {
             None => Covered::default(),
             Some(Ok(covered)) => covered,
             Some(Err(error)) => {

@@ -1,15 +1,19 @@
 //! Follows the mail on the disk, and the index: brings what changed in step at once, and waits for messages.
 //!
-//! `follow` is the loop that updates the index, `cover` decides which directories are watched, `todo` turns
-//! what happened in them into places for a pass, and `wait` waits for messages that a query matches. How the
+//! `follow` is the loop that updates the index, `cover` decides which directories are watched, `ways` finds
+//! the links that lead to them, `todo` turns what happened in them into places for a pass, `moved` takes out
+//! problems that the next pass mends, and `wait` waits for messages that a query matches. How the
 //! kernel tells of changes is the secret of the crate `watch`; how a pass finds out what they are is that of
 //! `index`.
 
 mod cover;
 mod follow;
+mod moved;
 #[cfg(test)]
 mod tests;
 mod todo;
 mod wait;
+mod ways;
 
 pub use follow::{FollowNote, FollowObserver};
+pub use wait::Wait;

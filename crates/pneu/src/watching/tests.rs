@@ -6,6 +6,7 @@ use crate::{Host, Root, Settings, Summary, UpdateOptions, View};
 use index::Places;
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -145,6 +146,54 @@ fn what_other_programs_do_is_in_the_index_soon() {
     });
 }
 
+#[test]
+fn links_on_the_way_and_roots_of_other_processes_are_followed() {
+    let fixture = Fixture::new();
+    // The root is `above/Mail`, which leads over another link to `disk/one/Mail`.
+    let at = |path: &str| fixture.place.path().join(path);
+    for disk in ["one", "two"] {
+        fs::create_dir_all(at("disk").join(disk)).unwrap();
+    }
+    fs::rename(at("above/Mail"), at("disk/one/Mail")).unwrap();
+    fs::create_dir_all(at("disk/two/Mail/inbox/cur")).unwrap();
+    fs::create_dir(at("disk/two/Mail/inbox/new")).unwrap();
+    fs::write(at("disk/two/Mail/inbox/cur/9.z:2,"), "Subject: nine\n\nnine\n").unwrap();
+    symlink("one", at("disk/now")).unwrap();
+    symlink("../disk/now/Mail", at("above/Mail")).unwrap();
+    let (sender, passes) = channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let options = UpdateOptions { loss: index::Loss::Accept, ..UpdateOptions::default() };
+            fixture.host.follow_mail(&[], &options, &fixture, &Teller(sender))
+        });
+        let ended = Ended(&fixture);
+        passes.recv_timeout(LONG).unwrap();
+        symlink("two", at("disk/next")).unwrap();
+        fs::rename(at("disk/next"), at("disk/now")).unwrap();
+        fixture.expect(&passes, &["inbox/cur/9.z:2,"]);
+        // Another process adds a root.
+        let other = Host::new(fixture.host.settings().clone());
+        fs::create_dir_all(at("above/Mail2/cur")).unwrap();
+        fs::create_dir(at("above/Mail2/new")).unwrap();
+        let mut roots = fixture.roots();
+        roots.push(Root { name: "more".into(), path: at("above/Mail2") });
+        other.update(&roots, &UpdateOptions::default(), &Silent).unwrap();
+        loop {
+            // The pass that follows the new root.
+            passes.recv_timeout(LONG).unwrap();
+            if fixture.host.newest_view().unwrap().roots().len() == 2 {
+                break;
+            }
+        }
+        fs::write(at("above/Mail2/cur/1.m:2,"), "Subject: more\n\nmore\n").unwrap();
+        let found = || fixture.host.newest_view().unwrap().query("subject:more").unwrap();
+        while fixture.host.newest_view().unwrap().count(&found()).unwrap() == 0 {
+            passes.recv_timeout(LONG).unwrap();
+        }
+        drop(ended);
+    });
+}
+
 /// Ends a host that follows.
 struct Ended<'a>(&'a Fixture);
 
@@ -160,7 +209,11 @@ impl Drop for Ended<'_> {
 fn a_wait_ends_at_the_first_message_that_matches_and_did_not_before() {
     let fixture = Fixture::new();
     let query = fixture.host.newest_view().unwrap().query("subject:three or flag:flagged").unwrap();
-    let wait = |timeout| fixture.host.wait_for(&query, timeout, &Silent, &|| {}).unwrap();
+    let wait = |timeout| {
+        let mut wait = fixture.host.wait(&query, None).unwrap();
+        let found = wait.next(timeout, &Silent, &|| {}).unwrap();
+        found.map(|found| (wait.view().clone(), found))
+    };
     assert!(wait(Some(Duration::ZERO)).is_none());
     let subjects = |found: Option<(View, index::NumberSet)>| {
         let (view, found) = found.expect("it comes before the time is up");
@@ -187,6 +240,60 @@ fn a_wait_ends_at_the_first_message_that_matches_and_did_not_before() {
     });
 }
 
+#[test]
+fn a_wait_goes_on_without_a_gap_and_a_rebuilt_index_makes_nothing_new() {
+    let fixture = Fixture::new();
+    let add = |path: &str, subject: &str| {
+        fixture.put(path, subject);
+        let mut places = Places::default();
+        places.add_file(&fixture.at(path));
+        fixture.host.update_places(&places, &UpdateOptions::default(), &Silent).unwrap();
+    };
+    let view = || fixture.host.newest_view().unwrap();
+    let query = |text: &str| view().query(text).unwrap();
+    let mut wait = fixture.host.wait(&query("subject:three"), None).unwrap();
+    let next = |wait: &mut super::Wait<'_>| {
+        let found = wait.next(Some(Duration::ZERO), &Silent, &|| {}).unwrap();
+        let hits = found
+            .map_or(Vec::new(), |found| wait.view().sorted(&found, &crate::Order::default()).unwrap().list);
+        let lines = wait.view().lines(&hits).unwrap();
+        lines.into_iter().map(|line| line.subject).collect::<Vec<_>>().join(",")
+    };
+    let none = String::new();
+    assert_eq!(next(&mut wait), none);
+    add("inbox/new/3.a", "three");
+    add("inbox/new/4.a", "four");
+    assert_eq!((next(&mut wait), next(&mut wait)), ("three".into(), none.clone()));
+
+    // Another wait, from a token on.
+    let token = view().changes(None).unwrap().token;
+    let since = |text: &str| {
+        let mut wait = fixture.host.wait(&query(text), Some(&token)).unwrap();
+        let first = next(&mut wait);
+        assert_eq!(next(&mut wait), none, "it comes once");
+        first
+    };
+    assert_eq!(since("*"), none);
+    add("inbox/new/5.a", "three again");
+    fixture.rename("inbox/new/4.a", "inbox/cur/4.a:2,F");
+    fixture.host.update(&fixture.roots(), &UpdateOptions::default(), &Silent).unwrap();
+    assert_eq!((since("subject:three"), since("subject:four")), ("three again".into(), none.clone()));
+    // Flags count for a query that asks for them.
+    assert_eq!(since("flag:flagged"), "four");
+    assert_eq!(since("subject:three and not flag:flagged"), "three again");
+    assert_eq!(next(&mut wait), "three again");
+
+    // The rebuilt index gives other numbers.
+    fs::remove_file(fixture.at("inbox/cur/1.a:2,S")).unwrap();
+    fs::remove_dir_all(fixture.host.settings().environment.index_directory()).unwrap();
+    fixture.put("inbox/new/6.a", "three while it is rebuilt");
+    let host = Host::new(fixture.host.settings().clone());
+    host.update(&fixture.roots(), &UpdateOptions::default(), &Silent).unwrap();
+    assert_eq!((next(&mut wait), next(&mut wait)), ("three while it is rebuilt".into(), none.clone()));
+    let refused = fixture.host.wait(&query("*"), Some(&token)).err().unwrap();
+    assert!(matches!(refused, crate::Error::Index(index::Error::Token { .. })), "{refused:?}");
+}
+
 fn entry(directory: &str, interest: Interest, name: &str, is_directory: bool) -> Report {
     let entry = Entry { directory: directory.into(), interest, name: name.as_bytes().to_vec(), is_directory };
     Report { entries: vec![entry], ..Report::default() }
@@ -195,7 +302,8 @@ fn entry(directory: &str, interest: Interest, name: &str, is_directory: bool) ->
 #[test]
 fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
     let directories = ["/m", "/m/a", "/m/link"].map(PathBuf::from).into();
-    let known = Watched { roots: vec!["/m".into(), "/home/ana/mail".into()], directories };
+    let ways = ["/m", "/home", "/home/ana", "/home/ana/mail", "/disk", "/disk/ana"].map(PathBuf::from).into();
+    let known = Watched { ways, directories, index: "/index".into() };
     let todo = |report: &Report| {
         let mut todo = Todo::default();
         todo.add(report, &known);
@@ -205,10 +313,10 @@ fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
     let mut file = Places::default();
     file.add_file(Path::new("/m/a/cur/1:2,S"));
     let found = todo(&entry("/m/a/cur", contents, "1:2,S", false));
-    assert_eq!(found, Todo { places: file, is_everything: false });
+    assert_eq!(found, Todo { places: file, ..Todo::default() });
     let folder = [Path::new("/m/a")].into_iter().collect();
     let found = todo(&entry("/m/a", names, "dovecot-keywords", false));
-    assert_eq!(found, Todo { places: folder, is_everything: false });
+    assert_eq!(found, Todo { places: folder, ..Todo::default() });
     for report in [
         entry("/m/a/cur", contents, ".hidden", false),
         entry("/m/a/cur", contents, "directory", true),
@@ -227,9 +335,13 @@ fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
         entry("/home", names, "ana", true),
         // A root that is a link leads elsewhere now.
         entry("/home/ana", names, "mail", false),
+        // So does a link that another link on the way leads to.
+        entry("/disk", names, "ana", false),
         Report { gone: vec!["/m/a/cur".into()], ..Report::default() },
         Report { is_uncertain: true, ..Report::default() },
     ] {
         assert!(todo(&report).is_everything, "{report:?}");
     }
+    let found = todo(&entry("/index", contents, "journal", false));
+    assert_eq!(found, Todo { has_commit: true, ..Todo::default() });
 }

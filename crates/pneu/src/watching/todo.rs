@@ -4,17 +4,19 @@
 //! whether a name is a symbolic link.
 
 use index::Places;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use watch::{Interest, Report};
 
 /// What is watched.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Watched {
-    /// The roots.
-    pub roots: Vec<PathBuf>,
+    /// The names that lead to the roots, by symbolic links too.
+    pub ways: BTreeSet<PathBuf>,
     /// Directories in the roots.
     pub directories: HashSet<PathBuf>,
+    /// The directory of the index.
+    pub index: PathBuf,
 }
 
 /// What a pass has to look at.
@@ -24,12 +26,14 @@ pub(super) struct Todo {
     pub places: Places,
     /// Whether everything may have changed: folders came or went, or events were lost.
     pub is_everything: bool,
+    /// Whether the index has a commit, which may add a root.
+    pub has_commit: bool,
 }
 
 impl Todo {
     /// Returns whether there is nothing to do.
     pub(super) fn is_empty(&self) -> bool {
-        !self.is_everything && self.places.is_empty()
+        !self.is_everything && !self.has_commit && self.places.is_empty()
     }
 
     /// Adds what happened.
@@ -38,9 +42,10 @@ impl Todo {
         for entry in &report.entries {
             let path = mail::join(&entry.directory, &entry.name);
             match entry.interest {
+                _ if entry.directory == watched.index => self.has_commit = true,
                 // Above the roots, only what leads to them matters.
                 Interest::Names if !watched.directories.contains(&entry.directory) => {
-                    self.is_everything |= watched.roots.iter().any(|root| root.starts_with(&path));
+                    self.is_everything |= watched.ways.contains(&path);
                 }
                 // In `cur` and `new`, names that begin with a dot are no messages.
                 Interest::NamesAndContents if entry.is_directory || entry.name.starts_with(b".") => {}

@@ -1,13 +1,15 @@
 //! Waits until a query matches a message that it did not match before.
 //!
-//! Input: a query. Output: the messages. The index is brought in step by others: the directory of the index
-//! tells when they have committed. Writes nothing.
+//! Input: a query, and a token of the change log if the wait goes on from there. Output: the messages. The
+//! index is brought in step by others: the directory of the index tells when they have committed. Writes
+//! nothing.
 
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
 use index::NumberSet;
 use query::Query;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use watch::{Interest, Watcher};
 use work::Progress;
@@ -15,47 +17,70 @@ use work::Progress;
 /// How often the index is looked at if its directory cannot be watched.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// A wait for messages that a query matches, which goes on from one call to the next.
+pub struct Wait<'h> {
+    host: &'h Host,
+    query: Query,
+    directories: [PathBuf; 3],
+    watcher: Option<Watcher>,
+    /// The state that was looked at last.
+    view: View,
+    /// What matched then.
+    known: NumberSet,
+    /// What came since the token, and was not returned yet.
+    came: Option<NumberSet>,
+}
+
 impl Host {
-    /// Waits until a query matches messages that it does not match now, and returns these. Returns none after
-    /// `timeout`. `waits` is called when nothing is half done, so that a signal may end the process.
+    /// Begins to wait for messages that a query matches and does not match now. With a token of the change
+    /// log, those that match and came since that token count, too: [`index::Mailbox::came_since`] says which.
     ///
     /// # Errors
-    /// There is no index; the query cannot be answered; [`Error::Cancelled`].
-    pub fn wait_for(
-        &self,
-        query: &Query,
-        timeout: Option<Duration>,
-        progress: &dyn Progress,
-        waits: &dyn Fn(),
-    ) -> Result<Option<(View, NumberSet)>> {
+    /// There is no index; the query cannot be answered; [`index::Error::Token`] if the token cannot be used.
+    pub fn wait(&self, query: &Query, since: Option<&str>) -> Result<Wait<'_>> {
         let environment = &self.settings().environment;
         let directories =
             [environment.index_directory(), environment.user_directory(), environment.data.clone()];
         let mut watcher = Watcher::new().ok();
-        // Covered before each look, so that no commit is missed, and none in a directory that is new.
-        let cover = |watcher: &mut Option<Watcher>| {
-            let wanted = directories.iter().map(|path| (path.clone(), Interest::NamesAndContents));
-            let covered = watcher.as_mut().and_then(|watcher| watcher.cover(wanted).ok());
-            // The directories of the index and of all data are there.
-            if covered.is_none_or(|covered| covered.left_out_count > 0 || covered.watched_count < 2) {
-                *watcher = None;
+        cover(&mut watcher, &directories);
+        let view = self.newest_view()?;
+        let known = view.matching(query)?;
+        let came = match since {
+            Some(token) => {
+                let came = view.mailbox().came_since(token, query)?;
+                let mut wanted = NumberSet::new(known.bound());
+                known.iter().filter(|number| came.contains(*number)).for_each(|number| wanted.insert(number));
+                Some(wanted).filter(|wanted| !wanted.is_empty())
             }
+            None => None,
         };
-        cover(&mut watcher);
-        let mut known = self.newest_view()?.matching(query)?;
+        Ok(Wait { host: self, query: query.clone(), directories, watcher, view, known, came })
+    }
+}
+
+impl Wait<'_> {
+    /// Waits until the query matches messages that it did not match before, and returns these. A message that
+    /// stops matching, and matches again, is returned again. Returns none after `timeout`. `waits` is called
+    /// when nothing is half done, so that a signal may end the process.
+    ///
+    /// # Errors
+    /// There is no index; the query cannot be answered; [`Error::Cancelled`].
+    pub fn next(
+        &mut self,
+        timeout: Option<Duration>,
+        progress: &dyn Progress,
+        waits: &dyn Fn(),
+    ) -> Result<Option<NumberSet>> {
+        if let Some(came) = self.came.take() {
+            return Ok(Some(came));
+        }
         let end = timeout.map(|timeout| Instant::now() + timeout);
         loop {
-            cover(&mut watcher);
-            let view = self.newest_view()?;
-            let mut found = view.matching(query)?;
-            if found.bound() < known.bound() {
-                // The index was made anew, and gives other numbers.
-                known = found.clone();
-            }
-            known.grow(found.bound());
-            found.minus(&known);
+            // Before each look, so that no commit is missed, and none in a directory that is new.
+            cover(&mut self.watcher, &self.directories);
+            let found = self.look()?;
             if !found.is_empty() {
-                return Ok(Some((view, found)));
+                return Ok(Some(found));
             }
             let left = end.map(|end| end.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
@@ -66,10 +91,39 @@ impl Host {
             }
             waits();
             // What a report says does not matter: the newest state is looked at.
-            let is_watched = watcher.as_mut().is_some_and(|watcher| watcher.wait(left).is_ok());
+            let is_watched = self.watcher.as_mut().is_some_and(|watcher| watcher.wait(left).is_ok());
             if !is_watched {
                 std::thread::sleep(left.unwrap_or(LOOK).min(LOOK));
             }
         }
+    }
+
+    /// Returns the state of the index that was looked at last. Everything that matched in it was returned.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Looks at the newest state. Returns what matches and did not match in the one before.
+    fn look(&mut self) -> Result<NumberSet> {
+        let view = self.host.newest_view()?;
+        let found = view.matching(&self.query)?;
+        if !view.mailbox().continues(self.view.mailbox())? {
+            // The index was made anew, and gives other numbers.
+            self.known = view.mailbox().same_contents(self.view.mailbox(), &self.known)?;
+        }
+        let mut new = found.clone();
+        self.known.grow(found.bound());
+        new.minus(&self.known);
+        (self.view, self.known) = (view, found);
+        Ok(new)
+    }
+}
+
+/// Watches the directories of the index and of all data, which are there.
+fn cover(watcher: &mut Option<Watcher>, directories: &[PathBuf]) {
+    let wanted = directories.iter().map(|path| (path.clone(), Interest::NamesAndContents));
+    let covered = watcher.as_mut().and_then(|watcher| watcher.cover(wanted).ok());
+    if covered.is_none_or(|covered| covered.left_out_count > 0 || covered.watched_count < 2) {
+        *watcher = None;
     }
 }

@@ -6,18 +6,19 @@
 
 mod lists;
 mod matching;
+mod partners;
 mod score;
 mod written;
 
 use crate::error::Result;
-use crate::rows::{self, RecordReader, part_of};
+use crate::rows::part_of;
 use crate::search::mailbox::Mailbox;
-use crate::tables::{contacts, dated, messages};
+use crate::tables::{contacts, dated};
 use lists::Lists;
 use matching::Matching;
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashMap};
 use store::{Part, RowId, Table};
 use written::Written;
 
@@ -119,12 +120,12 @@ impl Mailbox {
     /// # Errors
     /// Damage in the store; [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn people(&self, question: &PeopleQuestion) -> Result<Vec<Person>> {
-        let partners = match question.circle {
-            Circle::Everybody => None,
-            Circle::Partners => Some(self.partners()?),
-        };
         let table = self.snapshot().table(contacts::TABLE)?;
         let written = written::written(self, question.now_seconds)?;
+        let partners = match question.circle {
+            Circle::Everybody => None,
+            Circle::Partners => Some(partners::partners(self, &written)?),
+        };
         let lists = Lists::of(self)?;
         let count_max = question.count_max.unwrap_or(usize::MAX);
         let mut candidates = self.candidates(&table, question, &written)?;
@@ -189,34 +190,6 @@ impl Mailbox {
             }
         }
         Ok(all.into())
-    }
-
-    /// Returns the addresses, in lower case, of people who wrote to the user in person and of people whom the
-    /// user wrote to, in mail that a search can find.
-    fn partners(&self) -> Result<HashSet<String>> {
-        let live = self.live()?;
-        let (mut to_user, mut by_user) = (self.personal()?.clone(), self.sent()?);
-        to_user.and(live);
-        by_user.and(live);
-        let mut both = to_user.clone();
-        both.or(&by_user);
-        let table = self.snapshot().table(messages::TABLE)?;
-        let mut reader = RecordReader::new();
-        let mut partners = HashSet::new();
-        for number in both.iter() {
-            self.check_cancelled()?;
-            let Some(hit) = self.hit(number)? else { continue };
-            let part = part_of(&table, hit.row);
-            let rest = rows::rest(part, hit.row.row, &mut reader, self.directory())?;
-            if to_user.contains(number) {
-                partners.extend(rest.from.iter().map(|one| one.address.to_lowercase()));
-            }
-            if by_user.contains(number) {
-                let all = rest.to.iter().chain(&rest.cc).chain(&rest.bcc);
-                partners.extend(all.map(|one| one.address.to_lowercase()));
-            }
-        }
-        Ok(partners)
     }
 }
 

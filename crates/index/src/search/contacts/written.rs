@@ -7,7 +7,8 @@
 use crate::error::Result;
 use crate::search::contacts::score;
 use crate::search::mailbox::{Mailbox, address_of};
-use crate::tables::dated;
+use crate::set::NumberSet;
+use crate::tables::{dated, messages};
 use std::collections::HashMap;
 
 /// Messages from the user to one person.
@@ -37,7 +38,7 @@ pub(super) fn written(mailbox: &Mailbox, now: i64) -> Result<HashMap<String, Wri
     })?;
     mailbox.check_cancelled()?;
     let live = mailbox.live()?;
-    let mut dates: HashMap<u32, Option<i64>> = HashMap::new();
+    let dates = dates(mailbox, found.values().flatten().copied())?;
     let mut people = HashMap::new();
     for (address, mut numbers) in found {
         // One message may name a person twice.
@@ -45,14 +46,7 @@ pub(super) fn written(mailbox: &Mailbox, now: i64) -> Result<HashMap<String, Wri
         numbers.dedup();
         let mut written = Written::default();
         for number in numbers.into_iter().filter(|number| live.contains(*number)) {
-            let date = match dates.get(&number) {
-                Some(date) => *date,
-                None => {
-                    let date = mailbox.hit(number)?.and_then(|hit| dated(hit.date));
-                    dates.insert(number, date);
-                    date
-                }
-            };
+            let date = dates.get(&number).copied().and_then(dated);
             written.count = written.count.saturating_add(1);
             written.last = written.last.max(date);
             written.score += date.map_or(0.0, |date| score::of_message(date, now));
@@ -62,4 +56,34 @@ pub(super) fn written(mailbox: &Mailbox, now: i64) -> Result<HashMap<String, Wri
         }
     }
     Ok(people)
+}
+
+/// A message is looked up alone if there are at least so many others for each that is wanted.
+const ALONE: usize = 64;
+
+/// Returns the dates of messages. Those of many are read in one scan of the columns: a lookup takes as long
+/// as many rows of it.
+fn dates(mailbox: &Mailbox, numbers: impl Iterator<Item = u32>) -> Result<HashMap<u32, i64>> {
+    let mut wanted = NumberSet::new(mailbox.bound());
+    numbers.for_each(|number| wanted.insert(number));
+    let count = usize::try_from(wanted.count()).unwrap_or(usize::MAX);
+    let mut dates = HashMap::with_capacity(count);
+    if count.saturating_mul(ALONE) < mailbox.bound() as usize {
+        for number in wanted.iter() {
+            dates.extend(mailbox.hit(number)?.map(|hit| (number, hit.date)));
+        }
+        return Ok(dates);
+    }
+    for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
+        mailbox.check_cancelled()?;
+        let rows = 0..part.row_count();
+        let numbers = part.u32s(messages::NUMBER, rows.clone())?.iter();
+        let of_numbers = part.i64s(messages::DATE, rows)?;
+        for (_, (number, date)) in part.live_values(numbers.zip(of_numbers)) {
+            if wanted.contains(*number) {
+                dates.insert(*number, *date);
+            }
+        }
+    }
+    Ok(dates)
 }
