@@ -124,8 +124,8 @@ impl MessageArchive<'_> {
             progress.check()?;
             let now = rewriter.rewrite(&snapshot.tree, &mut |depth, node| eraser.edit(depth, node))?;
             if now.tree != snapshot.tree {
-                // What it held, as "restic rewrite" corrects it, and whichever files its writer counted. The rest
-                // says how the backup went.
+                // What it held, as "restic rewrite" corrects it, and whichever files its writer counted. The
+                // rest says how the backup went.
                 let summary = snapshot.summary.map(|summary| Summary {
                     total_files_processed: summary.total_files_processed.saturating_sub(now.gone_count),
                     total_bytes_processed: summary.total_bytes_processed.saturating_sub(now.gone_bytes),
@@ -214,8 +214,8 @@ impl Eraser<'_> {
     }
 }
 
-/// Returns how a file begins that pneu wrote and that has lines about messages. Files with such names in other
-/// directories are mail or belong to somebody else.
+/// Returns how a file begins that pneu wrote and that has lines about messages. Files with such names in
+/// other directories are mail or belong to somebody else.
 fn begin_of_lines(depth: &Depth, name: &[u8]) -> Option<&'static [u8]> {
     let is_own = matches!(depth, Depth::First(name) if PNEU_DIRECTORY.strip_prefix(b"/") == Some(name));
     let begin = OF_LINES.iter().find(|(own, _)| own.as_bytes() == name).map(|(_, begin)| *begin);

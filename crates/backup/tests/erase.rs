@@ -83,6 +83,19 @@ fn back_up_three_times(fixture: &Fixture, repository: &Repository) -> u64 {
     packed_bytes
 }
 
+/// Checks that the three snapshots state as many files and bytes less as were erased.
+fn expect_smaller_summaries(before: &[Snapshot], after: &[Snapshot], packed_bytes: u64) {
+    let less = |number: usize| {
+        let [was, is] = [before, after].map(|list| list[number].summary.unwrap());
+        let bytes = was.total_bytes_processed - is.total_bytes_processed;
+        (was.total_files_processed - is.total_files_processed, bytes)
+    };
+    let bytes = |of: &[u64]| (of.len() as u64, of.iter().sum());
+    let two = [large().len() as u64, packed_bytes];
+    assert_eq!(less(0), bytes(&[two[0], two[1], message(1).len() as u64]));
+    assert_eq!((less(1), less(2)), (bytes(&two), (0, 0)));
+}
+
 #[test]
 fn an_erased_message_is_in_no_snapshot_and_no_pack_and_all_else_stays() {
     let fixture = Fixture::new();
@@ -119,15 +132,7 @@ fn an_erased_message_is_in_no_snapshot_and_no_pack_and_all_else_stays() {
         let same = Snapshot { tree, original, summary: Some(summary), ..old.clone() };
         assert_eq!(&same, new, "time, host, tags and paths stay");
     }
-    let less = |number: usize| {
-        let [was, is] = [&before, &after].map(|list| list[number].summary.unwrap());
-        let bytes = was.total_bytes_processed - is.total_bytes_processed;
-        (was.total_files_processed - is.total_files_processed, bytes)
-    };
-    let bytes = |of: &[u64]| (of.len() as u64, of.iter().sum());
-    let two = [large().len() as u64, packed_bytes];
-    assert_eq!(less(0), bytes(&[two[0], two[1], message(1).len() as u64]));
-    assert_eq!((less(1), less(2)), (bytes(&two), (0, 0)));
+    expect_smaller_summaries(&before, &after, packed_bytes);
     let all = [id(&message(1)), id(&large()), id(&similar()), id(&message(2))];
     assert_eq!(holds(&fixture, &storage, &all), [false, false, true, true]);
     let blobs = pieces(&repository);

@@ -190,8 +190,8 @@ impl Session {
         if self.is_quiet { Ok(Outcome::Nothing) } else { Err(NotFound(what.into()).into()) }
     }
 
-    /// Ends a command that has changed something: prints a line that says what, unless `--quiet` is given. The
-    /// end is `outcome`, unless the line cannot be written: see [`Output::conclude`].
+    /// Ends a command that has changed something: prints a line that says what, unless `--quiet` is given.
+    /// The end is `outcome`, unless the line cannot be written: see [`Output::conclude`].
     pub(crate) fn conclude(&self, done: &str, outcome: Outcome) -> Outcome {
         self.output().conclude((!self.is_quiet).then_some(done), outcome)
     }

@@ -162,11 +162,11 @@ fn what_is_removed_for_good_is_told_asked_for_and_never_comes_back() {
 #[test]
 fn a_renamed_folder_that_the_configuration_names_is_told() {
     let home = Home::indexed();
-    std::fs::create_dir_all(home.path().join(".config/pneu")).unwrap();
+    fs::create_dir_all(home.path().join(".config/pneu")).unwrap();
     let text = "[[root]]\nname = \"mail\"\npath = \"~/Mail\"\narchive = \"lists/rust\"\n";
-    std::fs::write(home.path().join(".config/pneu/config.toml"), text).unwrap();
-    let told = "pneu: the configuration still names the old folder: in the [[root]] \"mail\", replace archive = \
-                \"lists/rust\" by archive = \"lists/crabs\"\n";
+    fs::write(home.path().join(".config/pneu/config.toml"), text).unwrap();
+    let told = "pneu: the configuration still names the old folder: in the [[root]] \"mail\", replace \
+                archive = \"lists/rust\" by archive = \"lists/crabs\"\n";
     let planned = home.pneu(&["rename-folder", "--dry-run", "/lists/rust", "/lists/crabs"]);
     assert_eq!((planned.code, planned.err.as_str()), (Some(0), told));
     let renamed = home.pneu(&["rename-folder", "/lists/rust", "/lists/crabs"]);

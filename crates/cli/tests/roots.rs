@@ -120,8 +120,8 @@ fn one_directory_is_no_second_root_by_a_link_either() {
     let at = |name: &str| home.path().join(name);
     std::os::unix::fs::symlink(home.mail(), at("Same")).unwrap();
     std::os::unix::fs::symlink(home.mail().join("lists"), at("Inner")).unwrap();
-    let refused = "pneu: root \"a\" and root \"b\" are one directory, or lie in one another, by a symbolic link \
-                   or a mount; name one of them only\n";
+    let refused = "pneu: root \"a\" and root \"b\" are one directory, or lie in one another, by a \
+                   symbolic link or a mount; name one of them only\n";
     for (first, second) in [("Mail", "Same"), ("Same", "Mail"), ("Mail", "Inner"), ("Inner", "Same")] {
         let roots = [format!("a={first}"), format!("b={second}")];
         for command in ["index", "init"] {

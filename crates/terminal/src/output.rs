@@ -105,8 +105,8 @@ impl Output {
         }
     }
 
-    /// Writes a last line, which says what was done, and the gathered bytes. Returns how the command ended: the
-    /// work is done, whether that can be written or not. A full disk is reported, with what was done, and
+    /// Writes a last line, which says what was done, and the gathered bytes. Returns how the command ended:
+    /// the work is done, whether that can be written or not. A full disk is reported, with what was done, and
     /// [`Outcome::Done`] becomes [`Outcome::Partly`].
     pub fn conclude(mut self, done: Option<&str>, outcome: Outcome) -> Outcome {
         let Err(error) = done.map_or(Ok(()), |line| self.line(line)).and_then(|()| self.finish()) else {

@@ -1,8 +1,8 @@
 //! Writes trees again without some of their files, or with other contents of some.
 //!
 //! Input: the tree of a snapshot, and a decision about each file. Output: the tree that the snapshot has
-//! then, and how much was left out; the same tree if nothing in it changes. A tree that several snapshots share is
-//! decided about once. Does not know why.
+//! then, and how much was left out; the same tree if nothing in it changes. A tree that several snapshots
+//! share is decided about once. Does not know why.
 
 use crate::encoding::id::Id;
 use crate::error::{Error, Result};

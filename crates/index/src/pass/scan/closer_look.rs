@@ -4,8 +4,8 @@
 //! its time: a whole mailbox at once, so that it is not read. Another content has both only if a program set
 //! the time; where files are to be checked one by one, it is read.
 //!
-//! Input: what listings and rows tell apart, and what is checked. Output: which of it is so. Must not know how a directory was
-//! listed.
+//! Input: what listings and rows tell apart, and what is checked. Output: which of it is so. Must not know
+//! how a directory was listed.
 
 use crate::pass::scan::compare::{Closer, Difference, Found};
 use crate::pass::scan::scanned::{Directory, ScannedFolder};

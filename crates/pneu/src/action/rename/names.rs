@@ -198,9 +198,9 @@ fn beside(new: &str, from: &Path, root: &Root) -> Result<PathBuf> {
     Ok(directory.join(name))
 }
 
-/// Returns the part of a new name that is below the root. One that begins with a slash is the name of a folder
-/// as it is shown, unless it leads to a directory that is there and not in the root: then it is a path, and
-/// refused.
+/// Returns the part of a new name that is below the root. One that begins with a slash is the name of a
+/// folder as it is shown, unless it leads to a directory that is there and not in the root: then it is a
+/// path, and refused.
 fn below_root(new: &str, root: &Root) -> std::result::Result<String, &'static str> {
     if let Some(path) = in_root(Path::new(new), std::slice::from_ref(root)) {
         let below = path.strip_prefix(&root.path).unwrap_or(&path);
