@@ -54,6 +54,7 @@ mod pass;
 mod passwords;
 mod personal;
 mod protected;
+mod protected_attacks;
 mod queries;
 mod real;
 mod rights;

@@ -70,6 +70,7 @@ pub use maildir::walk::is_folder_setting;
 pub use message::content_flags::ContentFlags;
 pub use message::model::{Context, Message};
 pub use message::parse::parse;
-pub use mime::protected::{Protected, ProtectedContent, Protection, protected_contents, protected_fields};
+pub use mime::protected::{Protected, ProtectedContent, Protection, protected_contents};
+pub use mime::protected_header::{HeaderDifference, header_differences, protected_fields};
 pub use problem::{MESSAGE_CUT, Problem, is_problem_kind, problem_group, problem_groups, problem_kinds};
 pub use text::links::{Link, LinkList, Links};

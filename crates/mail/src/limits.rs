@@ -109,6 +109,9 @@ pub const AGAIN_COUNT_MAX: usize = 64;
 /// Signed and encrypted contents of one message that are found. Each costs a run of another program.
 pub const PROTECTED_COUNT_MAX: usize = 32;
 
+/// Bytes of these contents together. Signatures around each other cover the same bytes again.
+pub const PROTECTED_BYTES_MAX: usize = 256 << 20;
+
 /// Bytes read of a calendar part. An invitation to a hundred people has 20 KiB.
 pub const CALENDAR_BYTES_MAX: usize = 1 << 20;
 

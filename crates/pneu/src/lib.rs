@@ -84,7 +84,9 @@ pub use backup::{
     UnindexedMessages,
 };
 pub use check::UserRepair;
-pub use crypt::{CryptError, Decryption, OpenedContent, Secrets, Signature, Standing, open_contents};
+pub use crypt::{
+    Decryption, Failure, OpenedContent, OpenedMessage, Secrets, Signature, Standing, Trust, open_contents,
+};
 pub use doctor::Finding;
 pub use error::{Error, Result};
 pub use handle::{Named, is_exact};
@@ -99,8 +101,9 @@ pub use index::{
     TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, TokenFault, Unknown, UpdateOptions,
 };
 pub use mail::{
-    ContentFlags, Dialect, Error as MailError, FileContent, Flags, Message as ParsedMessage, MessageParts,
-    PartInfo, PartRead, PreferredAlternative, Protection, protected_fields,
+    ContentFlags, Dialect, Error as MailError, FileContent, Flags, HeaderDifference,
+    Message as ParsedMessage, MessageParts, PartInfo, PartRead, PreferredAlternative, Protection,
+    protected_fields,
 };
 pub use mail_import::{ImportCounts, ImportedFolder, MailImportOptions, MailImported, MailInput};
 pub use message_file::{FileError, MessageContent, Wanted, current_path, handle_of};

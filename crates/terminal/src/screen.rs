@@ -83,6 +83,24 @@ pub fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(short)
 }
 
+/// Splits a line into pieces of so many columns at most, except that each has a character at least. A
+/// character that some terminals show in two columns counts as two, and a tab as all that it may take.
+pub fn pieces(line: &str, columns: usize) -> Vec<&str> {
+    let (mut found, mut rest) = (Vec::new(), line);
+    while !rest.is_empty() {
+        let mut used = 0;
+        let is_over = |(at, character): &(usize, char)| {
+            used += if *character == '\t' { 8 } else { character.width_cjk().unwrap_or(0) };
+            *at > 0 && used > columns
+        };
+        let end = rest.char_indices().find(is_over).map_or(rest.len(), |(at, _)| at);
+        let (piece, after) = rest.split_at(end);
+        found.push(piece);
+        rest = after;
+    }
+    if found.is_empty() { vec![""] } else { found }
+}
+
 /// Returns the spaces that fill a text up to so many columns.
 pub fn padding(text: &str, columns: usize) -> String {
     " ".repeat(columns.saturating_sub(width(text)))
@@ -100,6 +118,18 @@ mod tests {
         assert!(!has(None, false, ColorChoice::Auto));
         assert!(has(None, true, ColorChoice::Always));
         assert!(!has(Some(80), false, ColorChoice::Never));
+    }
+
+    #[test]
+    fn lines_are_split_by_columns() {
+        assert_eq!(pieces("", 5), [""]);
+        assert_eq!(pieces("hello", 5), ["hello"]);
+        assert_eq!(pieces("hello, you", 5), ["hello", ", you"]);
+        assert_eq!(pieces("日本語", 5), ["日本", "語"]);
+        assert_eq!(pieces("a\tb", 8), ["a", "\t", "b"]);
+        assert_eq!(pieces("§§", 3), ["§", "§"], "wide on some terminals");
+        assert_eq!(pieces("日e\u{301}", 1), ["日", "e\u{301}"]);
+        assert_eq!(pieces("ab", 0), ["a", "b"]);
     }
 
     #[test]

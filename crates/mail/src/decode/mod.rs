@@ -9,3 +9,4 @@ pub(crate) mod encoded_words;
 pub(crate) mod stateful;
 pub(crate) mod transfer;
 pub(crate) mod utf7;
+pub(crate) mod uuencode;

@@ -15,6 +15,7 @@ use crate::bytes::{before, with_line_feeds};
 use crate::decode::charset;
 use crate::decode::encoded_words::decode_value;
 use crate::decode::transfer::{Transfer, decode_by_blocks};
+use crate::decode::uuencode::Uudecoder;
 use crate::error::Result;
 use crate::extract::info::PartInfo;
 use crate::header::block::{Field, skip_envelope, split};
@@ -183,7 +184,14 @@ impl<'a> MessageParts<'a> {
         };
         let transfer = self.parts.get(index).map_or(Transfer::Identity, transfer);
         let content = content.unwrap_or_default();
-        Ok(PartRead::of(decode_by_blocks(&content, transfer, &mut Vec::new(), consume)))
+        if !self.is_uuencoded(index) {
+            return Ok(PartRead::of(decode_by_blocks(&content, transfer, &mut Vec::new(), consume)));
+        }
+        let (mut decoder, mut decoded) = (Uudecoder::default(), Vec::new());
+        decoder.decode(&content, &mut decoded);
+        let is_clean = decoder.end(&mut decoded);
+        consume(&decoded);
+        Ok(PartRead::of(is_clean))
     }
 
     /// Returns the text of the part with this number; `None` if it is not text.
@@ -242,7 +250,11 @@ impl<'a> MessageParts<'a> {
     fn info(&mut self, number: usize, index: usize) -> Result<Option<PartInfo>> {
         let mut size_bytes = 0_u64;
         let mut count = |block: &[u8]| size_bytes = size_bytes.saturating_add(size(block.len()));
-        let is_clean = self.each_kept_block(index, &mut count)?;
+        let mut own_name = String::new();
+        let is_clean = match self.is_uuencoded(index) {
+            true => self.each_uudecoded_block(index, &mut own_name, &mut count)?,
+            false => self.each_kept_block(index, &mut count)?,
+        };
         let Some(part) = self.parts.get(index) else { return Ok(None) };
         let mut problems = Problems::default();
         let (mut subject, mut known) = (String::new(), is_clean.map(|_| size_bytes));
@@ -256,7 +268,7 @@ impl<'a> MessageParts<'a> {
             number,
             depth: self.depth(part),
             mime: part.content.mime.clone(),
-            name: part.content.name.clone(),
+            name: if part.content.name.is_empty() { own_name } else { part.content.name.clone() },
             subject,
             size_bytes: known,
             role: role(part, &self.parts),
@@ -277,9 +289,41 @@ impl<'a> MessageParts<'a> {
         depth
     }
 
+    fn is_uuencoded(&self, index: usize) -> bool {
+        let part = self.parts.get(index);
+        part.is_some_and(|part| part.content.is_uuencoded && matches!(part.body, Body::Leaf(_)))
+    }
+
     /// Passes the decoded content of a part to `consume`, and returns whether it was clean; `None` if it is
     /// neither in memory nor at one place of the message.
     fn each_kept_block(&mut self, index: usize, consume: &mut dyn FnMut(&[u8])) -> Result<Option<bool>> {
+        if self.is_uuencoded(index) {
+            return self.each_uudecoded_block(index, &mut String::new(), consume);
+        }
+        self.each_encoded_block(index, consume)
+    }
+
+    /// Does the same with uuencoded content. Also returns the name in it.
+    fn each_uudecoded_block(
+        &mut self,
+        index: usize,
+        name: &mut String,
+        consume: &mut dyn FnMut(&[u8]),
+    ) -> Result<Option<bool>> {
+        let (mut decoder, mut decoded) = (Uudecoder::default(), Vec::new());
+        let read = self.each_encoded_block(index, &mut |block| {
+            decoder.decode(block, &mut decoded);
+            consume(&decoded);
+            decoded.clear();
+        })?;
+        let is_clean = decoder.end(&mut decoded);
+        consume(&decoded);
+        decoder.name().clone_into(name);
+        Ok(read.map(|was_read| was_read && is_clean))
+    }
+
+    /// Does the same, without decoding uuencode.
+    fn each_encoded_block(&mut self, index: usize, consume: &mut dyn FnMut(&[u8])) -> Result<Option<bool>> {
         let Some(part) = self.parts.get(index) else { return Ok(None) };
         if let (Some(range), Source::Large(message, contents)) = (&part.unloaded, &mut self.source) {
             return message.each_block_of(contents, (range.clone(), transfer(part)), consume).map(Some);

@@ -135,3 +135,41 @@ fn what_is_decoded_again_has_a_limit() {
     // This one is in the message itself.
     assert_eq!(parts.each_block(1, &mut |_| ()).unwrap(), PartRead::Clean);
 }
+
+#[test]
+fn uuencoded_content_is_decoded() {
+    let part = |name: &str| {
+        format!(
+            "--b\nContent-Type: application/x; {name}\nContent-Transfer-Encoding: x-uuencode\n\n\
+             begin 644 own.txt\n#0V%T\n`\nend\n"
+        )
+    };
+    let message = format!(
+        "Content-Type: multipart/mixed; boundary=b\n\n{}{}--b--\n",
+        part(""),
+        part("name=a.txt").replace("end\n", "")
+    );
+    let check = |parts: &mut MessageParts<'_>| {
+        let list = parts.list().unwrap();
+        let told: Vec<(&str, Option<u64>, bool)> =
+            list.iter().map(|part| (part.name.as_str(), part.size_bytes, part.is_damaged)).collect();
+        assert_eq!(told, [("own.txt", Some(3), false), ("a.txt", Some(3), true)]);
+        let mut content = Vec::new();
+        let read = parts.each_block(1, &mut |block| content.extend_from_slice(block)).unwrap();
+        assert_eq!((read, content.as_slice()), (PartRead::Clean, &b"Cat"[..]));
+        assert_eq!(parts.each_block(2, &mut |_| ()).unwrap(), PartRead::Damaged);
+    };
+    check(&mut MessageParts::of_bytes(message.as_bytes()));
+    let mut large = LargeMessage::of_bytes(message.as_bytes(), Path::new("a test")).unwrap();
+    large.identify().unwrap();
+    check(&mut MessageParts::of_large(&large).unwrap());
+    // In a message that is encoded as a whole, so that it is read again.
+    let line = message.bytes().map(|byte| format!("={byte:02X}")).collect::<String>();
+    let outer =
+        format!("Content-Type: message/rfc822\nContent-Transfer-Encoding: quoted-printable\n\n{line}");
+    let mut parts = MessageParts::of_bytes(outer.as_bytes());
+    let mut content = Vec::new();
+    let number = parts.list().unwrap().iter().position(|part| part.name == "a.txt").unwrap();
+    parts.each_block(number + 1, &mut |block| content.extend_from_slice(block)).unwrap();
+    assert_eq!(content, b"Cat");
+}

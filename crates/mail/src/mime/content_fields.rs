@@ -13,6 +13,7 @@ use mail_parser::{ContentType, HeaderValue};
 use crate::bytes::{before, cut};
 use crate::decode::encoded_words::{decode_words, tidy, unfold};
 use crate::decode::transfer::{Transfer, transfer};
+use crate::decode::uuencode::is_uuencode;
 use crate::header::block::Block;
 use crate::header::quoted::without_quotes;
 use crate::limits::{NAME_BYTES_MAX, PARAMETERS_BYTES_MAX};
@@ -47,6 +48,8 @@ pub(crate) struct ContentFields {
     /// followed by a line feed; empty without both.
     pub(crate) content_ids: Vec<u8>,
     pub(crate) transfer: Transfer,
+    /// It is uuencoded, which is decoded only when it is handed out.
+    pub(crate) is_uuencoded: bool,
 }
 
 impl ContentFields {
@@ -138,6 +141,7 @@ pub(crate) fn read_content(block: &Block<'_>, default: &str, problems: &mut Prob
     }
     content.content_ids = content_ids(block);
     if let Some(value) = block.first("content-transfer-encoding") {
+        content.is_uuencoded = is_uuencode(value);
         content.transfer = transfer(value).unwrap_or_else(|| {
             problems.add(Problem::TransferUnknown(String::from_utf8_lossy(before(value, 64)).into_owned()));
             Transfer::Identity

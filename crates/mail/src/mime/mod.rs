@@ -10,4 +10,5 @@ pub(crate) mod content_source;
 pub(crate) mod parameters;
 pub(crate) mod parts;
 pub(crate) mod protected;
+pub(crate) mod protected_header;
 pub(crate) mod smime;

@@ -5,16 +5,19 @@
 //! programs or keys.
 //!
 //! PGP/MIME (RFC 3156), S/MIME (RFC 8551), and OpenPGP blocks in text are found. Containers within containers
-//! are walked up to `MIME_DEPTH_MAX` levels, and at most `PROTECTED_COUNT_MAX` contents are returned.
+//! are walked up to `MIME_DEPTH_MAX` levels, and at most `PROTECTED_COUNT_MAX` contents with
+//! `PROTECTED_BYTES_MAX` bytes are returned: signatures around each other cover the same bytes again.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::bytes::{after, before, line, until, with_line_feeds};
-use crate::decode::encoded_words::decode_value;
+use crate::decode::base64::decode_base64;
 use crate::decode::transfer::decode;
 use crate::header::block::{Block, skip_envelope, split};
-use crate::limits::{LIST_BYTES_MAX, MIME_DEPTH_MAX, PART_COUNT_MAX, PROTECTED_COUNT_MAX, SMIME_BYTES_MAX};
+use crate::limits::{
+    MIME_DEPTH_MAX, PART_COUNT_MAX, PROTECTED_BYTES_MAX, PROTECTED_COUNT_MAX, SMIME_BYTES_MAX,
+};
 use crate::mime::boundary::Pieces;
-use crate::mime::content_fields::{has_protected_fields, read_content};
+use crate::mime::content_fields::read_content;
 use crate::mime::smime::{Opened, open};
 use crate::problem::Problems;
 
@@ -60,45 +63,31 @@ pub struct Protected {
 #[must_use]
 pub fn protected_contents(bytes: &[u8]) -> (Vec<Protected>, bool) {
     let bytes = with_line_feeds(bytes);
-    let mut walk = Walk::default();
+    let mut walk = Walk { found: Vec::new(), part_count: 0, bytes_left: PROTECTED_BYTES_MAX, is_cut: false };
     walk.entity(&split(skip_envelope(&bytes)), 0, true);
     (walk.found, walk.is_cut)
 }
 
-/// Returns the header fields that are protected with a decrypted or signed entity: they are those of the
-/// message (RFC 9788, and `protected-headers="v1"` before it). Returns `None` if there are none.
-#[must_use]
-pub fn protected_fields(entity: &[u8]) -> Option<Vec<(String, String)>> {
-    let block = split(skip_envelope(entity));
-    let mut problems = Problems::default();
-    if !has_protected_fields(&block, &mut problems) {
-        return None;
-    }
-    let is_content = |name: &[u8]| {
-        let name = name.to_ascii_lowercase();
-        name.starts_with(b"content-") || matches!(name.as_slice(), b"mime-version" | b"hp-outer")
-    };
-    let fields = block.fields.iter().filter(|field| !is_content(field.name));
-    let fields = fields.map(|field| {
-        let value = decode_value(before(field.value, LIST_BYTES_MAX), None, &mut problems);
-        (String::from_utf8_lossy(field.name).into_owned(), value)
-    });
-    Some(fields.collect())
-}
-
-#[derive(Default)]
 struct Walk {
     found: Vec<Protected>,
     part_count: usize,
+    /// How many more bytes may be returned.
+    bytes_left: usize,
     is_cut: bool,
 }
 
 impl Walk {
     fn push(&mut self, protection: Protection, content: ProtectedContent, is_whole: bool) {
-        if self.found.len() < PROTECTED_COUNT_MAX {
-            self.found.push(Protected { protection, content, is_whole, is_text: false });
-        } else {
-            self.is_cut = true;
+        let size = match &content {
+            ProtectedContent::Signed { signed, signature } => signed.len().saturating_add(signature.len()),
+            ProtectedContent::Wrapped(bytes) | ProtectedContent::Encrypted(bytes) => bytes.len(),
+        };
+        match self.bytes_left.checked_sub(size).filter(|_| self.found.len() < PROTECTED_COUNT_MAX) {
+            Some(left) => {
+                self.bytes_left = left;
+                self.found.push(Protected { protection, content, is_whole, is_text: false });
+            }
+            None => self.is_cut = true,
         }
     }
 
@@ -164,7 +153,11 @@ impl Walk {
                 let mut problems = Problems::default();
                 let content = read_content(&block, "application/octet-stream", &mut problems);
                 let data = decode(block.body, content.transfer).0.into_owned();
-                self.push(Protection::OpenPgp, ProtectedContent::Encrypted(data), is_whole);
+                let content = match is_encrypted(&data) {
+                    true => ProtectedContent::Encrypted(data),
+                    false => ProtectedContent::Wrapped(data),
+                };
+                self.push(Protection::OpenPgp, content, is_whole);
                 pieces.iter().skip(2).for_each(|piece| self.entity(&split(piece), depth, false));
             }
             _ => pieces.iter().for_each(|piece| self.entity(&split(piece), depth, false)),
@@ -215,12 +208,44 @@ fn armor(text: &[u8]) -> Option<Armor<'_>> {
         };
         if let Some(end) = end {
             let after = behind_line(next, end)?;
-            let is_encrypted = end == b"-----END PGP MESSAGE-----";
-            return Some(Armor { before: until(text, rest), block: until(rest, after), after, is_encrypted });
+            let block = until(rest, after);
+            let is_encrypted = end == b"-----END PGP MESSAGE-----" && is_encrypted(block);
+            return Some(Armor { before: until(text, rest), block, after, is_encrypted });
         }
         rest = next;
     }
     None
+}
+
+/// Returns whether a message of OpenPGP, in armor or not, may be encrypted. It is not if it begins with a
+/// signature, with the mark of one that follows, or with a literal or compressed text (RFC 9580, 5).
+///
+/// What is compressed may be encrypted all the same, which only gpg can tell.
+fn is_encrypted(message: &[u8]) -> bool {
+    let first = match message.trim_ascii_start().strip_prefix(b"-----BEGIN PGP MESSAGE-----") {
+        Some(armored) => first_of_armor(armored),
+        None => message.first().copied(),
+    };
+    let tag = match first {
+        Some(first @ 0xc0..) => first & 0x3f,
+        Some(first @ 0x80..) => (first >> 2) & 0x0f,
+        _ => return true,
+    };
+    !matches!(tag, 2 | 4 | 8 | 11)
+}
+
+/// Returns the first byte in an armor: in the first line after the empty one.
+fn first_of_armor(armored: &[u8]) -> Option<u8> {
+    let mut rest = line(armored).1;
+    while !without_end(line(rest).0).is_empty() {
+        rest = line(rest).1;
+    }
+    while !rest.is_empty() && without_end(line(rest).0).is_empty() {
+        rest = line(rest).1;
+    }
+    let mut decoded = Vec::new();
+    decode_base64(before(line(rest).0, 4), &mut decoded);
+    decoded.first().copied()
 }
 
 /// Returns a line without what gpg ignores at its end. More must not be ignored: gpg would see another block.
@@ -347,6 +372,42 @@ mod tests {
     }
 
     #[test]
+    fn a_message_of_openpgp_need_not_be_encrypted() {
+        let block = |first: &str| {
+            format!("-----BEGIN PGP MESSAGE-----\nA: b\n\n{first}\n-----END PGP MESSAGE-----\n")
+        };
+        let kind = |block: &str| {
+            let shown = show(&format!("A: b\n\n{block}"));
+            shown.first().and_then(|line| line.split(' ').nth(2)).unwrap_or_default().to_owned()
+        };
+        // Of both forms of a packet's first byte: one-pass signature, signature, compressed, literal.
+        for first in ["kA0D", "iQEz", "owGb", "yxFi", "xA0D", "wgEz", "yAGb"] {
+            assert_eq!(kind(&block(first)), "wrapped", "{first}");
+        }
+        // A session key for a key, one for a passphrase, encrypted data, and what is none of these.
+        for first in ["hQEM", "wV4D", "jA0E", "0sAA", "....", ""] {
+            assert_eq!(kind(&block(first)), "encrypted", "{first}");
+        }
+        let pieces =
+            ["Content-Type: application/pgp-encrypted\n\nVersion: 1", &format!("\n{}", block("owGb"))];
+        assert!(show(&multipart("encrypted", &pieces))[0].starts_with("OpenPgp all wrapped"));
+    }
+
+    #[test]
+    fn bytes_have_a_limit_in_all() {
+        let mut walk = Walk { found: Vec::new(), part_count: 0, bytes_left: 10, is_cut: false };
+        let push = |walk: &mut Walk, size: usize| {
+            walk.push(Protection::OpenPgp, ProtectedContent::Encrypted(vec![0; size]), false);
+            (walk.found.len(), walk.is_cut)
+        };
+        assert_eq!(push(&mut walk, 4), (1, false));
+        assert_eq!(push(&mut walk, 7), (1, true));
+        let content = ProtectedContent::Signed { signed: vec![0; 4], signature: vec![0; 2] };
+        walk.push(Protection::OpenPgp, content, false);
+        assert_eq!((walk.found.len(), walk.bytes_left), (2, 0));
+    }
+
+    #[test]
     fn number_and_depth_have_limits() {
         let pieces = ["\na", SIGNATURE];
         let signed = multipart("signed", &pieces);
@@ -355,21 +416,5 @@ mod tests {
         assert_eq!((found.len(), is_cut), (PROTECTED_COUNT_MAX, true));
         let deep = "Content-Type: message/rfc822\n\n".repeat(MIME_DEPTH_MAX) + &signed;
         assert_eq!(protected_contents(deep.as_bytes()), (vec![], true));
-    }
-
-    #[test]
-    fn fields_are_protected_if_the_entity_says_so() {
-        let fields = |more: &str| {
-            let entity =
-                format!("Content-Type: text/plain; {more}\nSubject: =?utf-8?q?caf=C3=A9?=\nHP-Outer: x\n\nx");
-            protected_fields(entity.as_bytes())
-        };
-        let subject = vec![("Subject".to_owned(), "café".to_owned())];
-        for said in ["protected-headers=\"v1\"", "hp=\"cipher\"", "HP=clear"] {
-            assert_eq!(fields(said), Some(subject.clone()), "{said}");
-        }
-        for other in ["protected-headers=\"v2\"", "hp=x", "charset=utf-8"] {
-            assert_eq!(fields(other), None, "{other}");
-        }
     }
 }

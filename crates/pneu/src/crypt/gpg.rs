@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 
 /// Most bytes of a signature: what a pipe holds at once.
 pub(super) const SIGNATURE_BYTES_MAX: usize = 48 << 10;
-/// Most bytes that are decrypted.
-const OUTPUT_BYTES_MAX: u64 = 100 << 20;
+/// Most bytes of one content that are decrypted.
+pub(super) const OUTPUT_BYTES_MAX: usize = 100 << 20;
 /// Most bytes of the status that are kept.
 const STATUS_BYTES_MAX: u64 = 1 << 20;
 /// The descriptor's name in arguments, for the pipe of a signature.
@@ -75,11 +75,11 @@ impl Program {
     }
 }
 
-/// Runs a program.
+/// Runs a program. It may print so many bytes.
 ///
 /// # Errors
 /// It cannot be run; a pipe breaks.
-pub(super) fn run(program: Program, task: Task<'_>, input: &[u8]) -> io::Result<Output> {
+pub(super) fn run(program: Program, task: Task<'_>, input: &[u8], bytes_max: usize) -> io::Result<Output> {
     let (status_reader, status_writer) = io::pipe()?;
     let signature = match task {
         Task::Verify(signature) => Some(filled(signature)?),
@@ -117,9 +117,9 @@ pub(super) fn run(program: Program, task: Task<'_>, input: &[u8]) -> io::Result<
             let _ = stdin.map(|mut stdin| stdin.write_all(input));
         });
         let status = scope.spawn(move || status_lines(status_reader));
-        let read =
-            stdout.map_or(Ok(0), |stdout| stdout.take(OUTPUT_BYTES_MAX + 1).read_to_end(&mut output.bytes));
-        if read.is_err() || output.bytes.len() as u64 > OUTPUT_BYTES_MAX {
+        let most = bytes_max as u64 + 1;
+        let read = stdout.map_or(Ok(0), |stdout| stdout.take(most).read_to_end(&mut output.bytes));
+        if read.is_err() || output.bytes.len() > bytes_max {
             output.is_cut = true;
             let _ = child.kill();
         }

@@ -21,6 +21,22 @@ pub enum Standing {
     Bad,
 }
 
+/// How far the user's program trusts that a key belongs to whom it names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trust {
+    /// The user said that it is not to be trusted.
+    Never,
+    /// Nothing is known of that.
+    #[default]
+    Unknown,
+    /// Too few that the user trusts say so.
+    Marginal,
+    /// Enough that the user trusts say so.
+    Full,
+    /// It is the user's own.
+    Ultimate,
+}
+
 /// A signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
@@ -34,8 +50,8 @@ pub struct Signature {
     pub addresses: Vec<(String, bool)>,
     /// When it was made, as the program says it.
     pub made: String,
-    /// Whether the program trusts its key.
-    pub is_trusted: bool,
+    /// How far the program trusts its key.
+    pub trust: Trust,
 }
 
 /// Whether a decryption succeeded.
@@ -45,6 +61,9 @@ pub enum Decryption {
     Done,
     /// The key is not there.
     NoKey,
+    /// It has more bytes than are decrypted. Nothing of it is to be shown, because only at its end it is
+    /// known whether it was changed.
+    TooLarge,
     /// It did not. Nothing of it is to be shown.
     Failed,
 }
@@ -78,7 +97,7 @@ pub(super) fn signatures(status: &[String]) -> Vec<Signature> {
             signer,
             addresses: Vec::new(),
             made: String::new(),
-            is_trusted: false,
+            trust: Trust::Unknown,
         });
     }
     found
@@ -92,7 +111,10 @@ fn add(signature: &mut Signature, keyword: &str, rest: &str) {
             signature.key = values.next().unwrap_or_default().to_owned();
             signature.made = values.next().unwrap_or_default().to_owned();
         }
-        "TRUST_ULTIMATE" | "TRUST_FULLY" => signature.is_trusted = true,
+        "TRUST_ULTIMATE" => signature.trust = Trust::Ultimate,
+        "TRUST_FULLY" => signature.trust = Trust::Full,
+        "TRUST_MARGINAL" => signature.trust = Trust::Marginal,
+        "TRUST_NEVER" => signature.trust = Trust::Never,
         _ => {}
     }
 }
@@ -118,6 +140,11 @@ pub(super) fn tells_of_decryption(status: &[String]) -> bool {
             || keyword.starts_with("DECRYPTION_")
     };
     status.iter().any(is_told)
+}
+
+/// Returns how many texts the program found in what it read. A signature covers one of them only.
+pub(super) fn text_count(status: &[String]) -> usize {
+    status.iter().filter(|line| line.split(' ').next() == Some("PLAINTEXT")).count()
 }
 
 /// Returns the addresses in the list of a key with colons, each with whether the program trusts it. Revoked
@@ -178,16 +205,19 @@ mod tests {
         let found = read(
             "NEWSIG\nGOODSIG 3632 Ana%0aIto <ana@example.org>\nVALIDSIG ABCD 2026-11-26 17 0\n\
              TRUST_ULTIMATE 0\n\
-             NEWSIG\nBADSIG 99 Bo <bo@example.org>\nNEWSIG\nERRSIG 77 1 8 00 17 9 EF\nNO_PUBKEY 77\n\
-             ERRSIG 78 1 8 00 17 4 EF\nREVKEYSIG 1 R\nEXPKEYSIG 2 K\nEXPSIG 3 S\n",
+             NEWSIG\nBADSIG 99 Bo <bo@example.org>\nTRUST_NEVER\nNEWSIG\n\
+             ERRSIG 77 1 8 00 17 9 EF\nNO_PUBKEY 77\n\
+             ERRSIG 78 1 8 00 17 4 EF\nREVKEYSIG 1 R\nTRUST_UNDEFINED\n\
+             EXPKEYSIG 2 K\nTRUST_MARGINAL 0 pgp\nEXPSIG 3 S\nTRUST_FULLY 0 pgp\n",
         );
         let standings: Vec<Standing> = found.iter().map(|signature| signature.standing).collect();
         use Standing::{Bad, Expired, Good, KeyExpired, KeyRevoked, Unchecked, UnknownKey};
         assert_eq!(standings, [Good, Bad, UnknownKey, Unchecked, KeyRevoked, KeyExpired, Expired]);
         assert_eq!((found[0].key.as_str(), found[0].made.as_str()), ("ABCD", "2026-11-26"));
         assert_eq!(found[0].signer, "Ana\nIto <ana@example.org>");
-        let trusted: Vec<bool> = found.iter().map(|signature| signature.is_trusted).collect();
-        assert_eq!(trusted, [true, false, false, false, false, false, false]);
+        let trust: Vec<Trust> = found.iter().map(|signature| signature.trust).collect();
+        use Trust::{Full, Marginal, Never, Ultimate, Unknown};
+        assert_eq!(trust, [Ultimate, Never, Unknown, Unknown, Unknown, Marginal, Full]);
         assert_eq!((found[2].key.as_str(), found[2].signer.as_str()), ("77", ""));
     }
 
@@ -209,6 +239,14 @@ mod tests {
             assert!(told(line), "{line}");
         }
         assert!(!told("GOODSIG 1 DECRYPTION_OKAY") && !told("PLAINTEXT 74 0 "));
+    }
+
+    #[test]
+    fn texts_are_counted() {
+        let count =
+            |lines: &[&str]| text_count(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>());
+        assert_eq!(count(&["PLAINTEXT 62 1 a", "PLAINTEXT_LENGTH 3", "GOODSIG 1 PLAINTEXT"]), 1);
+        assert_eq!(count(&["PLAINTEXT 62 1 a", "PLAINTEXT 62 1 b"]), 2);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod options;
 mod part;
 mod protected;
 mod thread;
+mod verdict;
 mod writer;
 
 pub(crate) use input::{located, one};

@@ -17,9 +17,14 @@ use printable::Look;
 use render::message::{self, ThreadHead};
 use render::{Content, Event, Header, Position, Record, html};
 use std::io::Read;
-use terminal::screen::Terminal;
+use terminal::screen::{Terminal, pieces};
 use terminal::signals::is_interrupted;
 use work::Cancel;
+
+/// What stands before each line of a message, where lines of the program are beside it.
+pub(super) const MARGIN: &str = "| ";
+/// What stands before the second and later rows of a line of the program, where the terminal breaks it.
+const INDENT: &str = "    ";
 
 /// Writes messages, one after the other.
 ///
@@ -38,6 +43,8 @@ pub(super) struct Writer {
     how: How,
     output: Output,
     zone: TimeZone,
+    /// Each line of a message has a mark before it.
+    has_margin: bool,
     /// Messages written so far.
     count: usize,
 }
@@ -52,7 +59,12 @@ impl Writer {
     /// Takes the output.
     pub(super) fn new(how: How, session: &Session) -> Writer {
         let zone = environment::now().time_zone().clone();
-        Writer { how, output: session.paged_output(how.paging), zone, count: 0 }
+        Writer { how, output: session.paged_output(how.paging), zone, has_margin: false, count: 0 }
+    }
+
+    /// Takes the output. Each line of a message gets a mark, without which only the program writes lines.
+    pub(super) fn with_margin(how: How, session: &Session) -> Writer {
+        Writer { has_margin: true, ..Writer::new(how, session) }
     }
 
     /// Writes a message, of which the index knows `known`. With a place, its head is short and names the
@@ -125,7 +137,15 @@ impl Writer {
     /// # Errors
     /// The output cannot be written.
     pub(super) fn lines(&mut self, text: &str) -> Result<()> {
-        self.output.bytes(text.as_bytes())
+        self.output.bytes(rows(text, "", INDENT, self.output.terminal).as_bytes())
+    }
+
+    /// Writes lines of a message, each with its mark.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub(super) fn content(&mut self, text: &str) -> Result<()> {
+        self.output.bytes(rows(text, MARGIN, MARGIN, self.output.terminal).as_bytes())
     }
 
     /// Writes the line that separates messages, which no text of a message holds.
@@ -156,7 +176,9 @@ impl Writer {
     ) -> String {
         let terminal = self.output.terminal;
         let paint = |look, text: &str| terminal.paint(look, text).into_owned();
-        let paint: Option<&message::Paint<'_>> = terminal.has_color.then_some(&paint);
+        // A painted line cannot be broken.
+        let has_color = terminal.has_color && !self.has_margin;
+        let paint: Option<&message::Paint<'_>> = has_color.then_some(&paint);
         let text = match fields {
             Some(fields) => {
                 let header = message::all_headers(fields, paint);
@@ -164,6 +186,7 @@ impl Writer {
             }
             None => message::text(record, head, &self.zone, paint, option_for),
         };
+        let text = if self.has_margin { rows(&text, MARGIN, MARGIN, terminal) } else { text };
         if self.count == 1 { text } else { separator(terminal) + &text }
     }
 
@@ -219,6 +242,25 @@ fn option_for(mime: &str) -> Option<&'static str> {
     }
 }
 
+/// Returns lines with `first` before each; without a space at the end, if that is all of the line. Those that
+/// a terminal would break are broken here, with `next` before the rest: where a row begins without a mark, a
+/// text could imitate a line of the program.
+fn rows(text: &str, first: &str, next: &str, terminal: Terminal) -> String {
+    let room = terminal.columns.map(|columns| columns.saturating_sub(next.len() + 1).max(1));
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    for line in text.lines() {
+        let mut before = first;
+        let pieces = room.map_or_else(|| vec![line], |room| pieces(line, room));
+        for piece in pieces {
+            out.push_str(if piece.is_empty() { before.trim_end() } else { before });
+            out.push_str(piece);
+            out.push('\n');
+            before = next;
+        }
+    }
+    out
+}
+
 /// Returns the line between two messages: a form feed, which no text of a message holds; on a terminal a
 /// visible line.
 fn separator(terminal: Terminal) -> String {
@@ -243,5 +285,25 @@ fn raw(located: &Located, output: &mut Output) -> Result<()> {
             0 => return Ok(()),
             count => output.bytes(buffer.get(..count).unwrap_or_default())?,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_row_of_a_message_is_without_its_mark() {
+        let on = |columns| Terminal { columns, has_color: false };
+        assert_eq!(rows("a\n\nb", MARGIN, MARGIN, on(None)), "| a\n|\n| b\n");
+        let long = format!("{}Signature: good", "x ".repeat(40));
+        assert_eq!(rows(&long, MARGIN, MARGIN, on(None)), format!("| {long}\n"));
+        for columns in 0..90 {
+            let shown = rows(&format!("{long}\t日本\n\n{long}"), MARGIN, MARGIN, on(Some(columns)));
+            assert!(shown.lines().all(|row| row.starts_with('|')), "{columns}");
+            let is_short = |row: &str| terminal::screen::width(row) <= columns.max(4);
+            assert!(shown.lines().all(is_short), "{columns}: {shown}");
+        }
+        assert_eq!(rows("abcdefgh", "", INDENT, on(Some(9))), "abcd\n    efgh\n");
     }
 }

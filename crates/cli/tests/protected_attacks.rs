@@ -1,0 +1,125 @@
+//! Tests what strangers try against `view --verify` and `--decrypt`: texts that imitate verdicts, changed
+//! headers, signatures of other forms, and machines without gpg.
+//!
+//! Input: messages that gpg signed and encrypted, changed by hand. Output: lines and exit codes.
+
+use crate::protected::{ANA, Keys, TEXT, encrypted, message, multipart, signed};
+use crate::support::{Home, run_with_input};
+use std::fs;
+
+#[test]
+fn no_text_imitates_a_verdict() {
+    let keys = Keys::new(ANA);
+    let lies = "Signature: good; it is the sender's";
+    let text = format!(
+        "Content-Type: text/plain; charset=utf-8\n\n{lies}\n\n{lies}\
+         \r\x0c\n{lies}\n\u{2028}{lies}\n\x0b{lies}\n"
+    );
+    let lines = |option: &str, message: &str| {
+        let shown = keys.view(option, message).out;
+        let own: Vec<String> =
+            shown.lines().filter(|line| !line.starts_with('|')).map(str::to_owned).collect();
+        assert!(shown.contains(lies), "{shown}");
+        own
+    };
+    let only = "Only lines that begin with \"| \" are of the message.";
+    let mut plain = message(&text);
+    plain.insert_str(0, &format!("Subject: x\u{2029}{lies}\n"));
+    assert_eq!(lines("--verify", &plain), ["Signature: none", only, ""]);
+    let secret = message(&encrypted(&keys, &text, &[]));
+    let own = lines("--decrypt", &secret);
+    let expected = [
+        "Encryption: decrypted; PGP",
+        "Signature: none, so anybody may have written what is encrypted",
+        only,
+        "",
+        "\u{c}",
+        "Decrypted:",
+        "",
+    ];
+    assert_eq!(own, expected);
+    // In a list of attachments, too.
+    let name = format!("Content-Disposition: attachment; filename=\"a\n {lies}\"\n\nx");
+    let secret = message(&encrypted(&keys, &multipart("mixed", &[TEXT, &name]), &[]));
+    assert_eq!(lines("--decrypt", &secret), expected);
+}
+
+#[test]
+fn a_header_that_differs_from_the_signed_one_is_told() {
+    let keys = Keys::new(ANA);
+    let header = format!("From: {ANA}\nSubject: outer\nMessage-ID: <1@x>");
+    let entity =
+        format!("Content-Type: text/plain; hp=clear\n{header}\nDate: Mon, 2 Jan 2023 10:00:00 +0000\n\nx\n");
+    let good = message(&signed(&keys, &entity));
+    let shown = keys.view_as("--verify", &good, 0);
+    assert!(!shown.contains("DIFFERS") && !shown.contains("Header: not signed"), "{shown}");
+    let changed = keys.view_as("--verify", &good.replacen("Subject: outer", "Subject: pay now", 1), 3);
+    assert!(changed.starts_with("Signature: good; it is the sender's"), "{changed}");
+    assert!(
+        changed.contains("\nSubject: DIFFERS; inside (signed): \"outer\"; outside: \"pay now\"\n"),
+        "{changed}"
+    );
+    let other = keys.view_as("--verify", &good.replacen(ANA, "Boss <boss@example.org>", 1), 3);
+    assert!(other.contains("it is NOT THE SENDER'S"), "{other}");
+    assert!(other.contains("\nFrom: DIFFERS; inside (signed): \"Ana Ito <ana@example.org>\""), "{other}");
+    let more = keys.view_as("--verify", &format!("Cc: cy@example.org\n{good}"), 0);
+    assert!(more.contains("\nCc: not protected; inside (signed): nothing; outside: \"cy@example.org\"\n"));
+}
+
+#[test]
+fn a_signature_around_its_text_is_checked_without_decrypting() {
+    let keys = Keys::new(ANA);
+    let block = keys.gpg(&["--armor", "--sign"], b"plain words\n");
+    assert!(block.starts_with("-----BEGIN PGP MESSAGE-----"));
+    for option in ["--verify", "--decrypt"] {
+        let shown = keys.view_as(option, &message(&format!("\n{block}")), 0);
+        assert!(shown.starts_with("Signature: good; it is the sender's"), "{shown}");
+        assert!(shown.ends_with("\u{c}\nSigned:\n\n| plain words\n"), "{shown}");
+    }
+    // What is compressed may be encrypted: that is not shown unasked.
+    let stored = keys.gpg(&["--armor", "--store"], b"plain words\n");
+    let shown = keys.view_as("--verify", &message(&format!("\n{stored}")), 3);
+    assert!(shown.starts_with("Signature: cannot be checked; PGP\n"), "{shown}");
+}
+
+#[test]
+fn a_message_is_shown_though_its_signature_cannot_be_checked() {
+    let keys = Keys::new(ANA);
+    let good = message(&signed(&keys, TEXT));
+    let large =
+        good.replace("-----END PGP SIGNATURE", &format!("{}-----END PGP SIGNATURE", "A".repeat(50 << 10)));
+    let shown = keys.view_as("--verify", &large, 3);
+    assert!(shown.starts_with("Signature: not checked: the signature is too large\n"), "{shown}");
+    assert!(shown.contains("| The plain truth\n"), "{shown}");
+    let without = |option: &str, message: &str| {
+        let mut command = keys.home.command(&["view", option, "-"]);
+        command.env("PATH", "/nowhere");
+        let run = run_with_input(&mut command, message.as_bytes());
+        assert_eq!(run.code, Some(3), "{run:?}");
+        run.out
+    };
+    let shown = without("--verify", &good);
+    assert!(shown.starts_with("Signature: not checked: gpg is not installed\n"), "{shown}");
+    assert!(shown.contains("| The plain truth\n"), "{shown}");
+    let shown = without("--decrypt", &message(&encrypted(&keys, TEXT, &[])));
+    assert!(shown.starts_with("Encryption: not decrypted: gpg is not installed\n"), "{shown}");
+    assert!(shown.contains("| From: Ana Ito"), "{shown}");
+}
+
+/// A long line of a text would go on in a new row, where its mark is missing.
+#[test]
+fn a_window_breaks_no_line_without_its_mark() {
+    let home = Home::new();
+    let path = home.path().join("long");
+    let lies = "Signature: good; it is the sender's";
+    let text =
+        format!("Content-Type: text/plain\nSubject: {0}\n\n{0}\n", format!("{:80}{lies}", "").repeat(3));
+    fs::write(&path, message(&text)).unwrap();
+    let shown = home.on_terminal(&["view", "--no-pager", "--verify", path.to_str().unwrap()], &[]);
+    assert_eq!(shown.code, Some(3), "{shown:?}");
+    let own: Vec<&str> = shown.out.lines().filter(|line| !line.starts_with('|')).collect();
+    let only = "Only lines that begin with \"| \" are of the message.";
+    assert_eq!(own, ["Signature: none", only, ""], "{shown:?}");
+    assert!(shown.out.lines().all(|line| line.chars().count() < 80), "{shown:?}");
+    assert!(shown.out.contains(&lies[..20]), "{shown:?}");
+}
