@@ -220,11 +220,6 @@ impl Session {
         }
     }
 
-    /// Returns what of attachments could not be read by a command that did not tell it.
-    pub(crate) fn attachment_problems(&self) -> Vec<String> {
-        self.host.get().map(Host::take_attachment_problems).unwrap_or_default()
-    }
-
     /// Returns the configuration; an empty one if there is no file.
     ///
     /// # Errors

@@ -93,7 +93,7 @@ pub use imports::TagsRead;
 pub use index::{
     Absent, Adopted, Analysis, AnalysisStep, AttachmentsRead, Change, ChangedFolder, Changes, Circle,
     Cleanup, Contact, Counts, Dimension, Direction, Duplicates, Environment, Error as IndexError, Figures,
-    Group, Happened, HeaderCodec, Hint, Hit, Hits, Line, Loss, Mailbox, Message, MessageFile, Mode,
+    Group, Happened, HeaderCodec, Hint, Hit, Hits, Line, Look, Loss, Mailbox, Message, MessageFile, Mode,
     NumberSet, Order, Origin, OwnPeople, PeopleQuestion, Person, Places, Problem, RecordReader,
     Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats, Summary, Swept, TagChange, TagEdit,
     TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, TokenFault, Unknown, UpdateOptions,

@@ -7,6 +7,7 @@ use crate::changes::Log;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open;
+use crate::pass::looked::Looked;
 use crate::pass::orphans::{self, TEXT_MERGER_LOCK};
 use crate::set::NumberSet;
 use crate::state::{self, ATTACHMENT, State, TextSegment};
@@ -14,7 +15,7 @@ use crate::tables::messages;
 use crate::text::{self, TextMerge};
 use disk::{Lock, Wait};
 use store::{MergeOptions, Snapshot, Transaction};
-use work::Silent;
+use work::{Progress, Silent};
 
 /// Most merges of each kind that one pass does.
 const MERGES_PER_PASS: usize = 4;
@@ -88,7 +89,7 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     let Some(chosen) = text::choose(&before.text, documents_max) else { return Ok(None) };
     let known = known_messages(&snapshot, &before)?;
     let merged = text::merge((&environment.disk, &directory), &chosen, known.as_ref())?;
-    publish(environment, merged, share)?;
+    publish(environment, merged, share, &Silent)?;
     Ok(Some(text::document_count(&chosen)))
 }
 
@@ -97,12 +98,23 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
 ///
 /// # Errors
 /// Damage, a full disk.
-pub(super) fn publish(environment: &Environment, merged: TextMerge, share: Lock) -> Result<()> {
+pub(super) fn publish(
+    environment: &Environment,
+    merged: TextMerge,
+    share: Lock,
+    observer: &dyn Progress,
+) -> Result<()> {
     environment.disk.sync_directory(&environment.text_directory())?;
-    let mut writer = open::writer(environment, &Silent)?;
-    let mut now = open::state(&writer.snapshot()?, &environment.index_directory())?;
-    now.text = exchange(now.text, merged);
+    let mut writer = open::writer(environment, observer)?;
+    let snapshot = writer.snapshot()?;
+    let mut now = open::state(&snapshot, &environment.index_directory())?;
     let mut transaction = Transaction::default();
+    let looked = Looked::of(&snapshot);
+    let looked_after = looked.after(&merged);
+    if looked_after != looked {
+        looked_after.add_to(&mut transaction);
+    }
+    now.text = exchange(now.text, merged);
     transaction.attachments.push((ATTACHMENT.into(), state::encode(&now)));
     writer.commit(transaction)?;
     drop(share);

@@ -173,6 +173,10 @@ enum Left {
 }
 
 impl AttachmentReader for Filters {
+    fn filters(&self) -> Vec<String> {
+        self.filters.iter().map(|filter| filter.name.clone()).collect()
+    }
+
     fn filters_for(&self, mime: &str) -> Vec<String> {
         self.filters.iter().filter(|filter| filter.is_for(mime)).map(|filter| filter.name.clone()).collect()
     }
