@@ -133,7 +133,8 @@ impl Session {
 
     fn settings(&self, configuration: Configuration) -> Settings {
         let zone = environment::now().time_zone().clone();
-        Settings { environment: self.environment.clone(), configuration, zone }
+        let filter_variables = environment::filter_variables();
+        Settings { environment: self.environment.clone(), configuration, zone, filter_variables }
     }
 
     /// Opens the index for reading.

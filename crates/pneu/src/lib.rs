@@ -79,6 +79,7 @@ pub use action::{
     Acted, Action, DeliverOptions, Delivered, Kind as ActionKind, LeftAlone, Plan, PlannedStep, Removal,
     Removed, Renamed, Renaming, Undoable, Undone,
 };
+pub use attachments::is_for_filters;
 pub use backup::{
     ChosenSnapshot, Error as BackupError, Remedy as BackupRemedy, SnapshotChoice, UndeleteReport, Undeleted,
     UnindexedMessages,
