@@ -79,6 +79,11 @@ pub(crate) fn without_secrets(command: &mut Command) -> &mut Command {
     pneu::SECRET_VARIABLES.iter().fold(command, |command, name| command.env_remove(name))
 }
 
+/// Returns the variables for commands that read attachments.
+pub(crate) fn filter_variables() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| pneu::is_for_filters(name)).collect()
+}
+
 fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> RepositoryVariables {
     // What is no text is not left out: then another repository might be used.
     let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());

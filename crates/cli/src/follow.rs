@@ -11,7 +11,9 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use crate::words::quoted_path;
 use anyhow::{Result, anyhow};
-use pneu::{Error, FollowNote, FollowObserver, Loss, Mode, Problem, Root, Summary, UpdateOptions};
+use pneu::{
+    AttachmentsRead, Error, FollowNote, FollowObserver, Loss, Mode, Problem, Root, Summary, UpdateOptions,
+};
 use std::cell::RefCell;
 
 /// Follows the mail until a signal comes.
@@ -97,6 +99,25 @@ impl FollowObserver for Teller<'_> {
             FollowNote::Failed(error) => {
                 complain(format!("{}; trying again in 30 seconds", remedy::explained(&error.into())));
             }
+            FollowNote::Attachments(read) => {
+                read.problems.iter().for_each(|problem| complain(one_line(problem)));
+                if !self.session.is_quiet && read.messages > 0 {
+                    let mut output = self.session.output();
+                    let _ = output.line(&attachments_line(&read)).and_then(|()| output.finish());
+                }
+            }
+            FollowNote::AttachmentsFailed(error) => {
+                complain(format!("attachments are not read: {}", remedy::explained(&error.into())));
+            }
         }
     }
+}
+
+/// Returns a line about attachments that were read.
+pub(crate) fn attachments_line(read: &AttachmentsRead) -> String {
+    let without = match read.without_file {
+        0 => String::new(),
+        without => format!("; {without} left out, for which there is no file"),
+    };
+    format!("attachments of {} read{without}", count(read.messages, "message"))
 }

@@ -54,7 +54,6 @@ fn main() -> ExitCode {
     let result = session.and_then(|session| {
         let result = request.command.run(&session);
         complain_of_clock(&result, &session);
-        session.attachment_problems().iter().for_each(|what| output::complain(sanitise::one_line(what)));
         result
     });
     if let Err(error) = &result

@@ -134,7 +134,8 @@ impl Session {
 
     fn settings(&self, configuration: Configuration) -> Settings {
         let zone = environment::now().time_zone().clone();
-        Settings { environment: self.environment.clone(), configuration, zone }
+        let filter_variables = environment::filter_variables();
+        Settings { environment: self.environment.clone(), configuration, zone, filter_variables }
     }
 
     /// Opens the index for reading.
@@ -225,11 +226,6 @@ impl Session {
             Some(started) => Output::paged(self.terminal, started),
             None => self.output(),
         }
-    }
-
-    /// Returns what of attachments could not be read by a command that did not tell it.
-    pub(crate) fn attachment_problems(&self) -> Vec<String> {
-        self.host.get().map(Host::take_attachment_problems).unwrap_or_default()
     }
 
     /// Returns the configuration; an empty one if there is no file.

@@ -11,6 +11,9 @@ use work::Progress;
 
 /// Reads the text of attachments. Many threads use it at a time.
 pub trait AttachmentReader: Debug + Send + Sync {
+    /// Returns the names of all filters.
+    fn filters(&self) -> Vec<String>;
+
     /// Returns the names of the filters for a MIME type. A name is one word of ASCII letters and digits, and
     /// changes with what the filter does.
     fn filters_for(&self, mime: &str) -> Vec<String>;
@@ -37,6 +40,8 @@ pub(crate) struct Attached {
     pub texts: Vec<String>,
     /// The names of the filters that have read the message.
     pub filters: Vec<String>,
+    /// Whether the message is to be read again, since reading ended early.
+    pub is_stopped: bool,
 }
 
 /// A reader, and who may stop it.
@@ -58,13 +63,14 @@ impl Asking<'_> {
     ) -> Attached {
         let mut filters: BTreeSet<String> =
             types.iter().flat_map(|mime| self.reader.filters_for(mime)).collect();
-        if filters.is_empty() || self.observer.is_cancelled() {
-            return Attached::default();
+        let is_stopped = self.observer.is_cancelled();
+        if filters.is_empty() || is_stopped {
+            return Attached { is_stopped, ..Attached::default() };
         }
         // A file that cannot be read now is read another time.
-        let Ok(mut parts) = split() else { return Attached::default() };
+        let Ok(mut parts) = split() else { return Attached { is_stopped: true, ..Attached::default() } };
         let read = self.reader.read(&mut parts, &|| self.observer.is_cancelled());
         filters.retain(|name| !read.is_stopped && !read.unusable.contains(name));
-        Attached { texts: read.texts, filters: filters.into_iter().collect() }
+        Attached { texts: read.texts, filters: filters.into_iter().collect(), is_stopped: read.is_stopped }
     }
 }

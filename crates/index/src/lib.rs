@@ -36,7 +36,9 @@ pub use error::{Error, Result, TableError, TokenFault, moment};
 pub use names::{folder_directories, folder_names, is_tag, tag_names};
 pub use open::roots;
 pub use overlap::overlaps;
-pub use pass::{Adopted, AttachmentsRead, Cleanup, Loss, Mode, Places, Problem, Summary, UpdateOptions};
+pub use pass::{
+    Adopted, AttachmentsRead, Cleanup, Look, Loss, Mode, Places, Problem, Summary, UpdateOptions,
+};
 pub use rebuild::{is_older, remembered_roots};
 pub use record::{Contact, Rest};
 pub use remedy::Remedy;

@@ -7,7 +7,7 @@ use crate::archive::{Archive, ReadableArchive};
 use crate::check::{self, Damage, Depth};
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::pass::{self, Adopted, AttachmentsRead, Places, Summary, UpdateOptions};
+use crate::pass::{self, Adopted, AttachmentsRead, Look, Places, Summary, UpdateOptions};
 use crate::rebuild::{self};
 use crate::state::Root;
 use crate::sweep::{self, Swept};
@@ -64,9 +64,10 @@ pub fn adopt(
 pub fn read_attachments(
     environment: &Environment,
     options: &UpdateOptions,
+    look: Look,
     observer: &dyn Progress,
 ) -> Result<AttachmentsRead> {
-    on(environment, || pass::read_attachments(environment, options, observer))
+    on(environment, || pass::read_attachments(environment, options, look, observer))
 }
 
 /// Makes the index anew from the mail in these roots. The new index replaces the old one when it is complete.

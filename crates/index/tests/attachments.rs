@@ -1,29 +1,44 @@
-//! Text of attachments: new messages get it at once, older ones when it is asked for, each once.
+//! Text of attachments: a pass never waits for it, and it is added after that, to each message once.
 //!
 //! Input: messages with parts, and a reader in place of commands. Output: what queries find. Does not depend
 //! on how attachments are read.
 
 use crate::support::{Fixture, StopAfter, environment, query, subjects};
-use index::{AttachmentReader, AttachmentTexts, AttachmentsRead, Error, Mailbox, UpdateOptions};
+use index::{AttachmentReader, AttachmentTexts, AttachmentsRead, Error, Look, Mailbox, UpdateOptions};
 use mail::MessageParts;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use testkit::SimDisk;
-use work::Silent;
+use work::{Progress, Silent};
 
 /// Reads parts of the type `a/b`, in which each letter stands for the one before it.
-#[derive(Debug)]
 struct Reader {
     name: &'static str,
     is_usable: bool,
     /// Parts that were read.
     count: AtomicU64,
+    /// How often it was asked which filters are for a type.
+    asked_count: AtomicU64,
+    /// Is called while a message is read, with the count of those before it.
+    meanwhile: Box<dyn Fn(u64) + Send + Sync>,
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        out.write_str(self.name)
+    }
 }
 
 impl AttachmentReader for Reader {
+    fn filters(&self) -> Vec<String> {
+        vec![self.name.to_owned()]
+    }
+
     fn filters_for(&self, mime: &str) -> Vec<String> {
+        self.asked_count.fetch_add(1, Ordering::Relaxed);
         if mime == "a/b" { vec![self.name.to_owned()] } else { Vec::new() }
     }
 
@@ -33,6 +48,7 @@ impl AttachmentReader for Reader {
             if !self.is_usable {
                 read.unusable = self.filters_for(&mime);
             } else if mime == "a/b" && !read.is_stopped {
+                (self.meanwhile)(self.count.load(Ordering::Relaxed));
                 let mut text = String::new();
                 let before = |byte: &u8| char::from(if byte.is_ascii_lowercase() { byte - 1 } else { *byte });
                 parts.each_block(number, &mut |block| text.extend(block.iter().map(before))).unwrap();
@@ -44,8 +60,13 @@ impl AttachmentReader for Reader {
     }
 }
 
+fn make(name: &'static str, is_usable: bool, meanwhile: impl Fn(u64) + Send + Sync + 'static) -> Arc<Reader> {
+    let (count, asked_count) = Default::default();
+    Arc::new(Reader { name, is_usable, count, asked_count, meanwhile: Box::new(meanwhile) })
+}
+
 fn reader(name: &'static str) -> Arc<Reader> {
-    Arc::new(Reader { name, is_usable: true, count: AtomicU64::default() })
+    make(name, true, |_| ())
 }
 
 fn options(reader: &Arc<Reader>) -> UpdateOptions {
@@ -64,24 +85,46 @@ fn message(number: u32) -> String {
     )
 }
 
+fn put(fixture: &Fixture, number: u32) {
+    fixture.put("f", "cur", &format!("{number}:2,S"), &message(number));
+}
+
 fn fixture(count: u32) -> Fixture {
     let fixture = Fixture::new();
-    for number in 0..count {
-        fixture.put("f", "cur", &format!("{number}:2,S"), &message(number));
-    }
+    (0..count).for_each(|number| put(&fixture, number));
     fixture.put("f", "cur", "plain:2,S", "Subject: none\nMessage-ID: <n@x>\n\nplain\n");
     fixture
 }
 
+fn read_with(
+    fixture: &Fixture,
+    reader: &Arc<Reader>,
+    look: Look,
+    progress: &dyn Progress,
+) -> index::Result<AttachmentsRead> {
+    index::read_attachments(&fixture.environment, &options(reader), look, progress)
+}
+
 fn read(fixture: &Fixture, reader: &Arc<Reader>) -> AttachmentsRead {
-    index::read_attachments(&fixture.environment, &options(reader), &Silent).unwrap()
+    read_with(fixture, reader, Look::New, &Silent).unwrap()
+}
+
+fn read_all(fixture: &Fixture, reader: &Arc<Reader>) -> AttachmentsRead {
+    read_with(fixture, reader, Look::All, &Silent).unwrap()
+}
+
+fn messages(count: u64) -> AttachmentsRead {
+    AttachmentsRead { messages: count, ..AttachmentsRead::default() }
 }
 
 #[test]
-fn new_messages_have_the_text_of_attachments_at_once() {
+fn a_pass_asks_no_reader_and_the_text_is_found_after_it() {
     let fixture = fixture(2);
     let reader = reader("f1");
     fixture.update_with(&options(&reader));
+    assert_eq!(reader.asked_count.load(Ordering::Relaxed), 0);
+    assert_eq!(fixture.find("body:plain").len(), 3);
+    assert_eq!(read(&fixture, &reader), messages(2));
     for found in ["embed:hidden", "body:hidden", "hidden", "embed:\"hidden text\""] {
         assert_eq!(fixture.find(found), ["s00", "s01"], "{found}");
     }
@@ -90,8 +133,32 @@ fn new_messages_have_the_text_of_attachments_at_once() {
     for nothing in ["body:f1", "f1", "embed:f1", "subject:f1"] {
         assert_eq!(fixture.find(nothing), [""; 0], "{nothing}");
     }
-    assert_eq!(read(&fixture, &reader), AttachmentsRead::default(), "all is read");
+    assert_eq!(read_all(&fixture, &reader), messages(0), "all is read");
     assert_eq!(reader.count.load(Ordering::Relaxed), 2);
+    fixture.check();
+}
+
+#[test]
+fn what_was_looked_at_is_not_opened_again() {
+    let fixture = fixture(2);
+    let reader = reader("f1");
+    fixture.update();
+    let asked = || reader.asked_count.swap(0, Ordering::Relaxed);
+    assert_eq!((read(&fixture, &reader), asked() > 0), (messages(2), true));
+    let mailbox = fixture.mailbox();
+    assert_eq!((read(&fixture, &reader), asked()), (messages(0), 0));
+    assert!(mailbox.newer(&fixture.environment).unwrap().is_none(), "nothing is written");
+    put(&fixture, 2);
+    fixture.update();
+    assert_eq!((read(&fixture, &reader), asked() > 0), (messages(1), true));
+    // Nor are segments that merge.
+    for number in 3..20 {
+        put(&fixture, number);
+        fixture.update();
+        assert_eq!((read(&fixture, &reader), asked() > 0), (messages(1), true));
+    }
+    assert_eq!((read(&fixture, &reader), asked()), (messages(0), 0));
+    assert_eq!(fixture.find("embed:hidden").len(), 20);
     fixture.check();
 }
 
@@ -101,12 +168,12 @@ fn messages_that_are_too_large_for_memory_have_it_too() {
     let reader = reader("f1");
     let large = |number| message(number).replace("plain", &"word ".repeat(100_000));
     fixture.put("f", "cur", "1:2,S", &large(1));
+    fixture.put("f", "cur", "2:2,S", &large(2));
     let options = UpdateOptions { message_bytes_max: 1000, ..options(&reader) };
     fixture.update_with(&options);
-    fixture.put("f", "cur", "2:2,S", &large(2));
-    fixture.update();
-    assert_eq!(fixture.find("embed:hidden"), ["s01"]);
-    assert_eq!(index::read_attachments(&fixture.environment, &options, &Silent).unwrap().messages, 1);
+    assert_eq!(fixture.find("embed:hidden"), [""; 0]);
+    let read = index::read_attachments(&fixture.environment, &options, Look::New, &Silent).unwrap();
+    assert_eq!(read, messages(2));
     assert_eq!(fixture.find("embed:hidden"), ["s01", "s02"]);
 }
 
@@ -116,40 +183,54 @@ fn older_messages_are_read_once_by_each_filter() {
     fixture.update_with(&UpdateOptions { headers: vec!["X-Spam".into()], ..UpdateOptions::default() });
     let before = fixture.mailbox();
     let first = reader("f1");
-    assert_eq!(read(&fixture, &first), AttachmentsRead { messages: 3, ..AttachmentsRead::default() });
+    assert_eq!(read(&fixture, &first), messages(3));
     assert_eq!(fixture.find("embed:hidden"), ["s00", "s01", "s02"]);
     assert_eq!(subjects(&before, "embed:hidden"), [""; 0], "who reads an older state goes on with it");
     assert_eq!(fixture.find_with("X-Spam:yes", &["X-Spam"]).len(), 3, "fields that are known are kept");
-    fixture.put("f", "cur", "3:2,S", &message(3));
-    fixture.update_with(&options(&first));
-    assert_eq!(read(&fixture, &first).messages, 0);
+    put(&fixture, 3);
+    fixture.update();
+    assert_eq!(read(&fixture, &first), messages(1));
     assert_eq!(first.count.load(Ordering::Relaxed), 4);
     let second = reader("f2");
-    assert_eq!(read(&fixture, &second).messages, 4);
-    assert_eq!(read(&fixture, &second).messages, 0);
+    assert_eq!(read(&fixture, &second), messages(4), "another filter looks at all");
+    assert_eq!(read(&fixture, &second), messages(0));
     assert_eq!(fixture.find("embed:hidden").len(), 4);
     fixture.check();
 }
 
 #[test]
-fn a_filter_that_cannot_be_used_now_reads_them_later() {
+fn a_filter_that_cannot_be_used_reads_them_when_it_is_asked_for() {
     let fixture = fixture(2);
-    let unusable = Arc::new(Reader { name: "f1", is_usable: false, count: AtomicU64::default() });
-    fixture.update_with(&options(&unusable));
-    assert_eq!(read(&fixture, &unusable), AttachmentsRead::default());
-    assert_eq!(read(&fixture, &reader("f1")).messages, 2);
+    let unusable = make("f1", false, |_| ());
+    fixture.update();
+    assert_eq!(read(&fixture, &unusable), messages(0));
+    let usable = reader("f1");
+    assert_eq!(read(&fixture, &usable), messages(0), "each run would try it again");
+    assert_eq!(read_all(&fixture, &usable), messages(2));
     assert_eq!(fixture.find("embed:hidden").len(), 2);
 }
 
 #[test]
-fn messages_without_a_file_are_left_out() {
+fn messages_without_a_file_are_left_out_and_those_that_move_are_read_later() {
     let fixture = fixture(3);
     fixture.update();
     fs::remove_file(fixture.root().join("f/cur/0:2,S")).unwrap();
-    fs::write(fixture.root().join("f/cur/1:2,S"), message(7)).unwrap();
-    let done = read(&fixture, &reader("f1"));
+    fixture.update();
+    let reader = reader("f1");
+    fs::rename(fixture.root().join("f/cur/1:2,S"), fixture.root().join("f/cur/1:2,FS")).unwrap();
+    let done = read(&fixture, &reader);
     assert_eq!((done.messages, done.without_file), (1, 2));
     assert_eq!(fixture.find("embed:hidden"), ["s02"]);
+    fixture.update();
+    let done = read(&fixture, &reader);
+    assert_eq!((done.messages, done.without_file), (1, 1));
+    assert_eq!(fixture.find("embed:hidden"), ["s01", "s02"]);
+    assert_eq!(read(&fixture, &reader), messages(0));
+    // Its file comes back.
+    put(&fixture, 0);
+    fixture.update();
+    assert_eq!(read_all(&fixture, &reader), messages(1));
+    assert_eq!(fixture.find("embed:hidden").len(), 3);
 }
 
 #[test]
@@ -157,7 +238,7 @@ fn work_that_is_stopped_keeps_what_is_done_and_goes_on_there() {
     let fixture = fixture(40);
     fixture.update();
     let reader = reader("f1");
-    let stopped = index::read_attachments(&fixture.environment, &options(&reader), &StopAfter::new(7));
+    let stopped = read_with(&fixture, &reader, Look::New, &StopAfter::new(7));
     assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
     let done = fixture.find("embed:hidden").len() as u64;
     assert!((7..40).contains(&done), "{done}");
@@ -169,13 +250,59 @@ fn work_that_is_stopped_keeps_what_is_done_and_goes_on_there() {
 }
 
 #[test]
+fn what_is_read_is_published_before_all_is_read() {
+    let fixture = fixture(8);
+    fixture.update();
+    let environment = fixture.environment.clone();
+    // Two threads read a message each, or two and one if one is faster.
+    let reader = make("f1", true, move |before| {
+        let found = Mailbox::open(&environment).unwrap().count(&query("embed:hidden")).unwrap();
+        assert!(found + 2 >= before, "{found} of {before}");
+    });
+    let options = UpdateOptions { batch_time: Duration::ZERO, ..options(&reader) };
+    let read = index::read_attachments(&fixture.environment, &options, Look::New, &Silent).unwrap();
+    assert_eq!(read, messages(8));
+    assert_eq!(fixture.find("embed:hidden").len(), 8);
+}
+
+#[test]
+fn others_write_and_merge_while_a_message_is_read() {
+    let fixture = Arc::new(fixture(1));
+    fixture.update();
+    let other = Arc::clone(&fixture);
+    let reader = make("f1", true, move |before| {
+        if before > 0 {
+            return;
+        }
+        // Enough passes for a merge of what is worked on.
+        for number in 10..20 {
+            put(&other, number);
+            assert_eq!(other.update().new_messages, 1);
+        }
+        assert_eq!(other.find("body:plain").len(), 12);
+        let second = reader_of_nothing();
+        let read =
+            index::read_attachments(&other.environment, &options(&second), Look::New, &Silent).unwrap();
+        assert_eq!(read.is_read_by.as_deref(), Some("a test"), "each is read once");
+    });
+    assert_eq!(read(&fixture, &reader), messages(11));
+    assert_eq!(reader.count.load(Ordering::Relaxed), 11);
+    assert_eq!(fixture.find("embed:hidden").len(), 11);
+    fixture.check();
+}
+
+fn reader_of_nothing() -> Arc<Reader> {
+    make("f2", true, |_| panic!("it has nothing to read"))
+}
+
+#[test]
 fn a_process_killed_at_any_operation_leaves_the_old_or_the_new_text() {
     let fixture = fixture(3);
     let environment = |disk: &SimDisk| environment(Arc::new(disk.clone()), Path::new("/data"));
     let indexed = SimDisk::new(1);
     index::update(&environment(&indexed), &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
     let read = |disk: &SimDisk| {
-        index::read_attachments(&environment(disk), &options(&reader("f1")), &Silent)
+        index::read_attachments(&environment(disk), &options(&reader("f1")), Look::New, &Silent)
             .map(|read| read.messages)
     };
     let found = |disk: &SimDisk| {

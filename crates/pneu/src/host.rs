@@ -85,7 +85,8 @@ impl Host {
             writer_count: AtomicU64::default(),
             view_threads: Arc::new(Workers::new(thread_count)),
             opening_threads: Workers::new(thread_count),
-            filters: Filters::new(&settings.configuration.attachments).map(Arc::new),
+            filters: Filters::new(&settings.configuration.attachments, &settings.filter_variables)
+                .map(Arc::new),
             settings: Arc::new(settings),
         }
     }
@@ -176,7 +177,7 @@ impl Host {
     }
 
     /// Takes over what this process wrote, if a view was ever needed.
-    fn follow(&self) -> Result<()> {
+    pub(crate) fn follow(&self) -> Result<()> {
         if self.current().is_some() {
             self.refresh()?;
         }
@@ -238,7 +239,7 @@ impl Host {
 
     /// Returns the environment of the next writer. Each has its own seed: two indexes must not look the same
     /// if one is deleted and written again.
-    fn environment_of_writer(&self) -> Environment {
+    pub(crate) fn environment_of_writer(&self) -> Environment {
         let number = self.next_number();
         let environment = &self.settings.environment;
         Environment { seed: environment.seed.wrapping_add(number), ..environment.clone() }
@@ -272,7 +273,6 @@ impl Host {
                 index::update(environment, roots, &options, progress)
             })
         })
-        .map(|summary| self.with_problems(summary))
     }
 
     /// Brings some places of the index in step with the disk, leaves everything else as it is, and takes over
@@ -284,17 +284,6 @@ impl Host {
     /// There is no index; as [`Host::update`]. A folder that is in no root of the index is a problem, not an
     /// error.
     pub fn update_places(
-        &self,
-        places: &Places,
-        options: &UpdateOptions,
-        progress: &dyn Progress,
-    ) -> Result<Summary> {
-        self.update_places_untold(places, options, progress).map(|summary| self.with_problems(summary))
-    }
-
-    /// Does what [`Host::update_places`] does, but leaves problems of attachments to
-    /// [`Host::take_attachment_problems`].
-    pub(crate) fn update_places_untold(
         &self,
         places: &Places,
         options: &UpdateOptions,

@@ -79,6 +79,7 @@ pub use action::{
     Acted, Action, DeliverOptions, Delivered, Kind as ActionKind, LeftAlone, Plan, PlannedRenaming,
     PlannedStep, Removal, Removed, Renamed, RenamedRole, Renaming, Undoable, Undone,
 };
+pub use attachments::is_for_filters;
 pub use backup::{
     ChosenSnapshot, Error as BackupError, Remedy as BackupRemedy, SnapshotChoice, UndeleteReport, Undeleted,
     UnindexedMessages,
@@ -95,7 +96,7 @@ pub use imports::TagsRead;
 pub use index::{
     Absent, Adopted, Analysis, AnalysisStep, AttachmentsRead, Change, ChangedFolder, Changes, Circle,
     Cleanup, Contact, Counts, Dimension, Direction, Duplicates, Environment, Error as IndexError, Figures,
-    Group, Happened, HeaderCodec, Hint, Hit, Hits, Line, Loss, Mailbox, Message, MessageFile, Mode,
+    Group, Happened, HeaderCodec, Hint, Hit, Hits, Line, Look, Loss, Mailbox, Message, MessageFile, Mode,
     NumberSet, Order, Origin, OwnPeople, PeopleQuestion, Person, Places, Problem, RecordReader,
     Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats, Summary, Swept, TagChange, TagEdit,
     TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, TokenFault, Unknown, UpdateOptions,

@@ -7,13 +7,15 @@ use index::{Environment, FolderPlace, Meaning, OwnAddresses, Root};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use work::Context;
 
-/// Variables of the environment that hold secrets. No program that this one runs gets them.
+/// Variables of the environment that hold secrets. No program that this one runs gets them. Those that read
+/// attachments get even less.
 pub const SECRET_VARIABLES: [&str; 3] = ["RESTIC_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 
 /// The settings of a [`Host`](crate::Host).
@@ -25,6 +27,9 @@ pub struct Settings {
     pub configuration: Configuration,
     /// The time zone of dates in queries.
     pub zone: TimeZone,
+    /// The environment of commands that read attachments: those variables of the program for which
+    /// [`is_for_filters`](crate::is_for_filters) says so.
+    pub filter_variables: Vec<(OsString, OsString)>,
 }
 
 impl Settings {
@@ -44,6 +49,7 @@ impl Settings {
             },
             configuration: Configuration::default(),
             zone: TimeZone::UTC,
+            filter_variables: Vec::new(),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::archive::import::{self, ArchiveImport};
 use crate::archive::repository::NO_REPOSITORY;
 use crate::confirm::confirm_unless_no;
 use crate::exit::Outcome;
-use crate::follow::follow;
+use crate::follow::{attachments_line, follow};
 use crate::hook;
 use crate::output;
 use crate::progress::Progress;
@@ -23,7 +23,7 @@ use pneu::archive::Imported;
 use pneu::setup::discover;
 use pneu::setup::find_mail;
 use pneu::{
-    Cleanup, Error, HeaderCodec, IndexState, Loss, Mode, ProblemCounts, Root, Summary, UpdateOptions,
+    Cleanup, Error, HeaderCodec, IndexState, Look, Loss, Mode, ProblemCounts, Root, Summary, UpdateOptions,
 };
 use std::time::Duration;
 use terminal::command_line::Run;
@@ -52,7 +52,7 @@ Examples:
   pneu index --lazy                                  every minute, from cron
   pneu index --watch                                 in the background, to follow all changes at once
   pneu index --thorough                              after a restore from a backup
-  pneu index --attachments                           after a change of [attachments.filters]
+  pneu index --attachments                           after a program of [attachments.filters] was missing
 
 Optional configuration: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
   headers = [\"X-Spam-Score\"]       more headers to search, as X-Spam-Score:word
@@ -98,9 +98,8 @@ pub(crate) struct Arguments {
     /// Remove messages from the index even if a Maildir lost most of them
     #[arg(long)]
     accept_loss: bool,
-    /// Also read the attachments of messages that are indexed already, with the commands of
-    /// [attachments.filters] in the configuration. Reads only what no such command has read. After Ctrl-C,
-    /// the same command does the rest. Attachments of new messages are always read
+    /// Try again to read attachments that the commands of [attachments.filters] could not read: the program
+    /// was missing, or the message had no file. Attachments that were never tried are always read, last
     #[arg(long)]
     attachments: bool,
     /// Also index messages that only the archive has, so that "pneu find --archived" finds them. Use it after
@@ -133,16 +132,19 @@ impl Run<Session> for Arguments {
         }
         let before = hook::run("index.before", hooks.before.as_ref());
         let mut outcome = self.update(session)?;
-        if self.attachments && matches!(outcome, Outcome::Done | Outcome::Partly) {
-            match attachments(session)? {
-                Outcome::Done => {}
-                other => outcome = other,
-            }
-        }
         if matches!(outcome, Outcome::Nothing | Outcome::Interrupted) {
             return Ok(outcome);
         }
         let after = hook::run("index.after", hooks.after.as_ref());
+        // New mail waits for no attachment, nor do those who follow it. A watch reads them by itself.
+        if self.attachments || !self.watch {
+            let look = if self.attachments { Look::All } else { Look::New };
+            match attachments(session, look)? {
+                Outcome::Done => {}
+                Outcome::Interrupted => return Ok(Outcome::Interrupted),
+                other => outcome = other,
+            }
+        }
         if self.watch {
             follow(session, &known_roots(session)?)?;
             return Ok(Outcome::Interrupted);
@@ -202,26 +204,33 @@ pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary>
 }
 
 /// Reads the attachments of messages that are indexed already.
-fn attachments(session: &Session) -> Result<Outcome> {
+fn attachments(session: &Session, look: Look) -> Result<Outcome> {
+    if session.configured()?.attachments.filters.is_empty() {
+        return Ok(Outcome::Done);
+    }
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
-    let read = session.host()?.read_attachments(&progress);
+    let read = session.host()?.read_attachments(look, &progress);
     progress.finish();
     let read = match read {
         Err(Error::Cancelled) => {
-            output::complain(KEPT.replace("pneu index", "pneu index --attachments"));
+            output::complain(match look {
+                Look::New => KEPT.to_owned(),
+                Look::All => KEPT.replace("pneu index", "pneu index --attachments"),
+            });
             return Ok(Outcome::Interrupted);
         }
         other => other?,
     };
+    if let Some(holder) = &read.is_read_by
+        && !session.is_quiet
+    {
+        output::complain(one_line(&format!("another process reads attachments: {holder}")));
+    }
     read.problems.iter().for_each(|problem| output::complain(one_line(problem)));
-    if !session.is_quiet {
+    if !session.is_quiet && (look == Look::All || read.messages > 0) {
         let mut output = session.output();
-        let without = match read.without_file {
-            0 => String::new(),
-            without => format!("; {without} left out, for which there is no file"),
-        };
-        output.line(&format!("attachments of {} read{without}", count(read.messages, "message")))?;
+        output.line(&attachments_line(&read))?;
         output.finish()?;
     }
     Ok(if read.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
@@ -276,8 +285,13 @@ const BEGUN_IN_VAIN: &str = "interrupted; the index is unchanged; run the same c
 pub(crate) fn rebuild(session: &Session, roots: &[Root]) -> Result<Outcome> {
     let host = session.host()?;
     let import = ArchiveImport::if_named(session, roots);
-    work(session, BEGUN_IN_VAIN, &import, |progress| {
+    let rebuilt = work(session, BEGUN_IN_VAIN, &import, |progress| {
         host.rebuild(roots, import.source(), &UpdateOptions::default(), progress)
+    })?;
+    Ok(match rebuilt {
+        Outcome::Done => attachments(session, Look::New)?,
+        Outcome::Partly if attachments(session, Look::New)? == Outcome::Interrupted => Outcome::Interrupted,
+        other => other,
     })
 }
 

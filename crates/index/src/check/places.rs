@@ -8,7 +8,7 @@ use super::damage::{Damage, Depth, Repair};
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open::{CACHE_TAG, CACHE_TAG_NAME};
-use crate::pass::{TEXT_LOCK, TEXT_MERGER_LOCK};
+use crate::pass::{ATTACHMENTS_LOCK, TEXT_LOCK, TEXT_MERGER_LOCK};
 use crate::text;
 use crate::user::queries;
 use disk::Disk;
@@ -102,7 +102,8 @@ fn is_action_file(name: &str) -> bool {
 fn is_text_file(name: &str) -> bool {
     let is_id = |id: &str| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let of_segment = |(id, end): (&str, &str)| is_id(id) && text::is_ending(end);
-    [TEXT_LOCK, TEXT_MERGER_LOCK].contains(&name) || name.split_once('.').is_some_and(of_segment)
+    [TEXT_LOCK, TEXT_MERGER_LOCK, ATTACHMENTS_LOCK].contains(&name)
+        || name.split_once('.').is_some_and(of_segment)
 }
 
 /// Returns the subdirectories that are named like repositories; none if the directory does not exist.

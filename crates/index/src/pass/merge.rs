@@ -7,6 +7,7 @@ use crate::changes::Log;
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open;
+use crate::pass::looked::Looked;
 use crate::pass::orphans::{self, TEXT_MERGER_LOCK};
 use crate::set::NumberSet;
 use crate::state::{State, TextSegment};
@@ -14,7 +15,7 @@ use crate::tables::messages;
 use crate::text::{self, TextMerge};
 use disk::{Lock, Wait};
 use store::{MergeOptions, Snapshot, Transaction};
-use work::Silent;
+use work::{Progress, Silent};
 
 /// Most merges of each kind that one pass does.
 const MERGES_PER_PASS: usize = 4;
@@ -88,7 +89,7 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     let Some(chosen) = text::choose(&before.text, documents_max) else { return Ok(None) };
     let known = known_messages(&snapshot, &before)?;
     let merged = text::merge((&environment.disk, &directory), &chosen, known.as_ref())?;
-    publish(environment, merged, share)?;
+    publish(environment, merged, share, &Silent)?;
     Ok(Some(text::document_count(&chosen)))
 }
 
@@ -97,13 +98,23 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
 ///
 /// # Errors
 /// Damage, a full disk.
-pub(super) fn publish(environment: &Environment, merged: TextMerge, share: Lock) -> Result<()> {
-    let mut writer = open::writer(environment, &Silent)?;
+pub(super) fn publish(
+    environment: &Environment,
+    merged: TextMerge,
+    share: Lock,
+    observer: &dyn Progress,
+) -> Result<()> {
+    let mut writer = open::writer(environment, observer)?;
     let snapshot = writer.snapshot()?;
     let mut now = open::state(&snapshot, &environment.index_directory())?;
+    let mut transaction = Transaction::default();
+    let looked = Looked::of(&snapshot);
+    let looked_after = looked.after(&merged);
+    if looked_after != looked {
+        looked_after.add_to(&mut transaction);
+    }
     let new = text::settle(environment, &now, &merged.new)?;
     now.text = exchange(now.text, TextMerge { new, ..merged });
-    let mut transaction = Transaction::default();
     let has_slots = text::attach(&snapshot, &mut now, &mut transaction);
     assert!(has_slots, "nobody else takes slots while the lock is held");
     writer.commit(transaction)?;

@@ -8,6 +8,7 @@
 mod adopt;
 mod attachments;
 mod commit;
+mod looked;
 mod merge;
 mod options;
 mod orphans;
@@ -25,8 +26,8 @@ use crate::state::Root;
 use crate::{open, rows, user};
 pub use adopt::Adopted;
 pub(crate) use adopt::adopt;
-pub use attachments::AttachmentsRead;
-pub(crate) use attachments::read_attachments;
+pub(crate) use attachments::{ATTACHMENTS_LOCK, read_attachments};
+pub use attachments::{AttachmentsRead, Look};
 use commit::{RootChange, SetAside};
 pub(crate) use merge::merge_due;
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};

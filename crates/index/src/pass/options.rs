@@ -55,7 +55,8 @@ pub struct UpdateOptions {
     pub message_bytes_max: usize,
     /// Names of header fields that are indexed in addition to the standard ones.
     pub headers: Vec<String>,
-    /// What reads the text of attachments, if anything does.
+    /// What reads the text of attachments, if anything does. A pass over the disk never asks it, so that no
+    /// new mail waits for it. It is asked after the pass, and while messages of an archive are added.
     pub attachments: Option<Arc<dyn AttachmentReader>>,
     /// How header records are compressed, if this pass creates the index.
     pub codec: HeaderCodec,

@@ -193,8 +193,7 @@ impl<'s> Reader<'s, '_> {
     ) -> Result<(Ended, Option<Writer>)> {
         let Session { environment, options, .. } = self.session;
         let now_seconds = present_for_dates(environment.now_seconds());
-        let attached = options.asking(self.session.observer);
-        let parsing = Parsing { now_seconds, headers: &options.headers, attached };
+        let parsing = Parsing { now_seconds, headers: &options.headers, attached: None };
         let thread_count = environment.context.thread_count;
         let directory = environment.text_directory();
         let make_writer = || text::writer(&environment.disk, &directory, thread_count);
@@ -388,7 +387,7 @@ impl<'s> Reader<'s, '_> {
             now_seconds: present_for_dates(environment.now_seconds()),
             headers: &options.headers,
             is_known: &is_known,
-            attached: options.asking(self.session.observer),
+            attached: None,
         };
         read_large(path, &manner)
     }

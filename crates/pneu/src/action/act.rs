@@ -268,7 +268,7 @@ impl Host {
         progress: &dyn Progress,
     ) -> Result<Vec<LeftAlone>> {
         let options = UpdateOptions { mode, loss, ..UpdateOptions::default() };
-        let problems = self.update_places_untold(places, &options, progress)?.problems;
+        let problems = self.update_places(places, &options, progress)?.problems;
         Ok(problems.into_iter().map(|problem| LeftAlone { path: problem.path, why: problem.what }).collect())
     }
 }

@@ -88,7 +88,7 @@ impl Host {
             return Err(Error::FolderExists { path });
         }
         let places = [path.as_path()].into_iter().collect();
-        self.update_places_untold(&places, &UpdateOptions::default(), progress)?;
+        self.update_places(&places, &UpdateOptions::default(), progress)?;
         Ok(path)
     }
 
@@ -113,7 +113,7 @@ impl Host {
     ) -> Result<(View, Vec<Hit>, Option<Problem>)> {
         let mut places = Places::default();
         places.add_file(path);
-        let summary = self.update_places_untold(&places, &UpdateOptions::default(), progress)?;
+        let summary = self.update_places(&places, &UpdateOptions::default(), progress)?;
         let view = self.newest_view()?;
         let hits = view.mailbox().by_path(path)?;
         let mut problems = summary.problems.into_iter();

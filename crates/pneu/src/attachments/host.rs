@@ -1,36 +1,53 @@
-//! The host's part in reading attachments: those of older mail, and what could not be read.
+//! The host's part in reading attachments: those that are not read yet, and what could not be read.
 //!
-//! Input: a host. Output: what was read, and sentences about what was not. Does not know commands.
+//! Input: a host. Output: what was read, and sentences about what was not. No other writer waits while a
+//! command runs. Does not know commands.
 
 use crate::error::Result;
 use crate::host::Host;
-use index::{AttachmentsRead, Summary, UpdateOptions};
-use work::Progress;
+use index::{AttachmentsRead, Environment, Look, Summary, UpdateOptions};
+use work::{Context, Progress};
 
 impl Host {
-    /// Adds the text of attachments to messages that the commands of the configuration have not read yet.
+    /// Adds the text of attachments to messages that the commands of the configuration have not read yet, and
+    /// publishes it every few seconds. Others may write meanwhile.
     ///
     /// # Errors
     /// There is no index; as [`Host::update`].
-    pub fn read_attachments(&self, progress: &dyn Progress) -> Result<AttachmentsRead> {
+    pub fn read_attachments(&self, look: Look, progress: &dyn Progress) -> Result<AttachmentsRead> {
+        self.read_attachments_in(&self.environment_of_writer(), look, progress)
+    }
+
+    /// Does what [`Host::read_attachments`] does for new messages, one command at a time.
+    pub(crate) fn read_attachments_beside(&self, progress: &dyn Progress) -> Result<AttachmentsRead> {
+        let environment = self.environment_of_writer();
+        let context = Context { thread_count: 1, ..environment.context };
+        self.read_attachments_in(&Environment { context, ..environment }, Look::New, progress)
+    }
+
+    fn read_attachments_in(
+        &self,
+        environment: &Environment,
+        look: Look,
+        progress: &dyn Progress,
+    ) -> Result<AttachmentsRead> {
         let options = self.configured(&UpdateOptions::default());
-        let mut read = self.write_index(progress, |environment, progress| {
-            index::read_attachments(environment, &options, progress)
-        })?;
-        read.problems.extend(self.take_attachment_problems());
+        let mut read = index::read_attachments(environment, &options, look, progress)?;
+        read.problems.extend(self.attachment_problems());
+        self.follow()?;
         Ok(read)
     }
 
-    /// Returns what of attachments could not be read since the last call or summary, one sentence for each
-    /// kind of problem: after an action, a delivery or an import, whose results do not tell it.
-    pub fn take_attachment_problems(&self) -> Vec<String> {
+    /// Returns what of attachments could not be read since the last call, one sentence for each kind of
+    /// problem.
+    fn attachment_problems(&self) -> Vec<String> {
         self.filters.iter().flat_map(|filters| filters.take_problems()).collect()
     }
 
     /// Adds what of attachments could not be read meanwhile.
     pub(crate) fn with_problems(&self, summary: Summary) -> Summary {
         let mut summary = summary;
-        summary.attachment_problems.extend(self.take_attachment_problems());
+        summary.attachment_problems.extend(self.attachment_problems());
         summary
     }
 }

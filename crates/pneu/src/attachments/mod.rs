@@ -2,27 +2,33 @@
 //!
 //! Input: the table `[attachments]` of the configuration, parts of messages. Output: texts, and sentences
 //! about what could not be read. A part's content is all that a command gets of a message: no name, type or
-//! parameter stands on its command line or in its environment. `run` runs one command, `host` is how a
-//! host asks for all of it. Does not know what becomes of texts.
+//! parameter stands on its command line or in its environment. `run` runs one command, `programs` says
+//! whether it can be run, `variables` has its environment, and `host` is how a host asks for all of it. Does
+//! not know what becomes of texts.
 
 mod host;
+mod programs;
 mod run;
+mod variables;
 
 use crate::setup::attachments::AttachmentConfiguration;
 use index::{AttachmentReader, AttachmentTexts};
 use mail::{MessageParts, PartRead};
-use run::{Limits, Ran, run};
+use run::{Limits, Program, Ran, is_there, run};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::ffi::OsString;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+pub use variables::is_for_filters;
 
 /// The commands of a configuration, and what went wrong with them.
 #[derive(Debug)]
 pub(crate) struct Filters {
     filters: Vec<Filter>,
     limits: AttachmentConfiguration,
+    /// The environment of the commands.
+    variables: Vec<(OsString, OsString)>,
     problems: Mutex<BTreeMap<(usize, Fault), u64>>,
 }
 
@@ -34,14 +40,15 @@ struct Filter {
     command: String,
     /// Names the two in the index.
     name: String,
-    /// It could not be run, and is not tried again.
-    is_broken: AtomicBool,
+    /// Whether its programs are there, once somebody looked. If not, it is not tried.
+    is_there: OnceLock<bool>,
 }
 
 /// Why parts were not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
     Unusable,
+    NotStarted,
     Failed,
     Slow,
     TooLarge,
@@ -56,16 +63,19 @@ struct Room {
 
 impl Filters {
     /// Returns the commands of a configuration; `None` if it names none.
-    pub(crate) fn new(configuration: &AttachmentConfiguration) -> Option<Filters> {
+    pub(crate) fn new(
+        configuration: &AttachmentConfiguration,
+        variables: &[(OsString, OsString)],
+    ) -> Option<Filters> {
         let filter = |(pattern, command): (&String, &String)| Filter {
             pattern: pattern.to_ascii_lowercase(),
             command: command.clone(),
             name: name(pattern, command),
-            is_broken: AtomicBool::new(false),
+            is_there: OnceLock::new(),
         };
         let filters: Vec<Filter> = configuration.filters.iter().map(filter).collect();
-        let limits = configuration.clone();
-        (!filters.is_empty()).then_some(Filters { filters, limits, problems: Mutex::default() })
+        let (limits, variables) = (configuration.clone(), variables.to_vec());
+        (!filters.is_empty()).then_some(Filters { filters, limits, variables, problems: Mutex::default() })
     }
 
     /// Returns a sentence for each kind of problem since the last call.
@@ -82,6 +92,9 @@ impl Filters {
             Fault::Unusable => {
                 "it cannot be run; when it can, \"pneu index --attachments\" reads what it has left out"
                     .to_owned()
+            }
+            Fault::NotStarted => {
+                format!("a program in it could not be run on {of}; \"pneu index --attachments\" tries again")
             }
             Fault::Failed => format!("it failed on {of}"),
             Fault::Slow => format!("no time was left for {of} (time_seconds = {})", limits.time_seconds),
@@ -117,7 +130,21 @@ impl Filters {
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<String>, Left> {
         let Some(filter) = self.filters.get(index) else { return Ok(None) };
-        if filter.is_broken.load(Ordering::Relaxed) {
+        let limits = Limits {
+            end: room.end,
+            cpu_seconds: self.limits.time_seconds,
+            memory_mib: self.limits.memory_mib,
+            output_bytes: room.text_bytes,
+        };
+        let program = Program { command: &filter.command, variables: &self.variables };
+        let look = || {
+            let is_there = is_there(program, &limits, is_stopped);
+            if !is_there {
+                self.note(index, Fault::Unusable);
+            }
+            is_there
+        };
+        if !filter.is_there.get_or_init(look) {
             return Err(Left::Unusable);
         }
         let input_max = mebibytes(self.limits.input_mib);
@@ -139,21 +166,14 @@ impl Filters {
             self.note(index, fault);
             return Ok(None);
         }
-        let limits = Limits {
-            end: room.end,
-            cpu_seconds: self.limits.time_seconds,
-            memory_mib: self.limits.memory_mib,
-            output_bytes: room.text_bytes,
-        };
-        let (text, fault) = match run(&filter.command, &content, &limits, is_stopped) {
+        let (text, fault) = match run(program, &content, &limits, is_stopped) {
             Ran::Text(text) => (text, None),
             Ran::Cut(text) => (text, Some(Fault::Cut)),
             Ran::Failed => (Vec::new(), Some(Fault::Failed)),
             Ran::Slow => (Vec::new(), Some(Fault::Slow)),
             Ran::Stopped => return Err(Left::Stopped),
-            Ran::Unusable => {
-                filter.is_broken.store(true, Ordering::Relaxed);
-                self.note(index, Fault::Unusable);
+            Ran::NotStarted => {
+                self.note(index, Fault::NotStarted);
                 return Err(Left::Unusable);
             }
         };
@@ -173,6 +193,10 @@ enum Left {
 }
 
 impl AttachmentReader for Filters {
+    fn filters(&self) -> Vec<String> {
+        self.filters.iter().map(|filter| filter.name.clone()).collect()
+    }
+
     fn filters_for(&self, mime: &str) -> Vec<String> {
         self.filters.iter().filter(|filter| filter.is_for(mime)).map(|filter| filter.name.clone()).collect()
     }
@@ -221,7 +245,7 @@ mod tests {
 
     fn filters(list: &[(&str, &str)]) -> Filters {
         let filters = list.iter().map(|(pattern, command)| ((*pattern).into(), (*command).into())).collect();
-        Filters::new(&AttachmentConfiguration { filters, ..AttachmentConfiguration::default() }).unwrap()
+        Filters::new(&AttachmentConfiguration { filters, ..AttachmentConfiguration::default() }, &[]).unwrap()
     }
 
     /// A message with a part of each of these types and contents.
@@ -262,13 +286,32 @@ mod tests {
 
     #[test]
     fn what_cannot_be_run_is_tried_once_and_left_for_later() {
-        let filters = filters(&[("a/b", "/nowhere/program"), ("a/c", "cat")]);
+        let filters =
+            filters(&[("a/b", "/nowhere/program"), ("a/c", "cat"), ("a/d", "nowhere-program | cat")]);
         let read = texts(&filters, &[("a/b", "1"), ("a/b", "2"), ("a/c", "3")]);
         assert_eq!(read.texts, ["3"]);
         assert_eq!(read.unusable.len(), 2);
         assert!(read.unusable.iter().all(|name| *name == filters.filters[0].name));
         let problems = filters.take_problems();
         assert!(problems.len() == 1 && problems[0].contains("it cannot be run"), "{problems:?}");
+        let read = texts(&filters, &[("a/d", "1")]);
+        assert_eq!(
+            (read.texts.len(), read.unusable.len()),
+            (0, 1),
+            "an end of a pipeline without its beginning"
+        );
+    }
+
+    #[test]
+    fn one_content_does_not_stop_a_filter() {
+        let filters = filters(&[("a/b", "read x; echo $x; [ $x = good ] || exit 127")]);
+        let read = texts(&filters, &[("a/b", "bad\n"), ("a/b", "good\n")]);
+        assert_eq!((read.texts, read.unusable.len()), (vec!["good\n".to_owned()], 1));
+        let problems = filters.take_problems();
+        assert!(
+            problems.len() == 1 && problems[0].contains("could not be run on 1 attachment"),
+            "{problems:?}"
+        );
     }
 
     #[test]

@@ -5,10 +5,11 @@
 //! group of its own, which is killed at the end. Nothing waits longer than the limits say, even for a process
 //! that left the group and keeps a pipe open. Does not know messages.
 
-use crate::settings::SECRET_VARIABLES;
+use crate::attachments::programs::test_script;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -16,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// The exit codes with which a shell says that it could not run a command.
 const CANNOT_BE_RUN: [i32; 2] = [126, 127];
+/// How long it may take to find out whether programs are there.
+const TEST_TIME: Duration = Duration::from_secs(10);
 /// Longest time until the next look whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
 /// Bytes that are read or written at a time.
@@ -34,6 +37,15 @@ pub(super) struct Limits {
     pub output_bytes: usize,
 }
 
+/// What is run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Program<'a> {
+    /// A command for the shell.
+    pub command: &'a str,
+    /// Its environment.
+    pub variables: &'a [(OsString, OsString)],
+}
+
 /// How a run ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ran {
@@ -45,15 +57,23 @@ pub(super) enum Ran {
     Failed,
     /// It took too long, and was killed.
     Slow,
-    /// There is no such program.
-    Unusable,
+    /// The shell was not started, or says that a program was not.
+    NotStarted,
     /// It was killed because all work stops.
     Stopped,
 }
 
+/// Returns whether the programs that a command names are there, as far as that can be told.
+pub(super) fn is_there(program: Program<'_>, limits: &Limits, is_stopped: &dyn Fn() -> bool) -> bool {
+    let script = test_script(program.command);
+    let limits = Limits { end: Instant::now() + TEST_TIME, ..*limits };
+    let ran = run(Program { command: &script, ..program }, &[], &limits, is_stopped);
+    !matches!(ran, Ran::Failed | Ran::NotStarted)
+}
+
 /// Runs a command.
-pub(super) fn run(command: &str, input: &[u8], limits: &Limits, is_stopped: &dyn Fn() -> bool) -> Ran {
-    let Ok(mut child) = spawn(command, limits) else { return Ran::Unusable };
+pub(super) fn run(program: Program<'_>, input: &[u8], limits: &Limits, is_stopped: &dyn Fn() -> bool) -> Ran {
+    let Ok(mut child) = spawn(program, limits) else { return Ran::NotStarted };
     let pipes = (child.stdin.take(), child.stdout.take());
     let ran = talk(pipes, input, limits, is_stopped);
     let ran = match ran {
@@ -68,22 +88,21 @@ pub(super) fn run(command: &str, input: &[u8], limits: &Limits, is_stopped: &dyn
     match (ran, status) {
         (Ran::Text(text), Ok(status)) if status.success() => Ran::Text(text),
         (Ran::Text(_), Ok(status)) if status.code().is_some_and(|code| CANNOT_BE_RUN.contains(&code)) => {
-            Ran::Unusable
+            Ran::NotStarted
         }
         (Ran::Text(_), _) => Ran::Failed,
         (other, _) => other,
     }
 }
 
-fn spawn(command: &str, limits: &Limits) -> std::io::Result<Child> {
+fn spawn(Program { command, variables }: Program<'_>, limits: &Limits) -> std::io::Result<Child> {
     // A limit that is lower already stays.
     let (memory_kib, seconds) = (limits.memory_mib.saturating_mul(1024), limits.cpu_seconds.max(1));
     let script = format!("ulimit -v {memory_kib}; ulimit -t {seconds}; ulimit -c 0\n{command}\n");
     let mut shell = Command::new("/bin/sh");
-    SECRET_VARIABLES.iter().for_each(|name| {
-        shell.env_remove(name);
-    });
     shell
+        .env_clear()
+        .envs(variables.iter().map(|(name, value)| (name, value)))
         .args(["-c", &script])
         .current_dir("/")
         .process_group(0)
@@ -206,8 +225,12 @@ mod tests {
         Limits { end: Instant::now() + LONG, cpu_seconds: 600, memory_mib: 512, output_bytes: 1 << 20 }
     }
 
+    fn program(command: &str) -> Program<'_> {
+        Program { command, variables: &[] }
+    }
+
     fn ran(command: &str, input: &[u8]) -> Ran {
-        run(command, input, &limits(), &|| false)
+        run(program(command), input, &limits(), &|| false)
     }
 
     #[test]
@@ -225,21 +248,45 @@ mod tests {
     fn a_command_that_fails_has_no_text() {
         assert_eq!(ran("echo x; exit 3", b""), Ran::Failed);
         assert_eq!(ran("echo x; kill -SEGV $$", b""), Ran::Failed);
-        assert_eq!(ran("/nowhere/program", b""), Ran::Unusable);
-        assert_eq!(ran("nowhere-program x", b""), Ran::Unusable);
+        assert_eq!(ran("/nowhere/program", b""), Ran::NotStarted);
+        assert_eq!(ran("nowhere-program x", b""), Ran::NotStarted);
         assert_eq!(ran("if", b""), Ran::Failed);
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_seen_wherever_it_stands() {
+        let there = |command: &str| is_there(program(command), &limits(), &|| false);
+        for good in ["cat", "X=1 /bin/cat -", "if true; then cat; fi", "cat | tr a b; exit 127", "(nowhere)"]
+        {
+            assert!(there(good), "{good}");
+        }
+        for bad in
+            ["nowhere-program -", "nowhere-program | cat", "cat | /nowhere/program", "/etc/passwd", "/"]
+        {
+            assert!(!there(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_command_has_the_environment_that_it_is_given() {
+        let variables = [("PATH".into(), "/usr/bin:/bin".into()), ("LANG".into(), "x y".into())];
+        let program = Program { command: "echo $LANG $HOME; env | grep -c HOME", variables: &variables };
+        // `env` has nothing to tell of HOME, so `grep` fails.
+        assert_eq!(run(program, b"", &limits(), &|| false), Ran::Failed);
+        let program = Program { command: "echo \"$LANG$HOME\"", variables: &variables };
+        assert_eq!(run(program, b"", &limits(), &|| false), Ran::Text(b"x y\n".to_vec()));
     }
 
     #[test]
     fn a_command_that_hangs_or_prints_without_end_is_killed() {
         let now = Limits { end: Instant::now() + Duration::from_millis(20), ..limits() };
-        assert_eq!(run("sleep 1000", b"", &now, &|| false), Ran::Slow);
+        assert_eq!(run(program("sleep 1000"), b"", &now, &|| false), Ran::Slow);
         let now = Limits { end: Instant::now() + Duration::from_millis(20), ..limits() };
-        assert_eq!(run("exec >&-; sleep 1000", b"", &now, &|| false), Ran::Slow);
+        assert_eq!(run(program("exec >&-; sleep 1000"), b"", &now, &|| false), Ran::Slow);
         let few = Limits { output_bytes: 10, ..limits() };
-        assert_eq!(run("yes abc", b"", &few, &|| false), Ran::Cut(b"abc\nabc\nab".to_vec()));
+        assert_eq!(run(program("yes abc"), b"", &few, &|| false), Ran::Cut(b"abc\nabc\nab".to_vec()));
         let exact = Limits { output_bytes: 2, ..limits() };
-        assert_eq!(run("echo x", b"", &exact, &|| false), Ran::Text(b"x\n".to_vec()));
+        assert_eq!(run(program("echo x"), b"", &exact, &|| false), Ran::Text(b"x\n".to_vec()));
     }
 
     #[test]
@@ -248,7 +295,7 @@ mod tests {
         let command = "head -c 300000000 /dev/zero | tail -n 1 | wc -c";
         assert_eq!(ran(&command.replace("300000000", "30"), b""), Ran::Text(b"30\n".to_vec()));
         let few = Limits { memory_mib: 64, ..limits() };
-        let Ran::Text(text) = run(command, b"", &few, &|| false) else { panic!("wc ends well") };
+        let Ran::Text(text) = run(program(command), b"", &few, &|| false) else { panic!("wc ends well") };
         assert_ne!(text, b"300000000\n");
     }
 
@@ -274,7 +321,7 @@ mod tests {
                 is_ready.set(is_ready.get() || told.try_recv().is_ok());
                 is_ready.get()
             };
-            assert_eq!(run(&command, b"", &limits(), &is_stopped), Ran::Stopped);
+            assert_eq!(run(program(&command), b"", &limits(), &is_stopped), Ran::Stopped);
             assert_eq!(reader.join().unwrap(), "ready\n");
         });
     }

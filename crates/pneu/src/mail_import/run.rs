@@ -106,7 +106,7 @@ impl Host {
         }
         let options = UpdateOptions { mode: Mode::Default, loss: Loss::Refuse, ..UpdateOptions::default() };
         let places = folders.iter().map(PathBuf::as_path).collect();
-        let problems = self.update_places_untold(&places, &options, progress)?.problems;
+        let problems = self.update_places(&places, &options, progress)?.problems;
         Ok(problems.into_iter().map(|problem| LeftAlone { path: problem.path, why: problem.what }).collect())
     }
 }

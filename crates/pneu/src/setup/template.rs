@@ -37,7 +37,7 @@ const BEGIN: &str = "\
 # tag = \"+rust -inbox\"
 
 # Commands that read the text of attachments, so that embed:word finds it: the content on standard input, the
-# text on standard output. For mail that is already indexed, run \"pneu index --attachments\". The limits are
+# text on standard output. \"pneu index\" runs them after it has added new mail. The limits are
 # for one message; those of memory and input are for one attachment.
 # [attachments]
 # time_seconds = 60

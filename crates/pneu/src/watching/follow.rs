@@ -6,10 +6,11 @@
 
 use crate::error::{Error, Result};
 use crate::host::Host;
+use crate::watching::beside::{Beside, End};
 use crate::watching::cover::{Directories, cover, find};
 use crate::watching::moved::take_moved;
 use crate::watching::todo::{Todo, Watched};
-use index::{Mode, Root, Summary, UpdateOptions};
+use index::{AttachmentsRead, Mode, Root, Summary, UpdateOptions};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use watch::{Covered, Refused, Watcher};
@@ -28,6 +29,9 @@ const SOON: Duration = Duration::from_millis(200);
 const COLLECT_MAX: Duration = Duration::from_secs(2);
 /// How long a pass that failed is not tried again, whatever happens.
 const RETRY: Duration = Duration::from_secs(5);
+/// How often it is looked whether attachments were read, while they are. A signal may not end the process
+/// then, so this is also how long it may take until one is noticed.
+const LOOK_BESIDE: Duration = Duration::from_millis(50);
 /// How often directories are found and watched until nothing changes in between.
 const COVERED_COUNT_MAX: usize = 20;
 
@@ -75,6 +79,10 @@ pub enum FollowNote {
     },
     /// A pass failed, and is tried again in 30 seconds.
     Failed(Error),
+    /// Attachments were read.
+    Attachments(AttachmentsRead),
+    /// Attachments could not be read. It is tried again after the next change.
+    AttachmentsFailed(Error),
 }
 
 /// What is watched.
@@ -90,7 +98,7 @@ struct Followed {
 impl Host {
     /// Keeps the index in step with the mail until `progress` asks to stop. The roots are those of
     /// [`Host::roots_to_index`] with those `given`. Begins with a pass of these options; later ones are lazy.
-    /// A pass that fails is tried again.
+    /// A pass that fails is tried again. Attachments of new messages are read on another thread.
     ///
     /// # Errors
     /// The first pass fails; [`Error::Cancelled`].
@@ -101,6 +109,29 @@ impl Host {
         progress: &dyn Progress,
         observer: &dyn FollowObserver,
     ) -> Result<()> {
+        let beside = &Beside::default();
+        if self.filters.is_none() {
+            return self.follow_until(given, (options, beside), progress, observer);
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| beside.run(self, progress));
+            let _end = End(beside);
+            self.follow_until(given, (options, beside), progress, observer)
+        })
+    }
+
+    fn follow_until(
+        &self,
+        given: &[Root],
+        (options, beside): (&UpdateOptions, &Beside),
+        progress: &dyn Progress,
+        observer: &dyn FollowObserver,
+    ) -> Result<()> {
+        let ask = || {
+            if self.filters.is_some() {
+                beside.ask();
+            }
+        };
         let mut followed = Followed::new(self.settings().environment.index_directory(), observer);
         let mut roots = self.roots_to_follow(given).unwrap_or_else(|| given.to_vec());
         followed.cover(&roots, observer);
@@ -112,6 +143,7 @@ impl Host {
             // Its directory was not there to be watched.
             followed.cover(&roots, observer);
         }
+        ask();
         let lazy = UpdateOptions { mode: Mode::Lazy, ..options.clone() };
         let (mut looked, mut ended) = (Instant::now(), Instant::now());
         let (mut fails, mut longest) = (false, Duration::ZERO);
@@ -123,7 +155,10 @@ impl Host {
                 true => is_due.then(|| LOOK.saturating_sub(looked.elapsed())),
                 false => Some(COLLECT_MANY),
             };
-            let todo = followed.collect(timeout, collects, observer);
+            // In this order: when it is no longer busy, all is told.
+            let is_busy = beside.is_busy();
+            tell_done(beside, observer);
+            let todo = followed.collect((timeout, collects), is_busy, observer);
             if progress.is_cancelled() {
                 return Err(Error::Cancelled);
             }
@@ -154,10 +189,22 @@ impl Host {
                 Ok(mut summary) => {
                     moved = take_moved(&mut summary.problems, &roots, &moved);
                     observer.updated(&summary);
+                    ask();
                 }
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) => observer.notes(FollowNote::Failed(error)),
             }
+        }
+    }
+}
+
+/// Tells what was read of attachments.
+fn tell_done(beside: &Beside, observer: &dyn FollowObserver) {
+    for done in beside.take_done() {
+        match done {
+            Ok(read) => observer.notes(FollowNote::Attachments(read)),
+            Err(Error::Cancelled) => {}
+            Err(error) => observer.notes(FollowNote::AttachmentsFailed(error)),
         }
     }
 }
@@ -243,15 +290,19 @@ impl Followed {
     }
 
     /// Waits for changes, for at most `timeout`, and collects those that come within `collects` of the first
-    /// one. Returns nothing after the time, or after a signal.
+    /// one. Returns nothing after the time, after a signal, or soon if another thread is busy: then something
+    /// is half done.
     fn collect(
         &mut self,
-        timeout: Option<Duration>,
-        collects: Duration,
+        (timeout, collects): (Option<Duration>, Duration),
+        is_busy: bool,
         observer: &dyn FollowObserver,
     ) -> Todo {
         let mut todo = Todo::default();
-        observer.waits();
+        let timeout = if is_busy { Some(timeout.unwrap_or(LOOK).min(LOOK_BESIDE)) } else { timeout };
+        if !is_busy {
+            observer.waits();
+        }
         self.add_next(&mut todo, timeout);
         if todo.is_empty() {
             return todo;

@@ -2,12 +2,14 @@
 
 use super::todo::{Todo, Watched};
 use super::{FollowNote, FollowObserver};
-use crate::{Host, Root, Settings, Summary, UpdateOptions, View};
-use index::Places;
+use crate::setup::configuration::Configuration;
+use crate::{AttachmentsRead, Host, Root, Settings, Summary, UpdateOptions, View};
+use index::{Look, Places};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -44,8 +46,15 @@ impl Progress for Fixture {
 
 impl Fixture {
     fn new() -> Fixture {
+        Fixture::configured(|_| Configuration::default())
+    }
+
+    /// Makes one with a configuration for this directory.
+    fn configured(configuration: impl FnOnce(&Path) -> Configuration) -> Fixture {
         let place = tempfile::tempdir().unwrap();
-        let host = Arc::new(Host::new(Settings::new(place.path().join("data"))));
+        let configuration = configuration(place.path());
+        let settings = Settings { configuration, ..Settings::new(place.path().join("data")) };
+        let host = Arc::new(Host::new(settings));
         let fixture = Fixture { place, host, cancel: Cancel::new() };
         fixture.put("inbox/cur/1.a:2,S", "one");
         fixture.put("other/cur/2.a:2,S", "two");
@@ -63,11 +72,15 @@ impl Fixture {
 
     /// Delivers as mail programs do: the file is whole when it gets its place.
     fn put(&self, path: &str, subject: &str) {
+        self.put_content(path, &format!("Subject: {subject}\n\n{subject}\n"));
+    }
+
+    fn put_content(&self, path: &str, content: &str) {
         let path = self.at(path);
         let folder = path.parent().unwrap().parent().unwrap();
         ["cur", "new", "tmp"].iter().for_each(|name| fs::create_dir_all(folder.join(name)).unwrap());
         let temporary = folder.join("tmp").join(path.file_name().unwrap());
-        fs::write(&temporary, format!("Subject: {subject}\n\n{subject}\n")).unwrap();
+        fs::write(&temporary, content).unwrap();
         fs::rename(temporary, path).unwrap();
     }
 
@@ -192,6 +205,85 @@ fn links_on_the_way_and_roots_of_other_processes_are_followed() {
         }
         drop(ended);
     });
+}
+
+/// Passes on what happened and what was read of attachments.
+struct Hearer(Sender<Summary>, Sender<AttachmentsRead>);
+
+impl FollowObserver for Hearer {
+    fn updated(&self, summary: &Summary) {
+        let _ = self.0.send(summary.clone());
+    }
+
+    fn notes(&self, note: FollowNote) {
+        match note {
+            FollowNote::Watching { .. } => {}
+            FollowNote::Attachments(read) => {
+                let _ = self.1.send(read);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn no_mail_waits_for_a_filter() {
+    let fixture = Fixture::configured(|place| {
+        let pipe = place.join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let filter = format!("cat; read line < '{}'; echo $line", pipe.display());
+        let mut configuration = Configuration::default();
+        configuration.attachments.filters.insert("a/b".into(), filter);
+        configuration.attachments.time_seconds = LONG.as_secs();
+        configuration
+    });
+    let with_part = |number: u32| format!("Subject: part{number}\nContent-Type: a/b\n\n{number}\n");
+    let found = |query: &str| {
+        let view = fixture.host.newest_view().unwrap();
+        view.matching(&view.query(query).unwrap()).unwrap().count()
+    };
+    let answer = |text: &str| fs::write(fixture.place.path().join("pipe"), text).unwrap();
+    let ((sender, passes), (reading, read)) = (channel(), channel());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let options = UpdateOptions::default();
+            fixture.host.follow_mail(&fixture.roots(), &options, &fixture, &Hearer(sender, reading))
+        });
+        let ended = Ended(&fixture);
+        passes.recv_timeout(LONG).unwrap();
+        // The filter waits for an answer as long as it may. What comes meanwhile is found.
+        fixture.put_content("inbox/new/3.a", &with_part(1));
+        while found("subject:part1") == 0 {
+            passes.recv_timeout(LONG).unwrap();
+        }
+        fixture.put("inbox/new/4.a", "four");
+        while found("subject:four") == 0 {
+            passes.recv_timeout(LONG).unwrap();
+        }
+        assert_eq!(found("embed:answer"), 0);
+        answer("answer\n");
+        let mut count = 0;
+        while count == 0 {
+            let some = read.recv_timeout(LONG).unwrap();
+            assert_eq!(some.problems, [""; 0]);
+            count += some.messages;
+        }
+        assert_eq!((count, found("embed:answer")), (1, 1));
+        // At the end, the filter is killed: the scope waits for its thread.
+        fixture.put_content("inbox/new/5.a", &with_part(2));
+        while found("subject:part2") == 0 {
+            passes.recv_timeout(LONG).unwrap();
+        }
+        drop(ended);
+    });
+    assert_eq!(found("embed:answer"), 1);
+    // What is left is done later.
+    std::thread::scope(|scope| {
+        let left = scope.spawn(|| fixture.host.read_attachments(Look::New, &Silent).unwrap().messages);
+        answer("answer\n");
+        assert_eq!(left.join().unwrap(), 1);
+    });
+    assert_eq!(found("embed:answer"), 2);
 }
 
 /// Ends a host that follows.
