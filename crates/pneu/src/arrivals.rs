@@ -51,8 +51,12 @@ impl Host {
 
     /// Returns whether a problem of a pass is about the tags of new messages.
     pub(crate) fn is_about_arrivals(&self, problem: &Problem) -> bool {
-        problem.path == self.settings().environment.user_directory()
-            || problem.path.to_str().is_some_and(|path| path.starts_with(RULE))
+        problem.path == self.settings().environment.user_directory() || self.is_about_rule(problem)
+    }
+
+    /// Returns whether a problem of a pass is that a rule is wrong.
+    pub(crate) fn is_about_rule(&self, problem: &Problem) -> bool {
+        problem.path.to_str().is_some_and(|path| path.starts_with(RULE))
     }
 
     /// Makes an index anew. What it has is not new then.
