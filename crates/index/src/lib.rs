@@ -10,6 +10,7 @@ mod changes;
 mod check;
 mod environment;
 mod error;
+mod first;
 mod names;
 mod open;
 mod pass;
