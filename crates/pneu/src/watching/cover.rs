@@ -1,7 +1,7 @@
 //! Decides which directories are watched, and which roots must be looked at now and then because the kernel
 //! does not tell what changes there.
 //!
-//! Input: roots. Output: directories. Writes nothing.
+//! Input: roots, and the file of the configuration. Output: directories. Writes nothing.
 
 use index::Root;
 use std::collections::{BTreeSet, HashSet};
@@ -15,15 +15,27 @@ pub(super) struct Directories {
     pub folder_count: usize,
     /// Each directory with what is of interest there.
     pub watched: Vec<(PathBuf, Interest)>,
-    /// The directories above the roots.
+    /// The directories above the roots and above the configuration.
     pub above: BTreeSet<PathBuf>,
+    /// Where the configuration is: its path, and if that is a symbolic link, the file that it leads to.
+    pub configuration: Vec<PathBuf>,
     /// Roots with a directory on a file system that does not give events for all changes, and its name.
     pub remote: Vec<(PathBuf, &'static str)>,
 }
 
-/// Finds the directories below the roots. What cannot be read is left out: a pass reports it.
-pub(super) fn find(roots: &[Root]) -> Directories {
+/// Finds the directories below the roots, and those of the configuration. What cannot be read is left out: a
+/// pass reports it.
+pub(super) fn find(roots: &[Root], configuration: Option<&Path>) -> Directories {
     let mut found = Directories::default();
+    if let Some(path) = configuration {
+        found.configuration.push(path.to_owned());
+        // Links may be anywhere on the way: many keep such files elsewhere.
+        found.configuration.extend(path.canonicalize().ok().filter(|target| target != path));
+        for file in &found.configuration {
+            let above = file.ancestors().skip(2).filter(|path| !path.as_os_str().is_empty());
+            found.above.extend(above.map(Path::to_owned));
+        }
+    }
     for root in roots {
         let listed = mail::find_folders(&root.path).unwrap_or_default();
         found.folder_count += listed.folders.len();
@@ -52,6 +64,11 @@ pub(super) fn cover(watcher: &mut Watcher, directories: &Directories) -> std::io
     let of = |wanted: Interest| {
         directories.watched.iter().filter(move |(_, interest)| *interest == wanted).cloned()
     };
-    let above = directories.above.iter().map(|path| (path.clone(), Interest::Names));
-    watcher.cover(of(Interest::NamesAndContents).chain(of(Interest::Names)).chain(above))
+    let settings = directories.configuration.iter().filter_map(|file| file.parent());
+    let settings: BTreeSet<&Path> = settings.collect();
+    // What is of interest in a directory is what was said last.
+    let above = directories.above.iter().filter(|path| !settings.contains(path.as_path()));
+    let above = above.map(|path| (path.clone(), Interest::Names));
+    let settings = settings.iter().map(|path| ((*path).to_owned(), Interest::NamesAndContents));
+    watcher.cover(of(Interest::NamesAndContents).chain(of(Interest::Names)).chain(above).chain(settings))
 }

@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::watching::cover::{Directories, cover, find};
 use crate::watching::todo::{Todo, Watched};
 use index::{Mode, Root, Summary, UpdateOptions};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use watch::{Covered, Refused, Watcher};
 use work::Progress;
@@ -40,6 +40,21 @@ pub trait FollowObserver {
 
     /// There is something that the user should know.
     fn notes(&self, _note: FollowNote) {}
+
+    /// Returns the file of the configuration, if it is followed, too.
+    fn configuration(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The configuration may have changed. Returns whether there is a new one, so that following ends.
+    fn is_reconfigured(&self) -> bool {
+        false
+    }
+
+    /// Returns whether following goes on if the first pass fails, because it went on before.
+    fn goes_on(&self) -> bool {
+        false
+    }
 }
 
 /// What the user should know.
@@ -91,8 +106,11 @@ impl Host {
     /// [`Host::roots_to_index`] with those `given`. Begins with a pass of these options; later ones are lazy.
     /// A pass that fails is tried again.
     ///
+    /// Returns when the observer says that there is a new configuration, before anything is done by the old
+    /// one: then a host with the new one goes on. What changes in between is seen by its first pass.
+    ///
     /// # Errors
-    /// The first pass fails; [`Error::Cancelled`].
+    /// The first pass fails, unless the observer goes on; [`Error::Cancelled`].
     pub fn follow_mail(
         &self,
         given: &[Root],
@@ -103,10 +121,22 @@ impl Host {
         let mut followed = Followed::new(observer);
         let mut roots = self.roots_to_follow(given).unwrap_or_else(|| given.to_vec());
         followed.cover(&roots, observer);
-        observer.updated(&self.update(&roots, options, progress)?);
+        if observer.is_reconfigured() {
+            return Ok(());
+        }
+        let mut fails = false;
+        match self.update(&roots, options, progress) {
+            Ok(summary) => observer.updated(&summary),
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) if !observer.goes_on() => return Err(error),
+            Err(error) => {
+                fails = true;
+                observer.notes(FollowNote::Failed(error));
+            }
+        }
         let lazy = UpdateOptions { mode: Mode::Lazy, ..options.clone() };
         let (mut looked, mut ended) = (Instant::now(), Instant::now());
-        let (mut fails, mut longest) = (false, Duration::ZERO);
+        let mut longest = Duration::ZERO;
         loop {
             let is_due = followed.is_partial || fails;
             let many = if ended.elapsed() < SOON { COLLECT_MANY } else { COLLECT };
@@ -117,7 +147,14 @@ impl Host {
                 return Err(Error::Cancelled);
             }
             let is_everything = todo.is_everything || (is_due && looked.elapsed() >= LOOK);
-            if todo.is_empty() && !is_everything {
+            if todo.is_reconfigured {
+                // A directory on the way to it may be new.
+                followed.cover(&roots, observer);
+            }
+            if (todo.is_reconfigured || is_everything) && observer.is_reconfigured() {
+                return Ok(());
+            }
+            if todo.places.is_empty() && !is_everything {
                 continue;
             }
             let done = if is_everything || fails {
@@ -168,11 +205,11 @@ impl Followed {
 
     /// Watches the directories of the roots as they are now.
     fn cover(&mut self, roots: &[Root], observer: &dyn FollowObserver) {
-        let mut found = find(roots);
+        let mut found = find(roots, observer.configuration());
         let mut covered = self.cover_found(&found, observer);
         for _ in 1..COVERED_COUNT_MAX {
             // A directory may come after its parent was listed and before that was watched.
-            let now = find(roots);
+            let now = find(roots, observer.configuration());
             if now == found {
                 break;
             }
@@ -183,6 +220,7 @@ impl Followed {
         self.watched = Watched {
             roots: roots.iter().map(|root| root.path.clone()).collect(),
             directories: found.watched.iter().map(|(path, _)| path.clone()).collect(),
+            configuration: found.configuration.clone(),
         };
         let now = Some((found, covered));
         if self.noted != now {

@@ -195,7 +195,8 @@ fn entry(directory: &str, interest: Interest, name: &str, is_directory: bool) ->
 #[test]
 fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
     let directories = ["/m", "/m/a", "/m/link"].map(PathBuf::from).into();
-    let known = Watched { roots: vec!["/m".into(), "/home/ana/mail".into()], directories };
+    let configuration = vec![PathBuf::from("/home/ana/.config/pneu/config.toml")];
+    let known = Watched { roots: vec!["/m".into(), "/home/ana/mail".into()], directories, configuration };
     let todo = |report: &Report| {
         let mut todo = Todo::default();
         todo.add(report, &known);
@@ -205,10 +206,20 @@ fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
     let mut file = Places::default();
     file.add_file(Path::new("/m/a/cur/1:2,S"));
     let found = todo(&entry("/m/a/cur", contents, "1:2,S", false));
-    assert_eq!(found, Todo { places: file, is_everything: false });
+    assert_eq!(found, Todo { places: file, ..Todo::default() });
     let folder = [Path::new("/m/a")].into_iter().collect();
     let found = todo(&entry("/m/a", names, "dovecot-keywords", false));
-    assert_eq!(found, Todo { places: folder, is_everything: false });
+    assert_eq!(found, Todo { places: folder, ..Todo::default() });
+    for (directory, interest, name, is_it) in [
+        ("/home/ana/.config/pneu", contents, "config.toml", true),
+        ("/home/ana/.config/pneu", contents, "config.toml~", false),
+        ("/home/ana/.config", names, "pneu", true),
+        ("/home/ana", names, ".config", true),
+        ("/home/ana", names, ".cache", false),
+    ] {
+        let found = todo(&entry(directory, interest, name, false));
+        assert_eq!(found, Todo { is_reconfigured: is_it, ..Todo::default() }, "{directory}/{name}");
+    }
     for report in [
         entry("/m/a/cur", contents, ".hidden", false),
         entry("/m/a/cur", contents, "directory", true),

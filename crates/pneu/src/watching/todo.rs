@@ -15,6 +15,8 @@ pub(super) struct Watched {
     pub roots: Vec<PathBuf>,
     /// Directories in the roots.
     pub directories: HashSet<PathBuf>,
+    /// Where the configuration is.
+    pub configuration: Vec<PathBuf>,
 }
 
 /// What a pass has to look at.
@@ -24,12 +26,14 @@ pub(super) struct Todo {
     pub places: Places,
     /// Whether everything may have changed: folders came or went, or events were lost.
     pub is_everything: bool,
+    /// Whether the configuration may have changed.
+    pub is_reconfigured: bool,
 }
 
 impl Todo {
     /// Returns whether there is nothing to do.
     pub(super) fn is_empty(&self) -> bool {
-        !self.is_everything && self.places.is_empty()
+        !self.is_everything && !self.is_reconfigured && self.places.is_empty()
     }
 
     /// Adds what happened.
@@ -37,7 +41,11 @@ impl Todo {
         self.is_everything |= report.is_uncertain || !report.gone.is_empty();
         for entry in &report.entries {
             let path = mail::join(&entry.directory, &entry.name);
+            self.is_reconfigured |= watched.configuration.iter().any(|file| file.starts_with(&path));
             match entry.interest {
+                // Other files beside the configuration are not mail.
+                Interest::NamesAndContents
+                    if watched.configuration.iter().any(|file| file.parent() == Some(&entry.directory)) => {}
                 // Above the roots, only what leads to them matters.
                 Interest::Names if !watched.directories.contains(&entry.directory) => {
                     self.is_everything |= watched.roots.iter().any(|root| root.starts_with(&path));
