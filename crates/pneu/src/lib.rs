@@ -111,7 +111,7 @@ pub use remedy::Remedy;
 pub use restic::{Error as RepositoryError, Id, Remedy as RepositoryRemedy, Repository, Snapshot};
 pub use saved_queries::QueryRemoval;
 pub use settings::{SECRET_VARIABLES, Settings};
-pub use tagging::Tagged;
+pub use tagging::{Tagged, muting, unmuting};
 pub use view::{ProblemCounts, Selection, View};
 pub use watching::{FollowNote, FollowObserver};
 pub use work::{Cancel, Context, Progress, Silent, Stage};

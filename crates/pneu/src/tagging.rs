@@ -7,10 +7,20 @@ use crate::action::LeftAlone;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
-use index::{FlagTags, Hit, NumberSet, Order, TagChange, TagEdit, TagEdits, TagSummary};
+use index::{FlagTags, Hit, MUTED, NumberSet, Order, TagChange, TagEdit, TagEdits, TagSummary};
 use mail::Flags;
 use query::Query;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns the change that mutes messages. Those that come later and answer one of them are muted, too.
+pub fn muting() -> TagChange {
+    TagChange { add: [MUTED.to_owned()].into(), ..TagChange::default() }
+}
+
+/// Returns the change that ends what [`muting`] began.
+pub fn unmuting() -> TagChange {
+    TagChange { remove: [MUTED.to_owned()].into(), ..TagChange::default() }
+}
 
 /// What a change of tags did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
