@@ -85,7 +85,7 @@ pub use backup::{
 };
 pub use check::UserRepair;
 pub use crypt::{CryptError, Decryption, OpenedContent, Secrets, Signature, Standing, open_contents};
-pub use doctor::Finding;
+pub use doctor::{Finding, RuleFault};
 pub use error::{Error, Result};
 pub use handle::{Named, is_exact};
 pub use host::{Host, IndexState};

@@ -28,9 +28,9 @@ use terminal::signals::{self, Signals};
 /// an mbox before the header is left out.
 ///
 /// The exit code is 0 if the message is stored, even if it could not be indexed: standard error says why, and
-/// the next "pneu index" finds it, without its tags. A rule that is wrong is named there, and the other rules are
-/// followed. The exit code is 75 if the message is not stored,
-/// whatever the reason, so that a mail server keeps it and tries again.
+/// the next "pneu index" finds it, without its tags. A rule that is wrong is named there, and the other rules
+/// are followed. The exit code is 75 if the message is not stored, whatever the reason, so that a mail server
+/// keeps it and tries again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
