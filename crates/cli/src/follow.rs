@@ -10,23 +10,87 @@ use crate::remedy;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use crate::words::quoted_path;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
+use pneu::setup::configuration::Configuration;
 use pneu::{
-    AttachmentsRead, Error, FollowNote, FollowObserver, Loss, Mode, Problem, Root, Summary, UpdateOptions,
+    AttachmentsRead, Error, FollowNote, FollowObserver, Host, Loss, Mode, Problem, Root, Summary,
+    UpdateOptions,
 };
 use std::cell::RefCell;
+use std::path::Path;
 
-/// Follows the mail until a signal comes.
+/// Follows the mail until a signal comes. A configuration that changes is read at once.
 ///
 /// # Errors
 /// The index is damaged or cannot be written.
 pub(crate) fn follow(session: &Session, roots: &[Root]) -> Result<()> {
     let progress = Progress::start(false, true).map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
     let options = UpdateOptions { mode: Mode::Lazy, loss: Loss::Refuse, ..UpdateOptions::default() };
-    let observer = Teller { session, progress: &progress, problems: RefCell::default() };
-    match session.host()?.follow_mail(roots, &options, &progress, &observer) {
-        Err(Error::Cancelled) => Ok(()),
-        other => Ok(other?),
+    let problems = RefCell::default();
+    let mut next: Option<(Host, Vec<Root>)> = None;
+    loop {
+        let (host, roots) = match &next {
+            Some((host, roots)) => (host, roots.as_slice()),
+            None => (session.host()?, roots),
+        };
+        let configuration = &host.settings().configuration;
+        let reader = Reader { session, configuration, told: RefCell::default(), next: RefCell::default() };
+        let goes_on = next.is_some();
+        let observer = Teller { session, progress: &progress, problems: &problems, reader, goes_on };
+        match host.follow_mail(roots, &options, &progress, &observer) {
+            Err(Error::Cancelled) => return Ok(()),
+            other => other?,
+        }
+        next = observer.reader.next.take();
+        if !session.is_quiet {
+            complain("the configuration was read again");
+        }
+    }
+}
+
+/// Reads the configuration again.
+struct Reader<'a> {
+    session: &'a Session,
+    /// The one that is followed.
+    configuration: &'a Configuration,
+    /// What was told to be wrong with the file as it is.
+    told: RefCell<Option<String>>,
+    /// What comes next: its host and roots.
+    next: RefCell<Option<(Host, Vec<Root>)>>,
+}
+
+impl Reader<'_> {
+    /// Returns whether there is a new configuration. One that is not valid is told once.
+    fn is_new(&self) -> bool {
+        match self.read() {
+            Ok(next) => {
+                self.told.take();
+                self.next.replace(next);
+            }
+            Err(error) => {
+                let what = format!("{error:#}; the configuration that was read before stays");
+                let what = one_line(&what).into_owned();
+                if self.told.replace(Some(what.clone())).as_ref() != Some(&what) {
+                    complain(what);
+                }
+            }
+        }
+        self.next.borrow().is_some()
+    }
+
+    fn read(&self) -> Result<Option<(Host, Vec<Root>)>> {
+        let now = match self.session.configuration_there()? {
+            Some(now) => now,
+            // Programs that write a file may remove the old one first.
+            None if *self.configuration != Configuration::default() => bail!("the configuration is gone"),
+            None => return Ok(None),
+        };
+        if now == *self.configuration {
+            return Ok(None);
+        }
+        let host = Host::new(self.session.settings(now));
+        let roots = host.roots_to_index(&host.index_state()?, &self.session.given_roots)?;
+        Ok(Some((host, roots)))
     }
 }
 
@@ -38,10 +102,25 @@ struct Teller<'a> {
     session: &'a Session,
     progress: &'a Progress,
     /// The problems of the last pass, so that each is told once.
-    problems: RefCell<Vec<Problem>>,
+    problems: &'a RefCell<Vec<Problem>>,
+    reader: Reader<'a>,
+    /// Whether the mail was followed before, by another configuration.
+    goes_on: bool,
 }
 
 impl FollowObserver for Teller<'_> {
+    fn configuration(&self) -> Option<&Path> {
+        self.session.configuration.as_deref()
+    }
+
+    fn is_reconfigured(&self) -> bool {
+        self.reader.is_new()
+    }
+
+    fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
     fn waits(&self) {
         self.progress.waits();
     }
@@ -59,10 +138,8 @@ impl FollowObserver for Teller<'_> {
             let line = format!("{added} added, {moved} moved, {changed} changed, {gone} gone");
             let _ = output.line(&line).and_then(|()| output.finish());
         }
-        if added + moved + changed + gone > 0
-            && let Ok(configuration) = self.session.configured()
-        {
-            hook::run("index.after", configuration.hooks.after.as_ref());
+        if added + moved + changed + gone > 0 {
+            hook::run("index.after", self.reader.configuration.hooks.after.as_ref());
         }
     }
 

@@ -132,7 +132,8 @@ impl Session {
         Ok(self.host.get_or_init(|| Host::new(settings)))
     }
 
-    fn settings(&self, configuration: Configuration) -> Settings {
+    /// Returns the settings of a host with a configuration.
+    pub(crate) fn settings(&self, configuration: Configuration) -> Settings {
         let zone = environment::now().time_zone().clone();
         let filter_variables = environment::filter_variables();
         Settings { environment: self.environment.clone(), configuration, zone, filter_variables }
@@ -236,12 +237,25 @@ impl Session {
         Ok(&self.host()?.settings().configuration)
     }
 
+    /// Reads the configuration, which is empty if there is no file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not valid.
     fn read_configuration(&self) -> Result<Configuration> {
-        let Some(path) = &self.configuration else { return Ok(Configuration::default()) };
+        Ok(self.configuration_there()?.unwrap_or_default())
+    }
+
+    /// Reads the configuration as it is now. Returns `None` if there is no file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not valid.
+    pub(crate) fn configuration_there(&self) -> Result<Option<Configuration>> {
+        let Some(path) = &self.configuration else { return Ok(None) };
         match config::read(path) {
             Ok(text) => config::parse(&text, self.home.as_deref())
+                .map(Some)
                 .map_err(|what| anyhow!("configuration {}: {what}", path.display())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Configuration::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(anyhow!("cannot read the configuration {}: {error}", path.display())),
         }
     }

@@ -40,6 +40,34 @@ fn what_cannot_be_read_is_named_and_harmless() {
 }
 
 #[test]
+fn rules_and_roles_that_are_wrong_are_told() {
+    let home = Home::indexed();
+    let rule = |query: &str| format!("[[rule]]\nquery = \"{query}\"\ntag = \"+x\"\n");
+    home.configure(&[rule("hello"), rule("from:nobody")].concat());
+    assert_eq!(home.pneu(&["doctor", "--quiet"]).out, "");
+    assert!(home.pneu(&["doctor"]).out.contains("ok    rules: 2 rules can be followed\n"));
+    let wrong = ["hello", "(", "query:none", "maildir:/nowhere"].map(rule).concat();
+    home.configure(&wrong);
+    let run = home.pneu(&["doctor", "--quiet"]);
+    assert!(run.code == Some(1) && run.out.starts_with("todo  rules: rule 2: "), "{run:?}");
+    let parts = ["rule 3: there is no saved query", "rule 4 matches nothing: there is no folder /nowhere"];
+    assert!(parts.iter().all(|part| run.out.contains(part)) && !run.out.contains("rule 1"), "{run:?}");
+    home.folder("kept");
+    home.good(&["index"]);
+    let root = format!("[[root]]\nname = \"Mail\"\npath = \"{}\"\n", home.mail().display());
+    home.configure(&format!("{root}trash = \"kept\"\narchive = \"kept\"\n"));
+    home.good(&["index"]);
+    let run = home.pneu(&["doctor", "--quiet"]);
+    assert!(run.out.contains("the same folder is trash and archive; name another"), "{run:?}");
+    home.configure(&format!("{root}spam = \"nowhere\"\n"));
+    assert!(home.pneu(&["doctor", "--quiet"]).out.contains("not there: spam = \"nowhere\""));
+    home.configure("[[rule]]\nquery = \"x\"\ntag = \"x\"\n");
+    let run = home.pneu(&["doctor", "--quiet"]);
+    assert!(run.code == Some(1) && run.out.starts_with("todo  configuration: "), "{run:?}");
+    assert!(run.out.contains("\"x\" does not begin with + or -"), "{run:?}");
+}
+
+#[test]
 fn a_lost_index_and_lost_mail_are_told() {
     let home = Home::new();
     let none = home.pneu(&["doctor", "--quiet"]);

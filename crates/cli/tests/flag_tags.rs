@@ -83,3 +83,38 @@ fn what_was_stored_or_forged_under_such_a_name_does_not_count() {
     let wrong = home.pneu(&["index"]);
     assert!(wrong.code == Some(2) && wrong.err.contains("rules change no flags"), "{wrong:?}");
 }
+
+#[test]
+fn a_batch_is_one_action_and_counts_each_message_once() {
+    let home = home();
+    for number in 3..9 {
+        home.deliver("", &format!("{number}:2,"), &letter(&number.to_string(), "Many", "x"));
+    }
+    // A copy, which counts as one with its message.
+    home.deliver("", "9:2,", &letter("3", "Many", "x"));
+    home.good(&["index"]);
+    let before = names(&home);
+    // Changes take turns, so that no two neighbours are alike.
+    let lines: Vec<String> = (3..9)
+        .map(|number| {
+            let change = if number % 2 == 0 { "-unread +x" } else { "-unread +flagged" };
+            format!("{change} -- id:{number}@example.org\n")
+        })
+        .collect();
+    // Later lines see earlier ones: nothing is left of the first change of "one".
+    let batch =
+        format!("+draft -- subject:one\n{}-draft -- subject:one\n+y -- subject:two\n", lines.concat());
+    fs::write(home.path().join("batch"), batch).unwrap();
+    assert_eq!(home.good(&["tag", "--batch", "batch"]), "9 lines, 8 messages: 7 changed\n");
+    let after = ["1:2,S", "2:2,", "3:2,FS", "4:2,S", "5:2,FS", "6:2,S", "7:2,FS", "8:2,S", "9:2,FS"];
+    assert_eq!(names(&home), after);
+    assert_eq!(home.good(&["undo", "--list"]).matches(" changed at ").count(), 1);
+    home.good(&["undo"]);
+    assert_eq!(names(&home), before);
+    // Tags of some messages, flags of others.
+    home.good(&["tag", "+x", "--", "subject:many"]);
+    home.good(&["flag", "+S", "--", "id:4@example.org or id:5@example.org"]);
+    assert_eq!(home.good(&["tag", "+x", "-unread", "--", "subject:many"]), "6 messages: 4 changed\n");
+    assert_eq!(home.good(&["tag", "+x", "-unread", "--", "subject:two"]), "1 message: 1 changed\n");
+    assert_eq!(home.good(&["tag", "+x", "-unread", "--", "subject:two"]), "1 message: 0 changed\n");
+}

@@ -55,8 +55,54 @@ fn a_stranger_who_joins_conversations_mutes_only_himself() {
     home.deliver("", "5:2,", &reply("5", "1"));
     home.deliver("", "6:2,", &reply("6", "5"));
     home.good(&["index"]);
-    assert_eq!(home.subjects("is:muted").len(), 3);
+    assert_eq!(home.subjects("is:muted").len(), 2, "it would bring in what answers ours");
     assert_eq!(home.good(&["count", "from:bo not is:muted"]), "2\n");
+    // To mute what refers to both mutes only what it answers.
+    home.good(&["unmute", "*"]);
+    assert_eq!(home.good(&["mute", "both"]), "2 messages: 2 changed\n");
+    assert_eq!(home.subjects("is:muted"), ["Both", "Noise"]);
+    // To mute the forged message mutes nothing that answers ours.
+    home.good(&["unmute", "*"]);
+    assert_eq!(home.good(&["mute", "say"]), "3 messages: 3 changed\n");
+    home.deliver("", "7:2,", &reply("7", "1"));
+    home.good(&["index"]);
+    assert_eq!(home.good(&["count", "from:bo not is:muted"]), "3\n");
+}
+
+#[test]
+fn a_second_message_with_a_muted_message_id_ends_nothing() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "Noise", "x"));
+    home.first_index();
+    home.good(&["mute", "noise"]);
+    home.deliver("", "2:2,", &letter("1", "Forged", "y"));
+    home.good(&["index"]);
+    assert_eq!(home.subjects("not is:muted"), ["Forged"]);
+    home.deliver("", "3:2,", &reply("3", "1"));
+    home.good(&["index"]);
+    home.deliver("", "4:2,", &reply("4", "3"));
+    // An answer that comes directly and by a list, with other bytes.
+    let mut listed = reply("4", "3");
+    listed.extend(b"-- \nthe list\n");
+    home.deliver("", "5:2,", &listed);
+    home.good(&["index"]);
+    assert_eq!(home.subjects("not is:muted"), ["Forged"]);
+}
+
+#[test]
+fn a_dry_run_lists_what_would_change_and_changes_nothing() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "Plans", "x"));
+    home.deliver("", "2:2,", &reply("2", "1"));
+    home.first_index();
+    home.good(&["tag", "+muted", "--", "plans"]);
+    let line = "2004-01-05 10:00\tbo@example.org\tRe: 2\n";
+    assert_eq!(home.good(&["mute", "--dry-run", "plans"]), line);
+    assert_eq!(home.good(&["tag", "--dry-run", "+muted", "--", "*"]), line);
+    assert_eq!(home.good(&["unmute", "--dry-run", "id:2@example.org"]).lines().count(), 1);
+    assert_eq!(home.subjects("is:muted"), ["Plans"]);
+    let none = home.pneu(&["tag", "--dry-run", "+muted", "-x", "--", "plans"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(1), ""), "{none:?}");
 }
 
 #[test]

@@ -92,6 +92,28 @@ fn a_message_id_that_stands_twice_loses_no_tag() {
 }
 
 #[test]
+fn labels_of_mu_find_messages_without_a_message_id() {
+    let home = Home::indexed();
+    let bare = b"From: ana@example.org\nSubject: Bare\nDate: Mon, 5 Jan 2004 10:00:00 +0000\n\nx\n";
+    home.deliver("", "8:2,S", bare);
+    let lost = home.deliver("", "9:2,S", &bare.map(|byte| if byte == b'B' { b'C' } else { byte }));
+    home.good(&["index"]);
+    let made = "bf4fc8cbcd5b7e612284e01226d687b911b922b54f0c18e838908172f5407f25@mu.id";
+    let other = format!("{}@mu.id", "0".repeat(64));
+    let labels = format!(
+        ";; mu labels export\n\npath:/elsewhere/cur/1\nmessage-id:{made}\nlabels:one\n\n\
+         path:{}\nmessage-id:{other}\nlabels:two\n\npath:/gone/cur/1\nmessage-id:{other}\nlabels:x\n",
+        lost.display()
+    );
+    fs::write(home.path().join("labels"), labels).unwrap();
+    let run = home.pneu(&["tag", "--restore", "labels"]);
+    assert_eq!(run.out, "3 lines, 2 messages: 2 changed\n", "{run:?}");
+    assert_eq!(run.err, "pneu: 1 line named no message\n");
+    assert_eq!(home.subjects("tag:one"), ["Bare"]);
+    assert_eq!(home.subjects("tag:two"), ["Care"]);
+}
+
+#[test]
 fn tags_go_to_notmuch_and_come_back_and_lines_are_done_at_once() {
     let home = Home::indexed();
     home.good(&["tag", "+work", "+grün", "--", "hello"]);

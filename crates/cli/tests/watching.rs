@@ -59,6 +59,49 @@ fn a_watch_follows_the_mail_until_a_signal_comes() {
 }
 
 #[test]
+fn a_watch_reads_the_configuration_again() {
+    let home = Home::indexed();
+    let (mut watch, mut lines) = start(&home, &["index", "--watch"]);
+    let mut said = BufReader::new(watch.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut until = |part: &str| assert!(said.any(|line| line.contains(part)), "{part}");
+    until("watching ");
+    let rule = |tag: &str| format!("[[rule]]\nquery = \"subject:list\"\ntag = \"+{tag}\"\n");
+    let mut came = || assert!(lines.any(|line| line.starts_with("1 added, ")));
+    deliver(&home, "", "before:2,", "list before");
+    came();
+    // There was no directory of configurations before.
+    home.configure(&rule("one"));
+    until("the configuration was read again");
+    deliver(&home, "", "one:2,", "list one");
+    came();
+    home.configure("[[rule]\n");
+    until("the configuration that was read before stays");
+    deliver(&home, "", "still:2,", "list still");
+    came();
+    // Editors write another file, and rename it. Mail of a new root is followed, too.
+    let other = home.path().join("Other/inbox/cur");
+    fs::create_dir_all(&other).unwrap();
+    fs::create_dir_all(other.with_file_name("new")).unwrap();
+    let path = home.path().join(".config/pneu/config.toml");
+    let root = |name: &str, at: &str| {
+        format!("[[root]]\nname = \"{name}\"\npath = \"{}\"\n", home.path().join(at).display())
+    };
+    let text = [root("mail", "Mail"), root("other", "Other"), rule("two")].concat();
+    fs::write(path.with_extension("tmp"), text).unwrap();
+    fs::rename(path.with_extension("tmp"), &path).unwrap();
+    until("the configuration was read again");
+    until("watching ");
+    let temporary = other.parent().unwrap().join("temporary");
+    fs::write(&temporary, letter("9", "list two", "a")).unwrap();
+    fs::rename(temporary, other.join("9:2,")).unwrap();
+    came();
+    signal(&watch, "TERM");
+    assert_eq!(end(watch).code, Some(143));
+    assert_eq!(home.subjects("tag:one"), ["list still", "list one"]);
+    assert_eq!(home.subjects("tag:two"), ["list two"]);
+}
+
+#[test]
 fn a_watch_needs_no_reader_and_does_not_go_with_options_that_lose_mail() {
     let home = Home::indexed();
     let refused = home.pneu(&["index", "--watch", "--accept-loss"]);

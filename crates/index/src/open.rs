@@ -5,6 +5,7 @@
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
+use crate::first;
 use crate::state::{self, ATTACHMENT, Root, State, Unusable};
 use crate::tables::{HeaderCodec, schemas};
 use crate::text;
@@ -46,6 +47,7 @@ pub(crate) fn create_or_open(environment: &Environment, codec: HeaderCodec) -> R
     }
     let directory = environment.index_directory();
     environment.disk.create_directory(&environment.text_directory())?;
+    first::begin(environment)?;
     let options = options(environment, Wait::Block);
     let writer = Writer::open_or_create(&environment.disk, &directory, &schemas(codec), options)?;
     tag(environment)?;

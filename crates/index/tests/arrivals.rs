@@ -1,8 +1,8 @@
 //! New messages: each is seen once by what tags them, whatever stops in between and whoever works at the same
 //! time.
 
-use crate::support::{Fixture, message, query};
-use index::{Arrivals, Environment, Looked, Mailbox, TagChange};
+use crate::support::{Fixture, StopAfter, message, query};
+use index::{Arrivals, Environment, Error, Looked, Mailbox, TagChange, UpdateOptions};
 use std::sync::Arc;
 use testkit::SimDisk;
 
@@ -45,6 +45,29 @@ fn what_a_first_index_finds_is_not_new_until_it_is_whole() {
     assert_eq!(see(environment, Looked::Here, "a").unwrap(), 1);
     assert_eq!(see(environment, Looked::Everywhere, "b").unwrap(), 0);
     assert_eq!((count(environment, "tag:a subject:s3"), count(environment, "tag:b")), (1, 0));
+}
+
+#[test]
+fn what_an_interrupted_first_index_did_not_reach_is_not_new() {
+    let fixture = Fixture::new();
+    let environment = &fixture.environment;
+    for number in 0..600 {
+        put(&fixture, number);
+    }
+    // Nobody expects new messages yet.
+    let options = UpdateOptions::default();
+    let stopped = index::update(environment, &fixture.roots, &options, &StopAfter::new(100));
+    assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
+    assert!(Mailbox::open(environment).unwrap().count(&query("*")).unwrap() < 600);
+    assert!(index::strangers(environment).unwrap().is_empty());
+    assert!(index::expect_arrivals(environment).unwrap());
+    fixture.update();
+    assert_eq!(see(environment, Looked::Everywhere, "a").unwrap(), 0);
+    put(&fixture, 600);
+    assert!(!index::expect_arrivals(environment).unwrap());
+    fixture.update();
+    assert_eq!(see(environment, Looked::Here, "a").unwrap(), 1);
+    assert_eq!(count(environment, "tag:a subject:s600"), 1);
 }
 
 #[test]

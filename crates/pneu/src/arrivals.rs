@@ -8,8 +8,7 @@ use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::setup::rules::Rule;
 use crate::view::View;
-use index::{Arrivals, Looked, MUTED, NumberSet, Problem, Seen, Summary, TagChange, TagSummary};
-use query::Query;
+use index::{Arrivals, Looked, MUTED, NumberSet, Problem, Seen, Summary, TagChange};
 
 /// Begins the name of a rule in place of a path, which would begin with a slash.
 const RULE: &str = "rule ";
@@ -51,8 +50,12 @@ impl Host {
 
     /// Returns whether a problem of a pass is about the tags of new messages.
     pub(crate) fn is_about_arrivals(&self, problem: &Problem) -> bool {
-        problem.path == self.settings().environment.user_directory()
-            || problem.path.to_str().is_some_and(|path| path.starts_with(RULE))
+        problem.path == self.settings().environment.user_directory() || self.is_about_rule(problem)
+    }
+
+    /// Returns whether a problem of a pass is that a rule is wrong.
+    pub(crate) fn is_about_rule(&self, problem: &Problem) -> bool {
+        problem.path.to_str().is_some_and(|path| path.starts_with(RULE))
     }
 
     /// Makes an index anew. What it has is not new then.
@@ -71,33 +74,6 @@ impl Host {
             Err(_) => self.note_arrivals(&before).map(|_| ()),
         };
         rebuilt
-    }
-
-    /// Mutes the threads of the messages that a query matches now: all their messages get the tag `muted`,
-    /// and so do those that come later and answer one of them.
-    ///
-    /// # Errors
-    /// As [`Host::tag`].
-    pub fn mute(&self, query: &Query) -> Result<TagSummary> {
-        let change = TagChange { add: [MUTED.to_owned()].into(), ..TagChange::default() };
-        self.tag_threads(query, &change)
-    }
-
-    /// Ends what [`Host::mute`] began, for the threads of the messages that a query matches now.
-    ///
-    /// # Errors
-    /// As [`Host::tag`].
-    pub fn unmute(&self, query: &Query) -> Result<TagSummary> {
-        let change = TagChange { remove: [MUTED.to_owned()].into(), ..TagChange::default() };
-        self.tag_threads(query, &change)
-    }
-
-    fn tag_threads(&self, query: &Query, change: &TagChange) -> Result<TagSummary> {
-        self.write_user(|environment| {
-            let view = self.newest_view()?;
-            let found = view.mailbox().with_related(&view.matching(query)?)?;
-            index::change_tags(environment, view.mailbox(), &found, change).map_err(Error::from)
-        })
     }
 
     /// Returns whether new messages are tagged.
@@ -160,7 +136,7 @@ impl Host {
 }
 
 /// Returns what is wrong with a query, without the lines that show the place.
-fn sentence(error: Error) -> String {
+pub(crate) fn sentence(error: Error) -> String {
     match error {
         Error::Parse(error) => error.problem.to_string(),
         other => other.to_string(),

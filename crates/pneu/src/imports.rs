@@ -71,7 +71,7 @@ impl Host {
         }
         self.read_tags(text, |line| match (&line.wanted, line.remove.is_empty()) {
             (Wanted::MessageId(id), true) => Ok(TagEdit::Exactly(of_id.get(id).unwrap_or(&line.add).clone())),
-            (Wanted::Path(_), true) => Ok(TagEdit::Exactly(line.add.clone())),
+            (Wanted::Path(_) | Wanted::Content { .. }, true) => Ok(TagEdit::Exactly(line.add.clone())),
             _ => Err("a line of a dump has tags to add, and names a message by id:"),
         })
     }
@@ -101,6 +101,13 @@ impl Host {
             let hits = match &line.wanted {
                 Wanted::MessageId(id) => view.mailbox().by_message_id(id)?,
                 Wanted::Path(path) => view.mailbox().by_path(Path::new(path))?,
+                Wanted::Content { sha256, id, path } => match view.by_sha256(sha256)? {
+                    Some(hit) => vec![hit],
+                    None => match view.mailbox().by_message_id(id)? {
+                        none if none.is_empty() => view.mailbox().by_path(Path::new(path))?,
+                        hits => hits,
+                    },
+                },
                 Wanted::Query(text) => {
                     let query = view.query(text).map_err(|error| refused(line.number, error.to_string()))?;
                     view.find(&query, &Order::default())?.list

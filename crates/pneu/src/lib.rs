@@ -88,7 +88,7 @@ pub use check::UserRepair;
 pub use crypt::{
     Decryption, Failure, OpenedContent, OpenedMessage, Secrets, Signature, Standing, Trust, open_contents,
 };
-pub use doctor::Finding;
+pub use doctor::{Finding, RuleFault};
 pub use error::{Error, Result};
 pub use handle::{Named, is_exact};
 pub use host::{Host, IndexState};
@@ -115,7 +115,7 @@ pub use remedy::Remedy;
 pub use restic::{Error as RepositoryError, Id, Remedy as RepositoryRemedy, Repository, Snapshot};
 pub use saved_queries::QueryRemoval;
 pub use settings::{SECRET_VARIABLES, Settings};
-pub use tagging::Tagged;
+pub use tagging::{Tagged, muting, unmuting};
 pub use view::{ProblemCounts, Selection, View};
 pub use watching::{FollowNote, FollowObserver, Wait};
 pub use work::{Cancel, Context, Progress, Silent, Stage};

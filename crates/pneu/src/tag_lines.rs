@@ -13,6 +13,8 @@ const AUTOMATIC: [&str; 8] =
 const DUMP: &str = "#notmuch-dump ";
 /// How labels of mu begin.
 const MU: &str = ";;";
+/// How a Message-ID ends that mu made of a message without one: before that is the SHA-256 of the content.
+const MU_ID: &str = "@mu.id";
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +36,16 @@ pub(crate) enum Wanted {
     MessageId(String),
     /// The one whose file has this path: of a message without a Message-ID.
     Path(String),
+    /// The one with this content; else those with this Message-ID; else the one whose file has this path. mu
+    /// makes a Message-ID of the content if a message has none.
+    Content {
+        /// The SHA-256.
+        sha256: [u8; 32],
+        /// The Message-ID that mu made.
+        id: String,
+        /// The path.
+        path: String,
+    },
     /// Those that this query matches.
     Query(String),
 }
@@ -80,7 +92,7 @@ fn parse_labels(text: &str) -> Result<Vec<TagLine>, (usize, &'static str)> {
             let wanted = match (id, path) {
                 ("", "") => return Err((number, "no path: and no message-id: come before these labels")),
                 ("", path) => Wanted::Path(path.to_owned()),
-                (id, _) => Wanted::MessageId(id.to_owned()),
+                (id, path) => labelled(id, path),
             };
             let labels = labels.split(',').map(str::trim).filter(|label| !label.is_empty());
             let add = labels.map(allowed).collect();
@@ -91,6 +103,27 @@ fn parse_labels(text: &str) -> Result<Vec<TagLine>, (usize, &'static str)> {
         }
     }
     Ok(lines)
+}
+
+/// Returns which message mu means by a Message-ID and a path.
+fn labelled(id: &str, path: &str) -> Wanted {
+    let Some(made) = id.strip_suffix(MU_ID) else { return Wanted::MessageId(id.to_owned()) };
+    match sha256(made) {
+        Some(sha256) => Wanted::Content { sha256, id: id.to_owned(), path: path.to_owned() },
+        // It is made of the path if mu could not read the file.
+        None if made.len() == 8 && !path.is_empty() => Wanted::Path(path.to_owned()),
+        None => Wanted::MessageId(id.to_owned()),
+    }
+}
+
+fn sha256(digits: &str) -> Option<[u8; 32]> {
+    let pairs = digits.as_bytes().chunks_exact(2);
+    let byte = |pair: &[u8]| {
+        let is_hex = pair.iter().all(u8::is_ascii_hexdigit);
+        u8::from_str_radix(std::str::from_utf8(pair).ok().filter(|_| is_hex)?, 16).ok()
+    };
+    let bytes = pairs.map(byte).collect::<Option<Vec<u8>>>()?;
+    (digits.len() == 64).then_some(bytes)?.try_into().ok()
 }
 
 /// Returns the line of a message with a Message-ID and tags.
@@ -235,6 +268,22 @@ mod tests {
         let twice = ";;\npath:/a\nmessage-id:1\nlabels:x\nlabels:y";
         assert_eq!(shown(twice), ["5: no path: and no message-id: come before these labels"]);
         assert_eq!(shown(";;\n+x -- id:1"), ["2: path:, message-id: or labels: was expected"]);
+    }
+
+    #[test]
+    fn ids_that_mu_made_name_a_content() {
+        let read =
+            |id: &str| parse(&format!(";;\npath:/m/1\nmessage-id:{id}\nlabels:x")).unwrap().remove(0).wanted;
+        let digits = "0aFf".repeat(16);
+        let id = format!("{digits}@mu.id");
+        let sha256: [u8; 32] = [0x0a, 0xff].repeat(16).try_into().unwrap();
+        assert_eq!(read(&id), Wanted::Content { sha256, id: id.clone(), path: "/m/1".into() });
+        assert_eq!(read("0123abcd@mu.id"), Wanted::Path("/m/1".into()));
+        for id in [&digits, "+".repeat(64).as_str(), "x@mu.id", &format!("{digits}00@mu.id"), "é@mu.id"] {
+            let other = format!("{}@mu.id", "+1".repeat(32));
+            assert_eq!(read(id), Wanted::MessageId(id.to_owned()));
+            assert_eq!(read(&other), Wanted::MessageId(other.clone()));
+        }
     }
 
     #[test]

@@ -3,21 +3,31 @@
 //!
 //! Input: messages and changes. Output: what was done. Nothing can get out of step: a flag is stored once.
 
-use crate::action::{Acted, LeftAlone};
+use crate::action::LeftAlone;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
-use index::{FlagTags, Hit, NumberSet, TagChange, TagEdit, TagSummary};
+use index::{FlagTags, Hit, MUTED, NumberSet, Order, TagChange, TagEdit, TagEdits, TagSummary};
 use mail::Flags;
 use query::Query;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns the change that mutes messages. Those that come later and answer one of them are muted, too.
+pub fn muting() -> TagChange {
+    TagChange { add: [MUTED.to_owned()].into(), ..TagChange::default() }
+}
+
+/// Returns the change that ends what [`muting`] began.
+pub fn unmuting() -> TagChange {
+    TagChange { remove: [MUTED.to_owned()].into(), ..TagChange::default() }
+}
 
 /// What a change of tags did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tagged {
     /// Messages that were selected; copies count once.
     pub messages: u64,
-    /// Messages whose tags changed; copies count once. If tags and flags changed, at least so many.
+    /// Messages whose tags changed, those that are flags included; copies count once.
     pub changed: u64,
     /// Files whose flags could not be changed.
     pub left: Vec<LeftAlone>,
@@ -28,6 +38,18 @@ pub struct Tagged {
 struct FlagChange {
     add: Flags,
     remove: Flags,
+}
+
+impl FlagChange {
+    const NONE: FlagChange = FlagChange { add: Flags::NONE, remove: Flags::NONE };
+
+    /// Returns this change and then another one, as one change.
+    fn then(self, next: FlagChange) -> FlagChange {
+        FlagChange {
+            add: (self.add - next.remove) | next.add,
+            remove: (self.remove - next.add) | next.remove,
+        }
+    }
 }
 
 impl Host {
@@ -55,29 +77,24 @@ impl Host {
     /// # Errors
     /// As [`Host::tag`].
     pub fn tag_found(&self, (view, found): (&View, &NumberSet), change: &TagChange) -> Result<Tagged> {
-        let (tags, flags) = self.split(change);
-        let summary = self.write_user(|environment| {
-            index::change_tags(environment, view.mailbox(), found, &tags).map_err(Error::from)
-        })?;
-        let mut tagged = Tagged::from(summary);
-        if let Some(FlagChange { add, remove }) = flags {
-            tagged.add(self.flag_found(found, (add, remove))?);
+        if self.split(change).1.is_some() {
+            let hits = view.sorted(found, &Order::default())?.list;
+            return self.edit_tags(view, &[(hits, TagEdit::Change(change.clone()))]);
         }
-        Ok(tagged)
+        let summary = self.write_user(|environment| {
+            index::change_tags(environment, view.mailbox(), found, change).map_err(Error::from)
+        })?;
+        Ok(summary.into())
     }
 
     /// Edits the tags of many messages that a view found, each in its own way, and of their copies. Exact
-    /// tags say nothing of flags.
+    /// tags say nothing of flags. However many edits change flags, they are one action.
     ///
     /// # Errors
     /// As [`Host::tag`].
     pub fn edit_tags(&self, view: &View, edits: &[(Vec<Hit>, TagEdit)]) -> Result<Tagged> {
         let kind = self.settings().configuration.flag_tags;
-        if kind == FlagTags::Stored {
-            let edit = |environment: &_| index::edit_tags(environment, view.mailbox(), edits);
-            return self.write_user(edit).map(Tagged::from);
-        }
-        let mut flags: Vec<(FlagChange, BTreeSet<u32>)> = Vec::new();
+        let mut flags: BTreeMap<u32, FlagChange> = BTreeMap::new();
         let mut tags = Vec::with_capacity(edits.len());
         for (hits, edit) in edits {
             let edit = match edit {
@@ -85,10 +102,9 @@ impl Host {
                 TagEdit::Change(change) => {
                     let (change, flag_change) = self.split(change);
                     if let Some(wanted) = flag_change {
-                        let numbers = numbers(view, hits)?;
-                        match flags.last_mut() {
-                            Some((last, all)) if *last == wanted => all.extend(numbers),
-                            _ => flags.push((wanted, numbers)),
+                        for number in numbers(view, hits)? {
+                            let before = flags.entry(number).or_insert(FlagChange::NONE);
+                            *before = before.then(wanted);
                         }
                     }
                     TagEdit::Change(change)
@@ -96,15 +112,18 @@ impl Host {
             };
             tags.push((hits.clone(), edit));
         }
-        let mut tagged = Tagged::from(
-            self.write_user(|environment| index::edit_tags(environment, view.mailbox(), &tags))?,
-        );
-        for (FlagChange { add, remove }, numbers) in flags {
-            let mut found = NumberSet::new(numbers.last().map_or(0, |last| last.saturating_add(1)));
-            numbers.iter().for_each(|number| found.insert(*number));
-            tagged.add(self.flag_found(&found, (add, remove))?);
+        let TagEdits { messages, mut changed } =
+            self.write_user(|environment| index::edit_tags(environment, view.mailbox(), &tags))?;
+        let mut left = Vec::new();
+        if !flags.is_empty() {
+            let acted = self.flag_found(&by_change(&flags))?;
+            left = acted.left;
+            for sha256 in acted.contents {
+                let hits = view.by_sha256(&sha256)?;
+                changed.extend(numbers(view, hits.as_slice())?.first());
+            }
         }
-        Ok(tagged)
+        Ok(Tagged { messages, changed: changed.len() as u64, left })
     }
 
     /// Returns a change without the tags that stand for flags, and what it does to flags, if it does.
@@ -130,6 +149,20 @@ pub(crate) fn without_flags(tags: &BTreeSet<String>, kind: FlagTags) -> BTreeSet
     tags.iter().filter(|tag| kind.find(tag).is_none()).cloned().collect()
 }
 
+/// Returns each change of flags with its messages.
+fn by_change(flags: &BTreeMap<u32, FlagChange>) -> Vec<((Flags, Flags), NumberSet)> {
+    let bound = flags.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
+    let mut changes: Vec<((Flags, Flags), NumberSet)> = Vec::new();
+    for (number, FlagChange { add, remove }) in flags {
+        let place = changes.iter().position(|(known, _)| *known == (*add, *remove)).unwrap_or_else(|| {
+            changes.push(((*add, *remove), NumberSet::new(bound)));
+            changes.len() - 1
+        });
+        changes.get_mut(place).into_iter().for_each(|(_, found)| found.insert(*number));
+    }
+    changes
+}
+
 /// Returns the numbers of messages and of their copies.
 fn numbers(view: &View, hits: &[Hit]) -> Result<BTreeSet<u32>> {
     let mut numbers = BTreeSet::new();
@@ -137,13 +170,6 @@ fn numbers(view: &View, hits: &[Hit]) -> Result<BTreeSet<u32>> {
         numbers.extend(view.mailbox().copies_of_hit(hit)?.iter().map(|copy| copy.number));
     }
     Ok(numbers)
-}
-
-impl Tagged {
-    fn add(&mut self, acted: Acted) {
-        self.changed = self.changed.max(acted.message_count);
-        self.left.extend(acted.left);
-    }
 }
 
 impl From<TagSummary> for Tagged {

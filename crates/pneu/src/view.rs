@@ -8,7 +8,7 @@ use crate::saved_queries::SavedQueries;
 use crate::settings::Settings;
 use index::{
     Analysis, Changes, Counts, Dimension, Duplicates, Hint, Hit, Hits, Line, Mailbox, Message, NumberSet,
-    Order, PeopleQuestion, Person, RecordReader, Root, SortKey, Stats, ThreadOrder, Threads,
+    Order, PeopleQuestion, Person, RecordReader, Root, SortKey, Stats, TagChange, ThreadOrder, Threads,
 };
 use query::Query;
 use std::cmp::Reverse;
@@ -198,6 +198,34 @@ impl View {
     /// [`Error::Cancelled`]; damage.
     pub fn threads_of(&self, hits: &[Hit], order: &ThreadOrder) -> Result<Threads> {
         self.run(|mailbox| mailbox.threads_of(hits, order))
+    }
+
+    /// Returns the messages of the conversations that some messages are in, as one mutes them: see
+    /// [`Mailbox::conversations`].
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; damage.
+    pub fn conversations(&self, found: &NumberSet) -> Result<NumberSet> {
+        self.run(|mailbox| mailbox.conversations(found))
+    }
+
+    /// Returns those of some messages whose tags a change would change, newest first; copies once.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; damage.
+    pub fn to_tag(&self, found: &NumberSet, change: &TagChange) -> Result<Vec<Hit>> {
+        let hits = self.mailbox.distinct_hits(self.sorted(found, &Order::default())?.list)?;
+        let mut changed = Vec::new();
+        for hit in hits {
+            self.check()?;
+            let tags = self.mailbox.tags_of(&hit)?;
+            // A tag that is in both sets is added.
+            let loses = change.remove.difference(&change.add).any(|tag| tags.contains(tag));
+            if loses || !change.add.is_subset(&tags) {
+                changed.push(hit);
+            }
+        }
+        Ok(changed)
     }
 
     /// Returns the columns of a list for each hit: date, size, sender, subject.

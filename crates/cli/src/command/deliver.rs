@@ -12,7 +12,7 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use clap::Args;
-use pneu::{DeliverOptions, Delivered, Flags, Stage};
+use pneu::{DeliverOptions, Delivered, Flags, Problem, Stage};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::FileType;
 use std::io::{self, Read};
@@ -28,8 +28,9 @@ use terminal::signals::{self, Signals};
 /// an mbox before the header is left out.
 ///
 /// The exit code is 0 if the message is stored, even if it could not be indexed: standard error says why, and
-/// the next "pneu index" finds it, without its tags. The exit code is 75 if the message is not stored,
-/// whatever the reason, so that a mail server keeps it and tries again.
+/// the next "pneu index" finds it, without its tags. A rule that is wrong is named there, and the other rules
+/// are followed. The exit code is 75 if the message is not stored, whatever the reason, so that a mail server
+/// keeps it and tries again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -70,6 +71,15 @@ impl Run<Session> for Arguments {
                 let why = remedy::explained(&error.into());
                 output::complain(format!("the message is delivered, but not {what}: {why}"));
             }
+        }
+        for Problem { path: rule, what, .. } in &delivered.wrong_rules {
+            let others = match session.configured()?.rules.len().saturating_sub(delivered.wrong_rules.len()) {
+                0 => String::new(),
+                1 => "; the other rule was followed".to_owned(),
+                others => format!("; the other {others} rules were followed"),
+            };
+            let rule = rule.display();
+            output::complain(one_line(&format!("the message is delivered without {rule}: {what}{others}")));
         }
         if session.terminal.is_terminal() && !session.is_quiet {
             let mut output = session.output();

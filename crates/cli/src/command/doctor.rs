@@ -4,11 +4,12 @@ use crate::amount::{count, people};
 use crate::archive::repository::{RepositoryOptions, local_snapshots};
 use crate::exit::Outcome;
 use crate::sanitise::one_line;
+use crate::search::question::sentences;
 use crate::session::Session;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use pneu::Finding;
 use pneu::setup::roles::Role;
+use pneu::{Finding, RuleFault};
 use render::json_line_of;
 use serde_json::json;
 use std::path::PathBuf;
@@ -18,11 +19,11 @@ use terminal::complaint::said_of;
 
 /// Look for what needs attention
 ///
-/// Checks that the index opens and is not far behind the mail, that all roots are there with the folders that
-/// the configuration names, that disks have
-/// space, that mail can be read, that no folder has duplicate files, that the system lets pneu watch all
-/// folders, that no systemd timer of pneu failed, and that the last backup is recent. Prints a line for each,
-/// with what to do. Changes nothing.
+/// Checks that the configuration is valid, that its rules can match and no folder has two roles, that the
+/// index opens and is not far behind the mail, that all roots are there with the folders that the
+/// configuration names, that disks have space, that mail can be read, that no folder has duplicate files,
+/// that the system lets pneu watch all folders, that no systemd timer of pneu failed, and that the last
+/// backup is recent. Prints a line for each, with what to do. Changes nothing.
 ///
 /// The age of backups is known for a repository in a directory.
 #[derive(Debug, Args)]
@@ -60,7 +61,7 @@ impl Run<Session> for Arguments {
     /// Runs the command.
     ///
     /// # Errors
-    /// The index cannot be read; the configuration is not valid.
+    /// The index cannot be read.
     fn run(&self, session: &Session) -> Result<Outcome> {
         let snapshots = local_snapshots(&RepositoryOptions::default(), session);
         let newest =
@@ -68,16 +69,21 @@ impl Run<Session> for Arguments {
         // Snapshots are in a directory of the repository.
         let archive = snapshots.first().and_then(|(_, path)| Some(path.parent()?.parent()?.to_owned()));
         let backup = archive.is_some().then_some(newest);
-        let findings = session.host()?.examine(backup, archive.as_deref())?;
+        let wrong = session.host().err();
+        let findings = session.with_any_host(|host| host.examine(backup, archive.as_deref()))?;
         let mut output = session.output();
         let mut is_well = true;
-        for finding in &findings {
-            let is_ok = finding.is_well();
+        // What it says of roots, roles and rules is not known then; all else is looked at.
+        let configuration = wrong.map(|error| {
+            let (what, advice) = (format!("{error:#}"), "correct it; the rest is looked at without it");
+            (false, Worded { subject: "configuration", what, advice: advice.to_owned() })
+        });
+        let worded = findings.iter().map(|finding| (finding.is_well(), worded(finding)));
+        for (is_ok, Worded { subject, what, advice }) in configuration.into_iter().chain(worded) {
             is_well &= is_ok;
             if is_ok && session.is_quiet {
                 continue;
             }
-            let Worded { subject, what, advice } = worded(finding);
             match self.format {
                 Format::Plain if is_ok => output.line(&one_line(&format!("ok    {subject}: {what}")))?,
                 Format::Plain => output.line(&one_line(&format!("todo  {subject}: {what}; {advice}")))?,
@@ -124,7 +130,14 @@ fn worded(finding: &Finding) -> Worded {
         Finding::MissingRoots(missing) if missing.is_empty() => {
             told("roots", "all directories of mail are there".into(), "")
         }
-        Finding::Roles { root, found, missing } => roles(root, found, missing),
+        Finding::Roles { root, found, missing, shared } => roles(root, found, missing, shared),
+        Finding::Rules { rule_count, wrong } if wrong.is_empty() => {
+            told("rules", format!("{} can be followed", count(*rule_count as u64, "rule")), "")
+        }
+        Finding::Rules { wrong, .. } => {
+            let list: Vec<String> = wrong.iter().map(|(number, fault)| rule(*number, fault)).collect();
+            told("rules", list.join("; "), "correct the [[rule]] of the configuration")
+        }
         Finding::MissingRoots(missing) => told(
             "roots",
             format!("not there: {}", paths(missing)),
@@ -168,13 +181,26 @@ fn worded(finding: &Finding) -> Worded {
     }
 }
 
-fn roles(root: &str, found: &[(Role, PathBuf)], missing: &[(Role, String)]) -> Worded {
+/// Returns what is wrong with a rule.
+fn rule(number: usize, fault: &RuleFault) -> String {
+    match fault {
+        RuleFault::Query(what) => format!("rule {number}: {what}"),
+        RuleFault::Unmatched(hints) => format!("rule {number} matches nothing: {}", sentences(hints)),
+    }
+}
+
+fn roles(root: &str, found: &[(Role, PathBuf)], missing: &[(Role, String)], shared: &[[Role; 2]]) -> Worded {
     let (what, advice) = match (found.is_empty(), missing.is_empty()) {
         (_, false) => {
             let list: Vec<String> =
                 missing.iter().map(|(role, name)| format!("{role} = \"{name}\"")).collect();
             let advice = "correct the configuration, or create it with \"pneu mkdir\"";
             (format!("not there: {}", list.join(", ")), advice)
+        }
+        (_, true) if !shared.is_empty() => {
+            let list: Vec<String> = shared.iter().map(|[one, other]| format!("{one} and {other}")).collect();
+            let advice = "name another folder for one of them in the configuration";
+            (format!("the same folder is {}", list.join(", ")), advice)
         }
         (true, true) => ("none has a role".to_owned(), ""),
         (false, true) => {

@@ -91,8 +91,9 @@ pub(crate) struct Arguments {
     #[arg(long, hide = true, value_enum, default_value_t, value_name = "CODEC")]
     header_codec: Codec,
     /// After that, keep the index in step: watch all folders, and update the index as soon as something
-    /// changes. Prints a line for each update, until Ctrl-C. Other commands work as always meanwhile. What it
-    /// sees being removed is removed from the index, however much it is
+    /// changes. Prints a line for each update, until Ctrl-C. Reads the configuration again when it changes;
+    /// one that is not valid is reported, and the old one stays. Other commands work as always meanwhile.
+    /// What it sees being removed is removed from the index, however much it is
     #[arg(long, conflicts_with_all = ["no_cleanup", "accept_loss"])]
     watch: bool,
     /// Remove messages from the index even if a Maildir lost most of them

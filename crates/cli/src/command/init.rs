@@ -28,8 +28,9 @@ use terminal::command_line::Run;
 /// sent mail and from the configuration of notmuch, mutt, neomutt, msmtp, mbsync and git; and for each
 /// directory its folders for trash, sent mail, drafts, archive and spam, who its mail is from, and the
 /// account of msmtp that sends it. Folders are known by the channels of mbsync and by their usual names, also
-/// in German, French and Spanish. Comments in the file explain every key. An existing configuration is never
-/// changed. A configuration is optional: "pneu index" finds and remembers the same directories without one.
+/// in German, French, Spanish, Italian, Portuguese and Dutch. Comments in the file explain every key. An
+/// existing configuration is never changed. A configuration is optional: "pneu index" finds and remembers the
+/// same directories without one.
 ///
 /// --systemd writes units for the systemd of the user: a service that follows the mail, and, if the
 /// configuration names an archive, a service and a timer for a daily backup. It starts nothing, and says how

@@ -28,6 +28,7 @@ mod mute;
 mod query;
 mod relocate;
 mod rename_folder;
+mod retag;
 mod stats;
 mod sweep;
 pub(crate) mod tag;

@@ -1,19 +1,21 @@
 //! `pneu mute` and `pneu unmute`: leave conversations out of the inbox.
 
-use crate::amount::count;
+use crate::command::act::question;
+use crate::command::retag::{RetagOptions, retag};
 use crate::exit::Outcome;
-use crate::search::question::TypedQuery;
 use crate::session::Session;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
-use pneu::{Host, TagSummary};
+use pneu::TagChange;
 use terminal::command_line::Run;
 
 /// Mute conversations
 ///
 /// All messages of the conversations of matching messages get the tag "muted", and so do messages that come
-/// later and answer one of them. "query:inbox", the saved query of that name, leaves muted messages out. All
-/// other queries find them; "is:muted" finds only them.
+/// later and answer one of them: a message answers the last one that it refers to. A message that refers to
+/// two conversations belongs to the one that it answers, and does not join them. A message that comes with
+/// the Message-ID of another one changes nothing for that one. "query:inbox", the saved query of that name,
+/// leaves muted messages out. All other queries find them; "is:muted" finds only them.
 ///
 /// "pneu unmute" ends it.
 #[derive(Debug, Args)]
@@ -24,6 +26,8 @@ Examples:
   pneu find query:inbox
   pneu find --threads is:muted")]
 pub(crate) struct Mute {
+    #[command(flatten)]
+    options: RetagOptions,
     /// The query; see docs/query.md
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
@@ -39,6 +43,8 @@ Examples:
   pneu unmute id:1234@example.org
   pneu unmute is:muted from:ana")]
 pub(crate) struct Unmute {
+    #[command(flatten)]
+    options: RetagOptions,
     /// The query; see docs/query.md
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
@@ -50,7 +56,7 @@ impl Run<Session> for Mute {
     /// # Errors
     /// The query cannot be understood; the data directory cannot be written.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        change(&self.query, session, Host::mute)
+        change(&self.query, &pneu::muting(), self.options, session)
     }
 }
 
@@ -60,25 +66,13 @@ impl Run<Session> for Unmute {
     /// # Errors
     /// As for `mute`.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        change(&self.query, session, Host::unmute)
+        change(&self.query, &pneu::unmuting(), self.options, session)
     }
 }
 
-fn change(
-    words: &[String],
-    session: &Session,
-    work: fn(&Host, &query::Query) -> pneu::Result<TagSummary>,
-) -> Result<Outcome> {
-    if words.iter().all(|word| word.trim().is_empty()) {
-        bail!("no query is given; '*' means all messages");
-    }
+fn change(words: &[String], change: &TagChange, options: RetagOptions, session: &Session) -> Result<Outcome> {
+    let question = question(words, session)?;
     let view = session.view()?;
-    let question = TypedQuery::new(words, &view)?;
-    let summary = work(session.host()?, &question.query).map_err(|error| question.explain(error))?;
-    if summary.messages == 0 {
-        let why = question.why_nothing(&view)?.map(|why| format!(": {why}")).unwrap_or_default();
-        return session.nothing(format!("no message matches{why}"));
-    }
-    let done = format!("{}: {} changed", count(summary.messages, "message"), summary.changed);
-    Ok(session.conclude(&done, Outcome::Done))
+    let found = view.matching(&question.query).map_err(|error| question.explain(error))?;
+    retag(&question, (&view, &view.conversations(&found)?), change, options, session)
 }

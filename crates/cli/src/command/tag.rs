@@ -6,6 +6,7 @@
 use crate::amount::count;
 use crate::command::act;
 use crate::command::change_words::{self, Changes};
+use crate::command::retag::{RetagOptions, retag};
 use crate::exit::Outcome;
 use crate::output;
 use crate::remedy;
@@ -47,6 +48,7 @@ Examples:
   pneu tag +work -- from:ana list:rust
   pneu tag +todo -later -- msgid:1234@example.org
   pneu tag -todo -- tag:todo date:..1y
+  pneu tag --dry-run +work -- from:ana
   pneu find tag:work and not tag:todo
   pneu tag --import ~/restored/.pneu/tags
   notmuch dump | pneu tag --restore -                tags of notmuch, by Message-ID
@@ -54,17 +56,19 @@ Examples:
   pneu tag --dump > tags
   pneu tag")]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    options: RetagOptions,
     /// Add the tags listed in this file
-    #[arg(long, value_name = "FILE", conflicts_with = "words")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "dry_run"])]
     import: Option<PathBuf>,
     /// Print a line with the tags of each tagged message, for --restore and for "notmuch restore"
-    #[arg(long, conflicts_with_all = ["words", "import"])]
+    #[arg(long, conflicts_with_all = ["words", "import", "dry_run"])]
     dump: bool,
     /// Give each message in this file exactly the tags of its line; "-" is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "import", "dump"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "import", "dump", "dry_run"])]
     restore: Option<PathBuf>,
     /// Do what each line of this file says, all at once; "-" is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "import", "dump", "restore"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "import", "dump", "restore", "dry_run"])]
     batch: Option<PathBuf>,
     /// +TAG to add, -TAG to remove, then -- and the query. Options come first
     #[arg(value_name = "+TAG|-TAG... -- QUERY", trailing_var_arg = true, allow_hyphen_values = true)]
@@ -110,13 +114,7 @@ impl Run<Session> for Arguments {
         let view = session.view()?;
         let question = TypedQuery::new(query, &view)?;
         let found = view.matching(&question.query).map_err(|error| question.explain(error))?;
-        let summary = session.host()?.tag_found((&view, &found), &change)?;
-        if summary.messages == 0 {
-            let why = question.why_nothing(&view)?.map(|why| format!(": {why}")).unwrap_or_default();
-            return session.nothing(format!("no message matches{why}"));
-        }
-        let done = format!("{}: {} changed", count(summary.messages, "message"), summary.changed);
-        Ok(session.conclude(&done, act::outcome(&summary.left)))
+        retag(&question, (&view, &found), &change, self.options, session)
     }
 }
 

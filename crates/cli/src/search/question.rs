@@ -51,9 +51,14 @@ impl TypedQuery {
     /// # Errors
     /// Damage in the index.
     pub(crate) fn why_nothing(&self, view: &View) -> Result<Option<String>> {
-        let hints: Vec<String> = view.hints(&self.query)?.iter().map(sentence).collect();
-        Ok((!hints.is_empty()).then(|| hints.join("; ")))
+        let hints = view.hints(&self.query)?;
+        Ok((!hints.is_empty()).then(|| sentences(&hints)))
     }
+}
+
+/// Returns hints in words.
+pub(crate) fn sentences(hints: &[Hint]) -> String {
+    hints.iter().map(sentence).collect::<Vec<_>>().join("; ")
 }
 
 /// Makes an error of the library point at its place in the text of a query, if it has one.

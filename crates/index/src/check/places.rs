@@ -7,6 +7,7 @@
 use super::damage::{Damage, Depth, Repair};
 use crate::environment::Environment;
 use crate::error::Result;
+use crate::first::INCOMPLETE_NAME;
 use crate::open::{CACHE_TAG, CACHE_TAG_NAME};
 use crate::pass::{ATTACHMENTS_LOCK, TEXT_LOCK, TEXT_MERGER_LOCK};
 use crate::text;
@@ -64,7 +65,7 @@ pub fn strangers(environment: &Environment) -> Result<Vec<PathBuf>> {
         (store::second_copy(&user), is_user_file),
         (user.join(ACTIONS), is_action_file),
         (user, is_user_file),
-        (index, |name| is_store_file(name) || is_beside(name, CACHE_TAG_NAME)),
+        (index, is_index_file),
         (environment.data.join(ARCHIVE), |_| false),
     ];
     for place in directories_in(disk, &environment.data.join(ARCHIVE))? {
@@ -87,6 +88,10 @@ pub fn strangers(environment: &Environment) -> Result<Vec<PathBuf>> {
 
 fn is_beside(name: &str, expected: &str) -> bool {
     name.strip_suffix(BESIDE).unwrap_or(name) == expected
+}
+
+fn is_index_file(name: &str) -> bool {
+    is_store_file(name) || [CACHE_TAG_NAME, INCOMPLETE_NAME].iter().any(|known| is_beside(name, known))
 }
 
 fn is_user_file(name: &str) -> bool {

@@ -95,7 +95,12 @@ mod tests {
     fn a_merge_was_looked_at_if_all_that_is_in_it_was() {
         let looked = Looked { filters: set(&["f"]), segments: set(&["a", "b", "c"]) };
         let merged = |old: &[&str]| {
-            let new = vec![TextSegment { id: "x".into(), document_count: 1, digest: 1 }];
+            let new = vec![TextSegment {
+                id: "x".into(),
+                document_count: 1,
+                digest: 1,
+                place: crate::state::TextPlace::File,
+            }];
             looked.after(&TextMerge { old: old.iter().map(|id| (*id).to_owned()).collect(), new }).segments
         };
         assert_eq!(merged(&["a", "b"]), set(&["c", "x"]));

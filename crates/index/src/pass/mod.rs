@@ -23,7 +23,7 @@ mod tests;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::state::Root;
-use crate::{open, rows, user};
+use crate::{first, open, rows, user};
 pub use adopt::Adopted;
 pub(crate) use adopt::adopt;
 pub(crate) use attachments::{ATTACHMENTS_LOCK, read_attachments};
@@ -57,7 +57,7 @@ pub(crate) fn update(
     observer: &dyn Progress,
 ) -> Result<Summary> {
     user::keep_twice(environment);
-    until_done(environment, observer, |set_aside| {
+    let summary = until_done(environment, observer, |set_aside| {
         let snapshot = match open::snapshot(environment) {
             Err(Error::NoIndex { .. }) => {
                 expect_mail(roots)?;
@@ -83,7 +83,9 @@ pub(crate) fn update(
             let wanted = to_remember(&all_roots, &remembered, kept);
             RootChange { remembered, wanted }
         })
-    })
+    })?;
+    first::end(environment)?;
+    Ok(summary)
 }
 
 /// Updates some places of the index, and leaves everything else as it is.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result, TableError};
 use crate::pass::{Adopted, Summary, TEXT_LOCK, UpdateOptions, adopt, expect_mail, update};
 use crate::state::{self, ATTACHMENT, Root};
 use crate::text;
-use crate::{open, state::VERSION, user};
+use crate::{first, open, state::VERSION, user};
 use disk::{Disk, Wait};
 use std::path::{Path, PathBuf};
 use store::Snapshot;
@@ -69,6 +69,7 @@ pub(crate) fn rebuild_with(
         missing::tell(&mut summary.problems, before.as_ref(), &after);
         let adopted = adopt(&beside, archive, options, observer)?;
         replace(environment, &beside, observer)?;
+        first::end(environment)?;
         Ok((summary, adopted))
     });
     // If they cannot be removed now, the next rebuild removes them.

@@ -22,12 +22,16 @@ struct New {
 }
 
 /// The messages with one Message-ID.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Holders {
     /// Whether there is any.
     is_there: bool,
-    /// How many of them are not marked.
-    unmarked_count: u32,
+    /// Those that are marked.
+    marked: Vec<u32>,
+    /// Those that are not.
+    unmarked: Vec<u32>,
+    /// Whether what has this Message-ID is marked: one of them, and the first of all.
+    is_marked: bool,
     /// Whether a message that answers them is marked.
     has_marked_child: bool,
 }
@@ -35,7 +39,7 @@ struct Holders {
 impl Holders {
     /// Returns whether a message that answers them belongs to what is marked.
     fn are_marked(&self) -> bool {
-        if self.is_there { self.unmarked_count == 0 } else { self.has_marked_child }
+        self.is_marked || (!self.is_there && self.has_marked_child)
     }
 }
 
@@ -77,8 +81,10 @@ impl Mailbox {
 
     /// Returns those of some new messages that answer one of `marked`, directly or through other new ones.
     /// Only what a message says of itself counts, so a stranger who joins two conversations changes neither:
-    /// a message answers those with the Message-ID that it names as the last one, and all of them must be
-    /// marked. If none is there, it must have a sibling that is marked.
+    /// a message answers those with the Message-ID that it names as the last one, and the one that came first
+    /// must be marked. If none is there, it must have a sibling that is marked. A message whose Message-ID
+    /// another one has that is not marked is left out: else answers to that one would follow it. A message
+    /// that comes with the Message-ID of a marked one changes nothing.
     ///
     /// # Errors
     /// Damage in the store.
@@ -95,8 +101,8 @@ impl Mailbox {
         for number in new.iter() {
             open.extend(place(number)?.filter(|new| new.parent != NO_NODE));
         }
-        let mut parents: HashMap<u32, Holders> =
-            open.iter().map(|new| (new.parent, Holders::default())).collect();
+        let nodes = open.iter().flat_map(|new| [new.node, new.parent]);
+        let mut holders_of: HashMap<u32, Holders> = nodes.map(|node| (node, Holders::default())).collect();
         let live = self.live()?;
         for part in table.parts() {
             let all = 0..part.row_count();
@@ -105,18 +111,35 @@ impl Mailbox {
             let above = part.u32s(messages::PARENT, all)?;
             for (_, ((number, node), parent)) in part.live_values(numbers.iter().zip(nodes).zip(above)) {
                 let is_marked = marked.contains(*number);
-                if let Some(holders) = parents.get_mut(node).filter(|_| live.contains(*number)) {
-                    holders.is_there = true;
-                    holders.unmarked_count += u32::from(!is_marked);
+                if let Some(holders) = holders_of.get_mut(node) {
+                    let is_live = live.contains(*number);
+                    holders.is_there |= is_live;
+                    if is_marked {
+                        holders.marked.push(*number);
+                    } else if is_live {
+                        holders.unmarked.push(*number);
+                    }
                 }
-                if is_marked && let Some(holders) = parents.get_mut(parent) {
+                if is_marked && let Some(holders) = holders_of.get_mut(parent) {
                     holders.has_marked_child = true;
                 }
             }
         }
+        for holders in holders_of.values_mut() {
+            holders.is_marked = self.is_first_marked(holders)?;
+        }
         let mut found = self.empty();
         for _ in 0..ANSWERS_DEPTH_MAX {
-            let is_marked = |new: &New| parents.get(&new.parent).is_some_and(Holders::are_marked);
+            let answers_marked = |new: &New| holders_of.get(&new.parent).is_some_and(Holders::are_marked);
+            let mut counts: HashMap<u32, usize> = HashMap::new();
+            for new in open.iter().filter(|new| answers_marked(new) && !marked.contains(new.number)) {
+                *counts.entry(new.node).or_default() += 1;
+            }
+            let has_rival = |new: &New| {
+                let unmarked_count = holders_of.get(&new.node).map_or(0, |holders| holders.unmarked.len());
+                unmarked_count > counts.get(&new.node).copied().unwrap_or(0)
+            };
+            let is_marked = |new: &New| answers_marked(new) && !has_rival(new);
             let (answers, others): (Vec<New>, Vec<New>) = open.into_iter().partition(is_marked);
             open = others;
             if answers.is_empty() {
@@ -124,13 +147,31 @@ impl Mailbox {
             }
             for New { number, node, parent } in answers {
                 found.insert(number);
-                if let Some(holders) = parents.get_mut(&node).filter(|_| !marked.contains(number)) {
-                    holders.unmarked_count = holders.unmarked_count.saturating_sub(1);
-                }
-                parents.entry(parent).or_default().has_marked_child = true;
+                let holders = holders_of.entry(node).or_default();
+                holders.is_marked = true;
+                holders.unmarked.retain(|other| *other != number);
+                holders_of.entry(parent).or_default().has_marked_child = true;
             }
         }
         Ok(found)
+    }
+
+    /// Returns whether the message that came first is marked, of those with one Message-ID. What has no file
+    /// any more came before all others.
+    fn is_first_marked(&self, Holders { marked, unmarked, .. }: &Holders) -> Result<bool> {
+        if marked.is_empty() || unmarked.is_empty() {
+            return Ok(!marked.is_empty());
+        }
+        let first = |numbers: &[u32]| -> Result<Option<i64>> {
+            let mut first = None;
+            for number in numbers {
+                let times = rows::files_of(self.file_table(), *number)?;
+                let time = times.iter().map(|file| file.mtime_ns).min().unwrap_or(i64::MIN);
+                first = Some(first.map_or(time, |known: i64| known.min(time)));
+            }
+            Ok(first)
+        };
+        Ok(first(marked)? <= first(unmarked)?)
     }
 
     /// Returns the messages to which the user gave a tag, with their copies. Labels in messages do not count:

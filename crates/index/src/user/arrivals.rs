@@ -7,13 +7,13 @@
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::open;
 use crate::record::{count, put_count};
 use crate::rows::RecordReader;
 use crate::search::Mailbox;
 use crate::set::NumberSet;
 use crate::user::change::{Changes, Edited};
 use crate::user::{TagChange, TagEdit, Tags, check_tag, merge, snapshot, writer};
+use crate::{first, open};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
@@ -30,7 +30,8 @@ pub enum Seen {
     /// Nothing is known: messages are new from the next pass on.
     #[default]
     Unknown,
-    /// The index is being made, and no pass has come to its end yet. Nothing that is found is new.
+    /// The index is being made, and no pass over everything has come to its end yet. Nothing that is found is
+    /// new.
     First,
     /// All below a number, except some that were set aside.
     Below {
@@ -59,6 +60,8 @@ pub fn expect_arrivals(environment: &Environment) -> Result<bool> {
     let (wanted, is_due) = match (&known, next) {
         (_, None) => (Seen::First, true),
         (Seen::First, Some(_)) => (Seen::First, true),
+        // It began before anything tagged new messages.
+        (_, Some(_)) if first::is_incomplete(environment) => (Seen::First, true),
         (Seen::Below { next: seen, .. }, Some(next)) if *seen <= next => (known.clone(), *seen < next),
         (_, Some(next)) => (Seen::Below { next, gaps: Vec::new() }, false),
     };

@@ -82,6 +82,15 @@ pub fn change_tags(
     Ok(summary)
 }
 
+/// What edits did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagEdits {
+    /// Messages that were named; copies count once.
+    pub messages: u64,
+    /// The numbers of messages whose tags changed. Of copies, the lowest number stands for all.
+    pub changed: BTreeSet<u32>,
+}
+
 /// What is done to the tags of some messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagEdit {
@@ -100,7 +109,7 @@ pub fn edit_tags(
     environment: &Environment,
     mailbox: &Mailbox,
     edits: &[(Vec<Hit>, TagEdit)],
-) -> Result<TagSummary> {
+) -> Result<TagEdits> {
     for (_, edit) in edits {
         let (first, second) = match edit {
             TagEdit::Change(TagChange { add, remove }) => (add, Some(remove)),
@@ -146,7 +155,7 @@ pub fn edit_tags(
         drop(writer);
         merge(environment)?;
     }
-    Ok(TagSummary { messages: named.len() as u64, changed: changed.len() as u64 })
+    Ok(TagEdits { messages: named.len() as u64, changed })
 }
 
 /// A content whose tags are edited.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use store::{MergeOptions, Options, Snapshot, Writer};
 
 pub use arrivals::{Arrivals, Looked, Seen, expect_arrivals, replace_arrivals};
-pub use change::{TagChange, TagEdit, TagSummary, change_tags, edit_tags};
+pub use change::{TagChange, TagEdit, TagEdits, TagSummary, change_tags, edit_tags};
 pub use flag_tags::{FLAG_TAGS, FlagTag, FlagTags};
 pub use queries::{
     QUERY_NAME_BYTES_MAX, change_queries, check_query_name, export_queries, import_queries, saved_queries,

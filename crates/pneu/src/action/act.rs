@@ -27,6 +27,8 @@ use work::{Progress, Silent};
 pub struct Acted {
     /// Messages whose files changed their places. Contents count once.
     pub message_count: u64,
+    /// Their contents.
+    pub(crate) contents: BTreeSet<[u8; 32]>,
     /// Files that changed their places.
     pub file_count: u64,
     /// Files that were left alone.
@@ -96,15 +98,21 @@ impl Host {
         self.act_as_planned(action.kind(), &|| self.plan_action(query, action), progress)
     }
 
-    /// Changes the flags of all files of a set of messages, as [`Host::act`] does.
+    /// Changes the flags of all files of some messages, each in its own way, in one action: see
+    /// [`Host::act`]. The sets have no message in common.
     ///
     /// # Errors
     /// As [`Host::act`].
-    pub(crate) fn flag_found(&self, found: &NumberSet, (add, remove): (Flags, Flags)) -> Result<Acted> {
-        let action = Action::Flag { add, remove };
+    pub(crate) fn flag_found(&self, changes: &[((Flags, Flags), NumberSet)]) -> Result<Acted> {
         let make_plan = || {
             let view = self.newest_view()?;
-            self.plan_files(&view, view.mailbox().found_files(found)?, &action)
+            let mut plan = Plan::default();
+            for ((add, remove), found) in changes {
+                let action = Action::Flag { add: *add, remove: *remove };
+                let files = view.mailbox().found_files(found)?;
+                plan.steps.extend(self.plan_files(&view, files, &action)?.steps);
+            }
+            Ok(plan)
         };
         self.act_as_planned(Kind::Flag, &make_plan, &Silent)
     }
@@ -142,7 +150,8 @@ impl Host {
         acted.left.extend(carry_out(&log, &RealHands, &mut entry)?);
         let done = || steps.iter().zip(&entry.steps).filter(|(_, step)| step.is_done);
         acted.file_count = done().count() as u64;
-        acted.message_count = done().map(|(step, _)| step.file.sha256).collect::<BTreeSet<_>>().len() as u64;
+        acted.contents = done().map(|(step, _)| step.file.sha256).collect();
+        acted.message_count = acted.contents.len() as u64;
         acted.left.extend(self.bring_places_in_step(&places_of(&entry), AFTER, progress)?);
         Ok(acted)
     }

@@ -35,6 +35,8 @@ pub struct Delivered {
     pub not_indexed: Option<Error>,
     /// Why it is indexed and its tags are not set, if so.
     pub not_tagged: Option<Error>,
+    /// Rules of the configuration that are wrong, and were left out. The others were followed.
+    pub wrong_rules: Vec<Problem>,
 }
 
 impl Host {
@@ -61,17 +63,21 @@ impl Host {
         }
         let path =
             mail::deliver(&folder, &self.unique_name(), options.flags, message).map_err(Error::Delivery)?;
-        let (view, hits, problem) = match self.index_delivered(&path, progress) {
+        let mut delivered = Delivered { path, not_indexed: None, not_tagged: None, wrong_rules: Vec::new() };
+        let (view, hits, problems) = match self.index_delivered(&delivered.path, progress) {
             Ok(found) => found,
-            Err(error) => return Ok(Delivered { path, not_indexed: Some(error), not_tagged: None }),
+            Err(error) => return Ok(Delivered { not_indexed: Some(error), ..delivered }),
         };
         let change = TagChange { add: options.tags.clone(), ..TagChange::default() };
         let tagged = match options.tags.is_empty() {
             true => Ok(()),
             false => self.edit_tags(&view, &[(hits, TagEdit::Change(change))]).map(|_| ()),
         };
-        let not_tagged = tagged.err().or(problem.map(Error::Problem));
-        Ok(Delivered { path, not_indexed: None, not_tagged })
+        let (wrong_rules, others): (Vec<Problem>, Vec<Problem>) =
+            problems.into_iter().partition(|problem| self.is_about_rule(problem));
+        delivered.wrong_rules = wrong_rules;
+        delivered.not_tagged = tagged.err().or(others.into_iter().next().map(Error::Problem));
+        Ok(delivered)
     }
 
     /// Creates a folder and indexes it. Its name is that of [`Host::deliver`]. One that is there and not
@@ -110,7 +116,7 @@ impl Host {
         &self,
         path: &Path,
         progress: &dyn Progress,
-    ) -> Result<(View, Vec<Hit>, Option<Problem>)> {
+    ) -> Result<(View, Vec<Hit>, Vec<Problem>)> {
         let mut places = Places::default();
         places.add_file(path);
         let summary = self.update_places(&places, &UpdateOptions::default(), progress)?;
@@ -118,7 +124,7 @@ impl Host {
         let hits = view.mailbox().by_path(path)?;
         let mut problems = summary.problems.into_iter();
         if !hits.is_empty() {
-            return Ok((view, hits, problems.find(|problem| self.is_about_arrivals(problem))));
+            return Ok((view, hits, problems.filter(|problem| self.is_about_arrivals(problem)).collect()));
         }
         // Problems with other files are for the next pass to report.
         match problems.find(|problem| path.starts_with(&problem.path)) {

@@ -64,11 +64,23 @@ impl Known<'_> {
         if let Some(name) = self.accounts.get(&root.name).and_then(|account| account.folders.get(&role)) {
             return choose(name, &own, if creates { only } else { self.roots }, creates);
         }
-        match usual(role, &own) {
+        let has_other = |folder: &FolderPlace| self.has_other_role(root, role, folder);
+        let free: Vec<FolderPlace> = own.iter().filter(|folder| !has_other(folder)).cloned().collect();
+        match usual(role, &free) {
             Some(path) => Ok(Chosen { path, is_new: false }),
             None if creates => choose(role.new_folder(), &own, only, true),
             None => Err(Error::NoRole { root: root.clone(), role }),
         }
+    }
+
+    /// Returns whether the configuration gives a folder of a root another role. It has no further one by its
+    /// name then.
+    fn has_other_role(&self, root: &Root, role: Role, folder: &FolderPlace) -> bool {
+        let Some(account) = self.accounts.get(&root.name) else { return false };
+        let is_it = |name: &String| {
+            choose(name, std::slice::from_ref(folder), std::slice::from_ref(root), false).is_ok()
+        };
+        account.folders.iter().any(|(other, name)| *other != role && is_it(name))
     }
 
     fn folders_of(&self, root: &Root) -> Vec<FolderPlace> {

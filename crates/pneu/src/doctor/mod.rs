@@ -1,9 +1,10 @@
 //! Looks at what may go wrong unnoticed: an index that is behind, damage, full disks, mail that cannot be
-//! read, duplicates, too few watches, timers that failed, old backups.
+//! read, duplicates, too few watches, timers that failed, old backups, rules and roles that are wrong.
 //!
 //! Input: the index, the disk, the system. Output: findings, each well or not. Changes nothing, and words
 //! nothing: the front end says what to do.
 
+mod rules;
 mod system;
 
 use crate::action::role::Known;
@@ -12,6 +13,7 @@ use crate::host::{Host, IndexState};
 use crate::setup::roles::Role;
 use crate::view::View;
 use index::{Depth, Inventory, Subdirectory};
+pub use rules::RuleFault;
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -52,6 +54,15 @@ pub enum Finding {
         found: Vec<(Role, PathBuf)>,
         /// Folders that the configuration names and that are not there.
         missing: Vec<(Role, String)>,
+        /// Roles that have the same folder.
+        shared: Vec<[Role; 2]>,
+    },
+    /// The rules for new messages.
+    Rules {
+        /// How many there are.
+        rule_count: usize,
+        /// Those that can do nothing, by their numbers.
+        wrong: Vec<(usize, RuleFault)>,
     },
     /// Space on the disk of a directory.
     Space {
@@ -101,7 +112,8 @@ impl Finding {
             }
             Finding::MissingRoots(roots) => roots.is_empty(),
             Finding::Space { free_bytes, wanted_bytes, .. } => free_bytes >= wanted_bytes,
-            Finding::Roles { missing, .. } => missing.is_empty(),
+            Finding::Roles { missing, shared, .. } => missing.is_empty() && shared.is_empty(),
+            Finding::Rules { wrong, .. } => wrong.is_empty(),
             Finding::Unreadable(files) => files.is_empty(),
             Finding::Duplicates { file_count, .. } => *file_count == 0,
             Finding::Watches { directory_count, limit } => directory_count <= limit,
@@ -156,6 +168,11 @@ impl Host {
             view.roots().iter().map(|root| root.path.clone()).filter(|path| !path.is_dir()).collect();
         findings.push(Finding::MissingRoots(missing));
         self.examine_roles(view, findings);
+        let rules = &self.settings().configuration.rules;
+        if !rules.is_empty() {
+            let wrong = rules::faults(view, rules)?;
+            findings.push(Finding::Rules { rule_count: rules.len(), wrong });
+        }
         let inventory = Inventory::open(&self.settings().environment)?;
         findings.push(self.behind(&inventory));
         findings.push(Finding::Unreadable(unreadable(&inventory)?));
@@ -189,7 +206,8 @@ impl Host {
                     (Err(_), None) => {}
                 }
             }
-            findings.push(Finding::Roles { root: root.name.clone(), found, missing });
+            let shared = shared(&found);
+            findings.push(Finding::Roles { root: root.name.clone(), found, missing, shared });
         }
     }
 
@@ -215,6 +233,16 @@ impl Host {
             index_seconds: age(written),
         }
     }
+}
+
+/// Returns pairs of roles that have the same folder: what one of them deletes or keeps, the other does, too.
+fn shared(found: &[(Role, PathBuf)]) -> Vec<[Role; 2]> {
+    let mut pairs = Vec::new();
+    for (number, (role, path)) in found.iter().enumerate() {
+        let others = found.iter().skip(number + 1).filter(|(_, other)| other == path);
+        pairs.extend(others.map(|(other, _)| [*role, *other]));
+    }
+    pairs
 }
 
 /// Tries the files that the index does not have: it has all others because they could be read.

@@ -55,8 +55,16 @@ fn folders(root: &Root, channels: &[FarFolder]) -> BTreeMap<Role, String> {
         })
     };
     let usual = |role: Role| role.usual(names.iter().map(|(name, _)| name.as_str()));
-    let with_role = |role| Some((role, fetched(role).or_else(|| usual(role))?.to_owned()));
-    Role::ALL.into_iter().filter_map(with_role).collect()
+    let mut with_role: BTreeMap<Role, String> = BTreeMap::new();
+    // What mbsync says comes before any guess. No folder gets two roles.
+    let all = Role::ALL.map(|role| (role, fetched(role))).into_iter();
+    for (role, name) in all.chain(Role::ALL.map(|role| (role, usual(role)))) {
+        let is_free = |name: &&str| !with_role.values().any(|taken| taken == name);
+        if let (Some(name), false) = (name.filter(is_free), with_role.contains_key(&role)) {
+            with_role.insert(role, name.to_owned());
+        }
+    }
+    with_role
 }
 
 #[cfg(test)]
@@ -107,5 +115,16 @@ mod tests {
             "trash=Deleted Items sent=Sent Items spam=Junk Email | Ana Ito <ana@work.example> | msmtp -a work"
         );
         assert_eq!(shown("home"), "sent=post drafts=[Gmail]/Entwürfe |  | -");
+        // Mail of two folders of the server is in one here.
+        fs::create_dir_all(at("home/Trash/cur")).unwrap();
+        put(
+            &at(".mbsyncrc"),
+            "MaildirStore local\nPath ~/home/\n\nChannel a\nFar :x:Archive\nNear :local:Trash\n\n\
+             Channel b\nFar :x:Spam\nNear :local:Trash\n",
+        );
+        let found = super::found(Some(home.path()), None, &[root("home")]);
+        let folders: Vec<String> =
+            found["home"].folders.iter().map(|(role, folder)| format!("{role}={folder}")).collect();
+        assert_eq!(folders, ["drafts=[Gmail]/Entwürfe", "archive=Trash"]);
     }
 }

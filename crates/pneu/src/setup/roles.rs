@@ -21,17 +21,17 @@ pub enum Role {
     Spam,
 }
 
-/// The usual names, in lower case and in the order in which they are looked for: those of Dovecot and most
-/// programs, of Gmail, Exchange and Apple, and those that they have in German, French and Spanish.
+/// The usual names at the top of an account and below its inbox, in lower case and in the order in which they
+/// are looked for. They are those of Dovecot and most programs, of Exchange, Outlook and Apple, also in
+/// German, French, Spanish, Italian, Portuguese and Dutch. A word that people also use for other folders is
+/// not among them: what is deleted or kept must not go there by a guess.
 const NAMES: [(Role, &[&str]); 5] = [
     (
         Role::Trash,
         &[
             "trash",
-            "bin",
             "deleted items",
             "deleted messages",
-            "deleted",
             "papierkorb",
             "gelöschte elemente",
             "gelöschte objekte",
@@ -40,40 +40,38 @@ const NAMES: [(Role, &[&str]); 5] = [
             "éléments supprimés",
             "papelera",
             "elementos eliminados",
+            "cestino",
+            "posta eliminata",
+            "lixeira",
+            "itens excluídos",
+            "itens eliminados",
+            "prullenbak",
+            "verwijderde items",
         ],
     ),
     (
         Role::Sent,
         &[
             "sent",
-            "sent mail",
             "sent items",
             "sent messages",
+            "sent mail",
             "sent-mail",
             "gesendet",
             "gesendete elemente",
             "gesendete objekte",
-            "messages envoyés",
             "éléments envoyés",
+            "messages envoyés",
             "envoyés",
-            "enviados",
             "elementos enviados",
+            "enviados",
+            "posta inviata",
+            "itens enviados",
+            "verzonden items",
         ],
     ),
-    (Role::Drafts, &["drafts", "draft", "entwürfe", "brouillons", "borradores"]),
-    (
-        Role::Archive,
-        &[
-            "archive",
-            "archives",
-            "all mail",
-            "archiv",
-            "alle nachrichten",
-            "tous les messages",
-            "archivo",
-            "todos",
-        ],
-    ),
+    (Role::Drafts, &["drafts", "entwürfe", "brouillons", "borradores", "bozze", "rascunhos", "concepten"]),
+    (Role::Archive, &["archive", "archiv", "archivo", "archivio", "arquivo morto", "archief"]),
     (
         Role::Spam,
         &[
@@ -85,13 +83,37 @@ const NAMES: [(Role, &[&str]); 5] = [
             "bulk mail",
             "courrier indésirable",
             "correo no deseado",
+            "posta indesiderata",
+            "lixo eletrônico",
+            "lixo eletrónico",
+            "ongewenste e-mail",
         ],
     ),
 ];
 
-/// What may stand before a usual name: nothing, Gmail's folder, or that of servers which keep all folders
-/// below the inbox.
-const BEFORE: [&str; 4] = ["", "[gmail]", "[google mail]", "inbox"];
+/// The names that Gmail has besides these, which have a role below its own folder only.
+const GMAIL_NAMES: [(Role, &[&str]); 3] = [
+    (Role::Trash, &["bin", "lixo"]),
+    (Role::Sent, &["e-mails enviados", "verzonden berichten"]),
+    (
+        Role::Archive,
+        &[
+            "all mail",
+            "alle nachrichten",
+            "tous les messages",
+            "todos",
+            "tutti i messaggi",
+            "todos os e-mails",
+            "todo o correio",
+            "alle berichten",
+        ],
+    ),
+];
+
+/// What may stand before a usual name: nothing, or the inbox of servers which keep all folders below it.
+const BEFORE: [&str; 2] = ["", "inbox"];
+/// Gmail's own folders.
+const GMAIL: [&str; 2] = ["[gmail]", "[google mail]"];
 
 impl Role {
     /// All roles.
@@ -135,13 +157,15 @@ impl Role {
         Role::ALL.into_iter().find(|role| role.name().eq_ignore_ascii_case(name))
     }
 
-    fn names(self) -> &'static [&'static str] {
-        NAMES.iter().find(|(role, _)| *role == self).map_or(&[], |(_, names)| names)
+    fn names(self) -> impl Iterator<Item = &'static str> {
+        let is_own = |(role, _): &&(Role, &[&'static str])| *role == self;
+        let (usual, gmail) = (NAMES.iter().find(is_own), GMAIL_NAMES.iter().find(is_own));
+        usual.into_iter().chain(gmail).flat_map(|(_, names)| names.iter().copied())
     }
 
     /// Returns whether the last part of a folder's name is usual for this role, wherever the folder is.
     pub fn has_name(self, folder: &str) -> bool {
-        parts(folder).last().is_some_and(|last| self.names().contains(&last.as_str()))
+        parts(folder).last().is_some_and(|last| self.names().any(|name| name == last))
     }
 
     /// Returns how usual a folder's name is for this role in an account: the lowest is the best. `None` if
@@ -150,8 +174,11 @@ impl Role {
         let parts = parts(folder);
         let (last, before) = parts.split_last()?;
         let before = before.join("/");
-        let place = BEFORE.iter().position(|usual| *usual == before)?;
-        Some((self.names().iter().position(|name| name == last)?, place))
+        let place = BEFORE.iter().chain(&GMAIL).position(|usual| *usual == before)?;
+        let is_gmail = place >= BEFORE.len();
+        let usual_count = NAMES.iter().find(|(role, _)| *role == self).map_or(0, |(_, names)| names.len());
+        let number = self.names().position(|name| name == last)?;
+        (is_gmail || number < usual_count).then_some((number, place))
     }
 
     /// Returns which of an account's folders has this role, by their usual names.
@@ -233,6 +260,38 @@ mod tests {
         ] {
             assert_eq!(usual(role, &["x", name]), Some(name.to_owned()));
         }
+    }
+
+    #[test]
+    fn a_word_that_means_other_things_has_no_role() {
+        for role in Role::ALL {
+            for name in
+                ["Outbox", "Todos", "Bin", "All Mail", "INBOX/Bin", "work/Bin", ".Bin", "Deleted", "x/Trash"]
+            {
+                assert_eq!(usual(role, &[name]), None, "{role} {name}");
+            }
+        }
+        for (role, name) in [
+            (Role::Trash, "[Gmail]/Bin"),
+            (Role::Trash, "[Google Mail]/Bin"),
+            (Role::Archive, "[Gmail]/Todos"),
+            (Role::Archive, ".[Gmail].All Mail"),
+            (Role::Sent, "[Gmail]/Posta inviata"),
+            (Role::Spam, "Lixo Eletrônico"),
+            (Role::Drafts, "Concepten"),
+        ] {
+            assert_eq!(usual(role, &["x", name]), Some(name.to_owned()));
+        }
+    }
+
+    #[test]
+    fn no_name_has_two_roles() {
+        let mut all: Vec<&str> = Role::ALL.into_iter().flat_map(Role::names).collect();
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+        assert!(all.iter().all(|name| name.to_lowercase() == *name));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::watching::cover::{Directories, cover, find};
 use crate::watching::moved::take_moved;
 use crate::watching::todo::{Todo, Watched};
 use index::{AttachmentsRead, Mode, Root, Summary, UpdateOptions};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use watch::{Covered, Refused, Watcher};
 use work::Progress;
@@ -45,6 +45,21 @@ pub trait FollowObserver {
 
     /// There is something that the user should know.
     fn notes(&self, _note: FollowNote) {}
+
+    /// Returns the file of the configuration, if it is followed, too.
+    fn configuration(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The configuration may have changed. Returns whether there is a new one, so that following ends.
+    fn is_reconfigured(&self) -> bool {
+        false
+    }
+
+    /// Returns whether following goes on if the first pass fails, because it went on before.
+    fn goes_on(&self) -> bool {
+        false
+    }
 }
 
 /// What the user should know.
@@ -100,8 +115,11 @@ impl Host {
     /// [`Host::roots_to_index`] with those `given`. Begins with a pass of these options; later ones are lazy.
     /// A pass that fails is tried again. Attachments of new messages are read on another thread.
     ///
+    /// Returns when the observer says that there is a new configuration, before anything is done by the old
+    /// one: then a host with the new one goes on. What changes in between is seen by its first pass.
+    ///
     /// # Errors
-    /// The first pass fails; [`Error::Cancelled`].
+    /// The first pass fails, unless the observer goes on; [`Error::Cancelled`].
     pub fn follow_mail(
         &self,
         given: &[Root],
@@ -135,10 +153,23 @@ impl Host {
         let mut followed = Followed::new(self.settings().environment.index_directory(), observer);
         let mut roots = self.roots_to_follow(given).unwrap_or_else(|| given.to_vec());
         followed.cover(&roots, observer);
+        if observer.is_reconfigured() {
+            return Ok(());
+        }
         let is_first = !followed.watched.index.exists();
-        let mut summary = self.update(&roots, options, progress)?;
-        let mut moved = take_moved(&mut summary.problems, &roots, &[]);
-        observer.updated(&summary);
+        let (mut fails, mut moved) = (false, Vec::new());
+        match self.update(&roots, options, progress) {
+            Ok(mut summary) => {
+                moved = take_moved(&mut summary.problems, &roots, &[]);
+                observer.updated(&summary);
+            }
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) if !observer.goes_on() => return Err(error),
+            Err(error) => {
+                fails = true;
+                observer.notes(FollowNote::Failed(error));
+            }
+        }
         if is_first {
             // Its directory was not there to be watched.
             followed.cover(&roots, observer);
@@ -146,7 +177,7 @@ impl Host {
         ask();
         let lazy = UpdateOptions { mode: Mode::Lazy, ..options.clone() };
         let (mut looked, mut ended) = (Instant::now(), Instant::now());
-        let (mut fails, mut longest) = (false, Duration::ZERO);
+        let mut longest = Duration::ZERO;
         loop {
             let is_due = followed.is_partial || fails;
             let many = if ended.elapsed() < SOON { COLLECT_MANY } else { COLLECT };
@@ -168,6 +199,13 @@ impl Host {
                 || !moved.is_empty()
                 || (is_due && looked.elapsed() >= LOOK)
                 || has_other_roots();
+            if todo.is_reconfigured {
+                // A directory on the way to it may be new.
+                followed.cover(&roots, observer);
+            }
+            if (todo.is_reconfigured || is_everything) && observer.is_reconfigured() {
+                return Ok(());
+            }
             if todo.places.is_empty() && !is_everything {
                 continue;
             }
@@ -235,11 +273,11 @@ impl Followed {
 
     /// Watches the directories of the roots as they are now.
     fn cover(&mut self, roots: &[Root], observer: &dyn FollowObserver) {
-        let mut found = find(roots);
+        let mut found = find(roots, observer.configuration());
         let mut covered = self.cover_found(&found, observer);
         for _ in 1..COVERED_COUNT_MAX {
             // A directory may come after its parent was listed and before that was watched.
-            let now = find(roots);
+            let now = find(roots, observer.configuration());
             if now == found {
                 break;
             }
@@ -248,6 +286,7 @@ impl Followed {
         }
         self.is_partial = self.watcher.is_none() || covered.left_out_count > 0 || !found.remote.is_empty();
         self.watched.ways.clone_from(&found.ways);
+        self.watched.configuration.clone_from(&found.configuration);
         self.watched.directories = found.watched.iter().map(|(path, _)| path.clone()).collect();
         let now = Some((found, covered));
         if self.noted != now {

@@ -395,7 +395,16 @@ fn entry(directory: &str, interest: Interest, name: &str, is_directory: bool) ->
 fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
     let directories = ["/m", "/m/a", "/m/link"].map(PathBuf::from).into();
     let ways = ["/m", "/home", "/home/ana", "/home/ana/mail", "/disk", "/disk/ana"].map(PathBuf::from).into();
-    let known = Watched { ways, directories, index: "/index".into() };
+    let configuration = [
+        "/home",
+        "/home/ana",
+        "/home/ana/.config",
+        "/home/ana/.config/pneu",
+        "/home/ana/.config/pneu/config.toml",
+    ]
+    .map(PathBuf::from)
+    .into();
+    let known = Watched { ways, directories, index: "/index".into(), configuration };
     let todo = |report: &Report| {
         let mut todo = Todo::default();
         todo.add(report, &known);
@@ -409,6 +418,16 @@ fn a_pass_looks_at_what_changed_and_at_everything_only_if_it_must() {
     let folder = [Path::new("/m/a")].into_iter().collect();
     let found = todo(&entry("/m/a", names, "dovecot-keywords", false));
     assert_eq!(found, Todo { places: folder, ..Todo::default() });
+    for (directory, interest, name, is_it) in [
+        ("/home/ana/.config/pneu", contents, "config.toml", true),
+        ("/home/ana/.config/pneu", contents, "config.toml~", false),
+        ("/home/ana/.config", names, "pneu", true),
+        ("/home/ana", names, ".config", true),
+        ("/home/ana", names, ".cache", false),
+    ] {
+        let found = todo(&entry(directory, interest, name, false));
+        assert_eq!(found, Todo { is_reconfigured: is_it, ..Todo::default() }, "{directory}/{name}");
+    }
     for report in [
         entry("/m/a/cur", contents, ".hidden", false),
         entry("/m/a/cur", contents, "directory", true),

@@ -17,6 +17,8 @@ pub(super) struct Watched {
     pub directories: HashSet<PathBuf>,
     /// The directory of the index.
     pub index: PathBuf,
+    /// The names that lead to the configuration, by symbolic links too.
+    pub configuration: BTreeSet<PathBuf>,
 }
 
 /// What a pass has to look at.
@@ -28,12 +30,14 @@ pub(super) struct Todo {
     pub is_everything: bool,
     /// Whether the index has a commit, which may add a root.
     pub has_commit: bool,
+    /// Whether the configuration may have changed.
+    pub is_reconfigured: bool,
 }
 
 impl Todo {
     /// Returns whether there is nothing to do.
     pub(super) fn is_empty(&self) -> bool {
-        !self.is_everything && !self.has_commit && self.places.is_empty()
+        !self.is_everything && !self.has_commit && !self.is_reconfigured && self.places.is_empty()
     }
 
     /// Adds what happened.
@@ -41,8 +45,12 @@ impl Todo {
         self.is_everything |= report.is_uncertain || !report.gone.is_empty();
         for entry in &report.entries {
             let path = mail::join(&entry.directory, &entry.name);
+            self.is_reconfigured |= watched.configuration.contains(&path);
             match entry.interest {
                 _ if entry.directory == watched.index => self.has_commit = true,
+                // Other files beside the configuration are not mail.
+                Interest::NamesAndContents
+                    if watched.configuration.iter().any(|file| file.parent() == Some(&entry.directory)) => {}
                 // Above the roots, only what leads to them matters.
                 Interest::Names if !watched.directories.contains(&entry.directory) => {
                     self.is_everything |= watched.ways.contains(&path);

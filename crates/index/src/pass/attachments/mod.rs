@@ -293,7 +293,12 @@ mod tests {
     #[test]
     fn a_large_segment_is_not_written_anew_every_few_seconds() {
         let time = |document_count, batch_time| {
-            let segment = TextSegment { id: "a".into(), document_count, digest: 1 };
+            let segment = TextSegment {
+                id: "a".into(),
+                document_count,
+                digest: 1,
+                place: crate::state::TextPlace::File,
+            };
             super::batch_time(&UpdateOptions { batch_time, ..UpdateOptions::default() }, &segment)
         };
         assert_eq!(time(1000, Duration::from_secs(30)), BATCH_TIME);

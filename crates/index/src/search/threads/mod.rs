@@ -4,6 +4,7 @@
 //! nodes are resolved on first use. If the parents of messages do not connect a thread, its header records
 //! are read as well; few threads need this.
 
+mod conversation;
 mod members;
 mod tree;
 
@@ -14,6 +15,7 @@ use crate::search::mailbox::{Hit, Mailbox};
 use crate::search::order::is_small;
 use crate::set::NumberSet;
 use crate::tables::{message_id_hash, messages, threads};
+use conversation::{Said, conversation};
 pub use members::ThreadOrder;
 use members::{Member, Slots, members, rank};
 use rayon::prelude::*;
@@ -66,6 +68,38 @@ impl Mailbox {
         let roots = self.forest()?;
         let wanted = self.roots_of(found, roots)?;
         self.live_of_roots(&wanted, roots)
+    }
+
+    /// Returns the live messages of the conversations that some messages are in, by what each message says of
+    /// itself: a message that refers to two threads joins them for [`Mailbox::with_related`], and not here.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn conversations(&self, found: &NumberSet) -> Result<NumberSet> {
+        let related = self.with_related(found)?;
+        let (table, nodes) =
+            (self.snapshot().table(messages::TABLE)?, self.snapshot().table(threads::TABLE)?);
+        let mut reader = RecordReader::new();
+        let (mut numbers, mut said, mut chosen) = (Vec::new(), Vec::new(), Vec::new());
+        for number in related.iter() {
+            self.check_cancelled()?;
+            let Some(hit) = self.hit(number)? else { continue };
+            let (part, row) = (rows::part_of(&table, hit.row), hit.row.row);
+            let node = part.u32_at(messages::NODE, row)?;
+            let mut references = Vec::new();
+            for id in &rows::rest(part, row, &mut reader, self.directory())?.references {
+                references.extend(node_of(&nodes, id)?.filter(|other| *other != node));
+            }
+            if found.contains(number) {
+                chosen.push(said.len());
+            }
+            numbers.push(number);
+            said.push(Said { node, references });
+        }
+        let mut all = self.empty();
+        let places = conversation(&said, &chosen);
+        places.into_iter().filter_map(|place| numbers.get(place)).for_each(|number| all.insert(*number));
+        Ok(all)
     }
 
     /// Returns the complete conversations of the messages in a set.
