@@ -7,8 +7,7 @@
 
 use crate::error::Error;
 use crate::state::{TextPlace, TextSegment};
-use crate::text::parts::{self, ENDING, PARTS, Part, Parts, Sink, WORDS};
-use crate::text::small::SMALL_BYTES_MAX;
+use crate::text::parts::{self, ENDING, PARTS, Part, Parts, SMALL_BYTES_MAX, Sink, WORDS};
 use crate::text::spool::{MEMORY_BYTES_MAX, Spools};
 use disk::Disk;
 use std::collections::{HashMap, HashSet};

@@ -23,6 +23,9 @@ pub(super) const WORDS: &str = "words";
 /// The parts in their order, by the endings of tantivy's names. The small ones are beside the table, which is
 /// read first.
 pub(super) const PARTS: [&str; 7] = [WORDS, "pos", "idx", "term", "fast", "store", "fieldnorm"];
+/// A segment whose parts have at most so many bytes may lie in a commit. Three in four single messages are
+/// below half of it.
+pub(super) const SMALL_BYTES_MAX: usize = 16 << 10;
 /// Bytes of the table: where each part ends.
 const TABLE_BYTES: usize = PARTS.len() * 8;
 /// tantivy begins to read a part at its end. That much is requested when a file is opened.

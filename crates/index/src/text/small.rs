@@ -11,8 +11,6 @@ use crate::state::{self, State, TextPlace, TextSegment};
 use crate::text::directory::file_name;
 use store::{Snapshot, Transaction};
 
-/// A segment of at most so many bytes may lie in a commit. Three in four single messages are below half of it.
-pub(super) const SMALL_BYTES_MAX: usize = 16 << 10;
 /// How many segments may lie in a commit: twice as many as are merged at a time.
 pub const TEXT_SLOTS: u8 = 16;
 

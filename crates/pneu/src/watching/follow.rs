@@ -10,7 +10,7 @@ use crate::watching::beside::{Beside, End};
 use crate::watching::cover::{Directories, cover, find};
 use crate::watching::moved::take_moved;
 use crate::watching::todo::{Todo, Watched};
-use index::{AttachmentsRead, Mode, Root, Summary, UpdateOptions};
+use index::{AttachmentsRead, Mode, Problem, Root, Summary, UpdateOptions};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use watch::{Covered, Refused, Watcher};
@@ -128,82 +128,89 @@ impl Host {
         observer: &dyn FollowObserver,
     ) -> Result<()> {
         let beside = &Beside::default();
+        let follow = || {
+            let roots = self.roots_to_follow(given).unwrap_or_else(|| given.to_vec());
+            let followed = Followed::new(self.settings().environment.index_directory(), observer);
+            let following = Following {
+                host: self,
+                given,
+                progress,
+                observer,
+                beside,
+                followed,
+                roots,
+                moved: Vec::new(),
+            };
+            following.run(options)
+        };
         if self.filters.is_none() {
-            return self.follow_until(given, (options, beside), progress, observer);
+            return follow();
         }
         std::thread::scope(|scope| {
             scope.spawn(|| beside.run(self, progress));
             let _end = End(beside);
-            self.follow_until(given, (options, beside), progress, observer)
+            follow()
         })
     }
 
-    fn follow_until(
-        &self,
-        given: &[Root],
-        (options, beside): (&UpdateOptions, &Beside),
-        progress: &dyn Progress,
-        observer: &dyn FollowObserver,
-    ) -> Result<()> {
-        let ask = || {
-            if self.filters.is_some() {
-                beside.ask();
-            }
-        };
-        let mut followed = Followed::new(self.settings().environment.index_directory(), observer);
-        let mut roots = self.roots_to_follow(given).unwrap_or_else(|| given.to_vec());
-        followed.cover(&roots, observer);
-        if observer.is_reconfigured() {
+    /// Returns the roots as they are now, if that can be told.
+    fn roots_to_follow(&self, given: &[Root]) -> Option<Vec<Root>> {
+        self.roots_to_index(&self.index_state().ok()?, given).ok()
+    }
+}
+
+/// A host that follows the mail.
+struct Following<'a> {
+    host: &'a Host,
+    given: &'a [Root],
+    progress: &'a dyn Progress,
+    observer: &'a dyn FollowObserver,
+    beside: &'a Beside,
+    followed: Followed,
+    roots: Vec<Root>,
+    /// Problems of folders that moved while the last pass looked at them.
+    moved: Vec<Problem>,
+}
+
+impl Following<'_> {
+    /// Follows until there is a new configuration.
+    fn run(mut self, options: &UpdateOptions) -> Result<()> {
+        self.followed.cover(&self.roots, self.observer);
+        if self.observer.is_reconfigured() {
             return Ok(());
         }
-        let is_first = !followed.watched.index.exists();
-        let (mut fails, mut moved) = (false, Vec::new());
-        match self.update(&roots, options, progress) {
-            Ok(mut summary) => {
-                moved = take_moved(&mut summary.problems, &roots, &[]);
-                observer.updated(&summary);
-            }
-            Err(Error::Cancelled) => return Err(Error::Cancelled),
-            Err(error) if !observer.goes_on() => return Err(error),
-            Err(error) => {
-                fails = true;
-                observer.notes(FollowNote::Failed(error));
-            }
+        let is_first = !self.followed.watched.index.exists();
+        let first = self.host.update(&self.roots, options, self.progress);
+        let mut fails = first.is_err();
+        match first {
+            Err(error) if !self.observer.goes_on() => return Err(error),
+            done => self.end(done)?,
         }
         if is_first {
             // Its directory was not there to be watched.
-            followed.cover(&roots, observer);
+            self.followed.cover(&self.roots, self.observer);
         }
-        ask();
         let lazy = UpdateOptions { mode: Mode::Lazy, ..options.clone() };
         let (mut looked, mut ended) = (Instant::now(), Instant::now());
         let mut longest = Duration::ZERO;
         loop {
-            let is_due = followed.is_partial || fails;
+            let is_due = self.followed.is_partial || fails;
             let many = if ended.elapsed() < SOON { COLLECT_MANY } else { COLLECT };
             let collects = if fails { RETRY } else { many.max(longest.min(COLLECT_MAX)) };
-            let timeout = match moved.is_empty() {
+            let timeout = match self.moved.is_empty() {
                 true => is_due.then(|| LOOK.saturating_sub(looked.elapsed())),
                 false => Some(COLLECT_MANY),
             };
-            // In this order: when it is no longer busy, all is told.
-            let is_busy = beside.is_busy();
-            tell_done(beside, observer);
-            let todo = followed.collect((timeout, collects), is_busy, observer);
-            if progress.is_cancelled() {
-                return Err(Error::Cancelled);
-            }
-            let has_other_roots =
-                || todo.has_commit && self.roots_to_follow(given).is_some_and(|now| now != roots);
+            let todo = self.collect(timeout, collects)?;
             let is_everything = todo.is_everything
-                || !moved.is_empty()
+                || !self.moved.is_empty()
                 || (is_due && looked.elapsed() >= LOOK)
-                || has_other_roots();
+                || (todo.has_commit && self.has_other_roots());
             if todo.is_reconfigured {
                 // A directory on the way to it may be new.
-                followed.cover(&roots, observer);
+                self.followed.cover(&self.roots, self.observer);
             }
-            if (todo.is_reconfigured || is_everything) && observer.is_reconfigured() {
+            if (todo.is_reconfigured || is_everything) && self.observer.is_reconfigured() {
                 return Ok(());
             }
             if todo.places.is_empty() && !is_everything {
@@ -212,27 +219,50 @@ impl Host {
             let done = if is_everything || fails {
                 looked = Instant::now();
                 // Another process may have added one.
-                roots = self.roots_to_follow(given).unwrap_or(roots);
-                followed.cover(&roots, observer);
-                let done = self.update(&roots, &lazy, progress);
+                if let Some(roots) = self.host.roots_to_follow(self.given) {
+                    self.roots = roots;
+                }
+                self.followed.cover(&self.roots, self.observer);
+                let done = self.host.update(&self.roots, &lazy, self.progress);
                 longest = looked.elapsed();
                 done
             } else {
                 longest = Duration::ZERO;
-                self.update_places(&todo.places, &lazy, progress)
+                self.host.update_places(&todo.places, &lazy, self.progress)
             };
             ended = Instant::now();
             fails = done.is_err();
-            match done {
-                Ok(mut summary) => {
-                    moved = take_moved(&mut summary.problems, &roots, &moved);
-                    observer.updated(&summary);
-                    ask();
-                }
-                Err(Error::Cancelled) => return Err(Error::Cancelled),
-                Err(error) => observer.notes(FollowNote::Failed(error)),
-            }
+            self.end(done)?;
         }
+    }
+
+    /// Collects what happens next, and tells meanwhile what was read of attachments.
+    fn collect(&mut self, timeout: Option<Duration>, collects: Duration) -> Result<Todo> {
+        // In this order: when it is no longer busy, all is told.
+        let is_busy = self.beside.is_busy();
+        tell_done(self.beside, self.observer);
+        let todo = self.followed.collect((timeout, collects), is_busy, self.observer);
+        if self.progress.is_cancelled() { Err(Error::Cancelled) } else { Ok(todo) }
+    }
+
+    fn has_other_roots(&self) -> bool {
+        self.host.roots_to_follow(self.given).is_some_and(|now| now != self.roots)
+    }
+
+    /// Tells how a pass ended, and has attachments of what it found read.
+    fn end(&mut self, done: Result<Summary>) -> Result<()> {
+        match done {
+            Ok(mut summary) => {
+                self.moved = take_moved(&mut summary.problems, &self.roots, &self.moved);
+                self.observer.updated(&summary);
+                if self.host.filters.is_some() {
+                    self.beside.ask();
+                }
+            }
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) => self.observer.notes(FollowNote::Failed(error)),
+        }
+        Ok(())
     }
 }
 
@@ -244,13 +274,6 @@ fn tell_done(beside: &Beside, observer: &dyn FollowObserver) {
             Err(Error::Cancelled) => {}
             Err(error) => observer.notes(FollowNote::AttachmentsFailed(error)),
         }
-    }
-}
-
-impl Host {
-    /// Returns the roots as they are now, if that can be told.
-    fn roots_to_follow(&self, given: &[Root]) -> Option<Vec<Root>> {
-        self.roots_to_index(&self.index_state().ok()?, given).ok()
     }
 }
 

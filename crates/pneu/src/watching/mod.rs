@@ -2,9 +2,9 @@
 //!
 //! `follow` is the loop that updates the index, `beside` reads attachments meanwhile, `cover` decides which
 //! directories are watched, `ways` finds the links that lead to them, `todo` turns what happened in them into
-//! places for a pass, `moved` takes out problems that the next pass mends, and `wait` waits for messages that a
-//! query matches. How the kernel tells of changes is the secret of the crate `watch`; how a pass finds out what
-//! they are is that of `index`.
+//! places for a pass, `moved` takes out problems that the next pass mends, and `wait` waits for messages that
+//! a query matches. How the kernel tells of changes is the secret of the crate `watch`; how a pass finds out
+//! what they are is that of `index`.
 
 mod beside;
 mod cover;

@@ -260,8 +260,8 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Returns the transaction, empty if there is nothing to write; `None` if others have taken the slots that
-    /// were free for its text.
+    /// Returns the transaction, empty if there is nothing to write; `None` if others have taken the slots
+    /// that were free for its text.
     pub(in crate::pass) fn finish(mut self, mut made: Made) -> Result<Option<Transaction>> {
         let mut transaction = Transaction::default();
         let absences = self.absences(&mut transaction)?;

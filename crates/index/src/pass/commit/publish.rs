@@ -181,9 +181,9 @@ impl<'a> Publisher<'a> {
         }
     }
 
-    /// Publishes a batch. Its files of text must be synced, but not their names. The observer is told if another process has the
-    /// lock. Returns `None` if the pass must begin again, as its numbers were given to others or the index
-    /// was replaced.
+    /// Publishes a batch. Its files of text must be synced, but not their names. The observer is told if
+    /// another process has the lock. Returns `None` if the pass must begin again, as its numbers, or the last
+    /// places for small text, were given to others or the index was replaced.
     ///
     /// # Errors
     /// Damage, a full disk. Nothing of the batch is then published.
