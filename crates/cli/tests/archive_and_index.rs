@@ -4,7 +4,7 @@
 //! Input: mail that is backed up and deleted. Output: whether it is found where it should be. Does not depend
 //! on how archives are stored.
 
-use crate::support::{Home, Run, letter, run};
+use crate::support::{Home, Run, letter, long_letter, run};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -173,6 +173,8 @@ fn damage_index(home: &Home, below: &str) {
 fn an_index_made_anew_finds_deleted_mail_again_with_its_text() {
     for below in ["", "text"] {
         let home = deleted();
+        home.deliver("", "8:2,S", &long_letter("8", "Long", "many words"));
+        home.good(&["index"]);
         damage_index(&home, below);
         let repaired = with_archive(&home, &REPAIR);
         assert_eq!(repaired.code, Some(0), "{below}: {repaired:?}");

@@ -4,7 +4,7 @@
 //! Input: a complete data directory, and damage. Output: what is reported, repaired and answered. Does not
 //! depend on formats.
 
-use crate::support::{Home, Run, run};
+use crate::support::{Home, Run, long_letter, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -152,8 +152,10 @@ fn damaged_and_lost_saved_queries_come_back_from_their_second_copy() {
 #[test]
 fn files_of_text_that_changed_places_are_named_and_the_index_is_made_anew() {
     let home = Home::indexed();
-    home.deliver("", "9:2,S", b"Subject: late\nMessage-ID: <late@example.org>\n\nhello late\n");
-    home.good(&["index"]);
+    for (id, body) in [("8", "many words"), ("9", "hello late")] {
+        home.deliver("", &format!("{id}:2,S"), &long_letter(id, "late", body));
+        home.good(&["index"]);
+    }
     assert_eq!(home.good(&["count", "hello"]), "3\n");
     let text = home.index_directory().join("text");
     let ending = |end: &str| -> Vec<PathBuf> {

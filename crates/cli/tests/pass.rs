@@ -3,7 +3,7 @@
 //! Input: changes made by the test. Output: whether the summary counts each, and everything is still found.
 //! Does not depend on how changes are detected.
 
-use crate::support::{Home, letter, run};
+use crate::support::{Home, letter, long_letter, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -133,6 +133,8 @@ fn what_is_gone_is_swept_when_it_is_old_enough() {
 #[test]
 fn a_damaged_index_is_repaired_and_tags_stay() {
     let home = Home::indexed();
+    home.deliver("", "8:2,S", &long_letter("8", "Long", "many words"));
+    home.good(&["index"]);
     home.good(&["tag", "+kept", "--", "subject:first"]);
     let answers = || ["", "hello", "tag:kept"].map(|query| home.good(&["find", "--format", "json", query]));
     let before = answers();

@@ -300,6 +300,12 @@ pub(crate) const SAMPLE: [(&str, &str, &str, &str); 4] = [
     ),
 ];
 
+/// Returns a message with so many words that its text goes to a file.
+pub(crate) fn long_letter(id: &str, subject: &str, body: &str) -> Vec<u8> {
+    let words: Vec<String> = (0..6000).map(|number| format!("w{number}")).collect();
+    letter(id, subject, &format!("{body}\n{}", words.join("\n")))
+}
+
 /// Returns a message. Its Message-ID is `ID@example.org` and its day of March 2024 the number.
 pub(crate) fn letter(id: &str, subject: &str, body: &str) -> Vec<u8> {
     let day: u32 =

@@ -236,7 +236,7 @@ fn a_long_name_does_not_hide_the_address_of_a_contact() {
     home.deliver("", "1:2,S", mail.as_bytes());
     home.first_index();
     let shown = home.on_terminal(&["contacts"], &[]).out;
-    assert!(shown.ends_with("… <evil@x.example>\n"), "{shown}");
+    assert!(shown.ends_with("…\" <evil@x.example>\n"), "{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
 }
 

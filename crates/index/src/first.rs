@@ -13,19 +13,31 @@ pub(crate) const INCOMPLETE_NAME: &str = "incomplete";
 const TEXT: &[u8] = b"The first index is not complete: \"pneu index\" goes on with it.\n";
 
 /// Notes, durably, that a first index begins.
+///
+/// # Errors
+/// Disk errors.
 pub(crate) fn begin(environment: &Environment) -> Result<()> {
     let directory = environment.index_directory();
     Ok(disk::publish(environment.disk.as_ref(), &directory, INCOMPLETE_NAME, TEXT)?)
 }
 
 /// Returns whether a first index began and has not looked at everything yet.
-pub(crate) fn is_incomplete(environment: &Environment) -> bool {
-    environment.disk.size(&environment.index_directory().join(INCOMPLETE_NAME)).is_ok()
+///
+/// # Errors
+/// Disk errors.
+pub(crate) fn is_incomplete(environment: &Environment) -> Result<bool> {
+    match environment.disk.size(&environment.index_directory().join(INCOMPLETE_NAME)) {
+        Err(error) if error.is_not_found() => Ok(false),
+        size => Ok(size.map(|_| true)?),
+    }
 }
 
 /// Notes that all of the mail was looked at.
+///
+/// # Errors
+/// Disk errors.
 pub(crate) fn end(environment: &Environment) -> Result<()> {
-    if is_incomplete(environment) {
+    if is_incomplete(environment)? {
         let directory = environment.index_directory();
         environment.disk.remove(&directory.join(INCOMPLETE_NAME))?;
         environment.disk.sync_directory(&directory)?;

@@ -24,13 +24,21 @@ pub fn overlaps(roots: &[Root]) -> Vec<Option<usize>> {
     ways.iter().enumerate().map(overlap).collect()
 }
 
-/// Returns a directory and all those above it. Empty if it is not there.
+/// Returns a directory and all those above it whose folders may include it. Empty if it is not there.
 fn way_up(path: &Path) -> Vec<Identity> {
     let Ok(real) = path.canonicalize() else { return Vec::new() };
     let identity = |path: &Path| mail::stat_directory(path).map(|stamp| (stamp.device, stamp.inode)).ok();
     // If the directory itself cannot be looked at, those above it must not stand in for it.
-    let own = identity(&real);
-    own.into_iter().chain(real.ancestors().skip(1).filter_map(identity).filter(|_| own.is_some())).collect()
+    let Some(own) = identity(&real) else { return Vec::new() };
+    let mut way = vec![own];
+    for above in real.ancestors().skip(1) {
+        way.extend(identity(above));
+        // No folder is looked for below the directories of messages.
+        if above.file_name().is_some_and(|name| ["cur", "new", "tmp"].iter().any(|place| name == *place)) {
+            break;
+        }
+    }
+    way
 }
 
 #[cfg(test)]

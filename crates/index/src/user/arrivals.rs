@@ -61,7 +61,7 @@ pub fn expect_arrivals(environment: &Environment) -> Result<bool> {
         (_, None) => (Seen::First, true),
         (Seen::First, Some(_)) => (Seen::First, true),
         // It began before anything tagged new messages.
-        (_, Some(_)) if first::is_incomplete(environment) => (Seen::First, true),
+        (_, Some(_)) if first::is_incomplete(environment)? => (Seen::First, true),
         (Seen::Below { next: seen, .. }, Some(next)) if *seen <= next => (known.clone(), *seen < next),
         (_, Some(next)) => (Seen::Below { next, gaps: Vec::new() }, false),
     };
