@@ -122,6 +122,17 @@ fn a_message_that_cannot_be_indexed_is_delivered_nevertheless() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.err.contains("the message is delivered, but not indexed: "), "{}", run.err);
     assert_eq!(files(&home.mail().join("new")).len(), 2);
+    // A root of the configuration has its folders on the disk, whatever the index is.
+    home.deliver("lists/rust", "1:2,", &message);
+    home.configure(&format!("[[root]]\nname = 'mail'\npath = '{}'\n", home.mail().display()));
+    for (name, place) in [("lists/rust", "lists/rust/new"), ("inbox", "new"), ("/", "new")] {
+        let before = files(&home.mail().join(place)).len();
+        let run = deliver(&home, &[name], &message);
+        assert_eq!(run.code, Some(0), "{name}: {run:?}");
+        assert!(run.err.contains("the message is delivered, but not indexed: "), "{}", run.err);
+        assert_eq!(files(&home.mail().join(place)).len(), before + 1, "{name}");
+    }
+    assert_eq!(deliver(&home, &["lists/new", "--create"], &message).code, Some(75), "nothing is created");
 }
 
 #[test]

@@ -153,7 +153,7 @@ fn a_damaged_index_is_repaired_and_tags_stay() {
     let repaired = home.good(&["check", "--repair"]);
     assert!(repaired.contains(&segment.display().to_string()), "{repaired}");
     assert!(
-        repaired.contains("\n4 files: 4 added, 0 moved, 0 changed, 0 gone, 0 unreadable; "),
+        repaired.contains("\n5 files: 5 added, 0 moved, 0 changed, 0 gone, 0 unreadable; "),
         "{repaired}"
     );
     assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");

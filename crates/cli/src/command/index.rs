@@ -93,7 +93,8 @@ pub(crate) struct Arguments {
     /// After that, keep the index in step: watch all folders, and update the index as soon as something
     /// changes. Prints a line for each update, until Ctrl-C. Reads the configuration again when it changes;
     /// one that is not valid is reported, and the old one stays. Other commands work as always meanwhile.
-    /// What it sees being removed is removed from the index, however much it is
+    /// Messages that it sees being removed are removed from the index, however many they are. Whole folders
+    /// that go are treated as without --watch
     #[arg(long, conflicts_with_all = ["no_cleanup", "accept_loss"])]
     watch: bool,
     /// Remove messages from the index even if a Maildir lost most of them

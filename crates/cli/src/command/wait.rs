@@ -26,8 +26,9 @@ use terminal::command_line::Run;
 /// What comes between two waits is not reported, unless the second has the token of the first: with --since,
 /// messages that came since the token and match are listed at once. A message came if it was added. If the
 /// query asks for folders, a message that was moved or copied counts, too, and if it asks for flags or tags,
-/// one that was flagged or tagged. The token is that of "pneu changes". After the messages, and when the time
-/// is up, JSON has a line with the next token.
+/// one that was flagged or tagged. A message that matches only by the text of an attachment, which is read
+/// later, is seen by a wait that goes on, and not by --since. The token is that of "pneu changes". After the
+/// messages, and when the time is up, JSON has a line with the next token.
 ///
 /// With --follow, it does not return, but lists each message as it comes, until Ctrl-C. A message is listed
 /// again only if it stopped matching in between.

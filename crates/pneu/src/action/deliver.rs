@@ -98,17 +98,23 @@ impl Host {
         Ok(path)
     }
 
-    /// Returns the folder of a name or of a role. One that is named by its path needs no index.
+    /// Returns the folder of a name or of a role. One that is there needs no index.
     pub(crate) fn choose_folder(&self, name: &str, creates: bool) -> Result<Chosen> {
-        let (folders, roots, failure): (Vec<FolderPlace>, Vec<Root>, _) = match self.newest_view() {
-            Ok(view) => (view.mailbox().folder_places(), view.roots().to_vec(), None),
-            Err(error) => (Vec::new(), Vec::new(), Some(error)),
-        };
-        // Without an index, nobody knows what there is.
-        let creates = creates && failure.is_none();
         let accounts = &self.settings().configuration.accounts;
-        let known = Known { folders: &folders, roots: &roots, accounts };
-        known.named(name, creates).map_err(|error| failure.unwrap_or(error))
+        let failure = match self.newest_view() {
+            Ok(view) => {
+                let folders = view.mailbox().folder_places();
+                let known = Known { folders: &folders, roots: view.roots(), accounts };
+                return known.named(name, creates);
+            }
+            Err(error) => error,
+        };
+        // Mail comes while the index is old, damaged or missing, too.
+        let roots = &self.settings().configuration.roots;
+        let folders: Vec<FolderPlace> = roots.iter().flat_map(folders_on_disk).collect();
+        let known = Known { folders: &folders, roots, accounts };
+        let anywhere = Known { folders: &[], roots: &[], accounts };
+        known.named(name, false).or_else(|_| anywhere.named(name, false)).map_err(|_| failure)
     }
 
     /// Indexes the file. Returns its message in the newest view, and what is wrong with tags of new messages.
@@ -132,6 +138,12 @@ impl Host {
             None => Err(Error::NotIndexed { path: path.to_owned() }),
         }
     }
+}
+
+/// Returns the folders of a root that are there.
+fn folders_on_disk(root: &Root) -> Vec<FolderPlace> {
+    let found = mail::find_folders(&root.path).unwrap_or_default();
+    found.folders.iter().map(|folder| FolderPlace::below(&root.path, &folder.path)).collect()
 }
 
 /// Creates a folder, and the directories on the way to it, all durable.

@@ -31,6 +31,7 @@ impl Host {
         look: Look,
         progress: &dyn Progress,
     ) -> Result<AttachmentsRead> {
+        self.filters.iter().for_each(|filters| filters.begin());
         let options = self.configured(&UpdateOptions::default());
         let mut read = index::read_attachments(environment, &options, look, progress)?;
         read.problems.extend(self.attachment_problems());

@@ -18,7 +18,7 @@ use run::{Limits, Program, Ran, is_there, run};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 pub use variables::is_for_filters;
 
@@ -40,8 +40,8 @@ struct Filter {
     command: String,
     /// Names the two in the index.
     name: String,
-    /// Whether its programs are there, once somebody looked. If not, it is not tried.
-    is_there: OnceLock<bool>,
+    /// Whether its programs are there, once somebody looked. If not, it is not tried before the next reading.
+    is_there: Mutex<Option<bool>>,
 }
 
 /// Why parts were not read.
@@ -71,11 +71,18 @@ impl Filters {
             pattern: pattern.to_ascii_lowercase(),
             command: command.clone(),
             name: name(pattern, command),
-            is_there: OnceLock::new(),
+            is_there: Mutex::default(),
         };
         let filters: Vec<Filter> = configuration.filters.iter().map(filter).collect();
         let (limits, variables) = (configuration.clone(), variables.to_vec());
         (!filters.is_empty()).then_some(Filters { filters, limits, variables, problems: Mutex::default() })
+    }
+
+    /// Begins a reading: a program that was missing in the last one may be there now.
+    pub(crate) fn begin(&self) {
+        for filter in &self.filters {
+            filter.is_there.lock().unwrap_or_else(PoisonError::into_inner).take_if(|is_there| !*is_there);
+        }
     }
 
     /// Returns a sentence for each kind of problem since the last call.
@@ -144,7 +151,9 @@ impl Filters {
             }
             is_there
         };
-        if !filter.is_there.get_or_init(look) {
+        let is_there =
+            *filter.is_there.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(look);
+        if !is_there {
             return Err(Left::Unusable);
         }
         let input_max = mebibytes(self.limits.input_mib);
@@ -294,6 +303,12 @@ mod tests {
         assert!(read.unusable.iter().all(|name| *name == filters.filters[0].name));
         let problems = filters.take_problems();
         assert!(problems.len() == 1 && problems[0].contains("it cannot be run"), "{problems:?}");
+        // It is looked for once in each reading.
+        assert_eq!(texts(&filters, &[("a/b", "1")]).unusable.len(), 1);
+        assert_eq!(filters.take_problems(), [""; 0]);
+        filters.begin();
+        assert_eq!(texts(&filters, &[("a/b", "1")]).unusable.len(), 1);
+        assert_eq!(filters.take_problems().len(), 1);
         let read = texts(&filters, &[("a/d", "1")]);
         assert_eq!(
             (read.texts.len(), read.unusable.len()),

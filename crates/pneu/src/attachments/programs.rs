@@ -13,14 +13,29 @@ pub(super) fn test_script(command: &str) -> String {
     programs(command).into_iter().map(test).collect()
 }
 
+/// What changes where or how the shell finds the programs after it.
+const CHANGING: [&str; 9] = ["cd", "export", ".", "source", "set", "unset", "eval", "alias", "hash"];
+
 /// Returns the first words of a command and of the others in its pipelines and lists, without those that the
-/// shell would change. In a command with brackets, escapes or comments, only the very first.
+/// shell would change. In a command with brackets, escapes or comments, only the very first. What comes after
+/// `||` is needed only if the rest fails, and what comes after another directory or another PATH may be found
+/// there.
 fn programs(command: &str) -> Vec<&str> {
-    let mut commands = split(command);
-    if command.contains(['(', ')', '`', '\\', '#']) || command.contains("<<") {
+    let needed = command.split("||").next().unwrap_or_default();
+    let mut commands = split(needed);
+    if needed.contains(['(', ')', '`', '\\', '#']) || needed.contains("<<") {
         commands.truncate(1);
     }
-    commands.into_iter().filter_map(program).collect()
+    let sets_path = |command: &&str| command.split_whitespace().any(|word| word.starts_with("PATH="));
+    let mut found = Vec::new();
+    for command in commands.into_iter().take_while(|command| !sets_path(command)) {
+        let program = program(command);
+        found.extend(program);
+        if program.is_some_and(|program| CHANGING.contains(&program)) {
+            break;
+        }
+    }
+    found
 }
 
 /// Splits a list or a pipeline into its commands.
@@ -91,7 +106,12 @@ mod tests {
                 " A=1 B='x | y' /usr/bin/a+b -c 2>&1|tr 'a|b' c && ~/bin/d; e",
                 &["/usr/bin/a+b", "tr", "~/bin/d", "e"],
             ),
-            ("a | b &\nc || d", &["a", "b", "c", "d"]),
+            ("a | b &\nc || d", &["a", "b", "c"]),
+            ("cd /opt/ocr && ./run.sh", &["cd"]),
+            ("PATH=/opt/ocr:$PATH tool", &[]),
+            ("a | LC_ALL=C PATH=/opt b", &["a"]),
+            ("export PATH=/opt/ocr:$PATH; tool", &[]),
+            (". /opt/env.sh; tool", &["."]),
             ("if a; then b; fi", &["if", "then", "fi"]),
             ("a 2>/dev/null | 'b' | \"c d\" | $e | [ x ] | >f g | x*", &["a"]),
             ("a | (b | c) | d", &["a"]),

@@ -33,11 +33,10 @@ pub(in crate::search) fn folder_path(roots: &[Root], folder: &FolderRow) -> Path
 impl Mailbox {
     /// Returns all folders, in the order in which they were found.
     pub fn folder_places(&self) -> Vec<FolderPlace> {
-        let place = |row: &FolderRow| FolderPlace {
-            name: folder_name(row),
-            disk_name: disk_name(row),
-            path: folder_path(self.roots(), row),
+        let root = |row: &FolderRow| {
+            let root = self.roots().iter().find(|root| root.name == row.root);
+            root.map_or(Path::new(""), |root| &root.path)
         };
-        self.folders().iter().map(place).collect()
+        self.folders().iter().map(|row| FolderPlace::below(root(row), &row.path)).collect()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Must not know rows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A folder of the index: its names, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,4 +13,15 @@ pub struct FolderPlace {
     pub disk_name: String,
     /// Its path.
     pub path: PathBuf,
+}
+
+impl FolderPlace {
+    /// Returns the folder at `path` below a root, which has no slash at either end.
+    pub fn below(root: &Path, path: &[u8]) -> FolderPlace {
+        FolderPlace {
+            name: format!("/{}", mail::readable_folder(path)),
+            disk_name: format!("/{}", String::from_utf8_lossy(path)),
+            path: mail::join(root, path),
+        }
+    }
 }
