@@ -199,3 +199,28 @@ fn a_command_gets_no_secret_and_nothing_of_the_message_but_the_content() {
     assert_eq!(home.good(&["count", "file:oddname"]).trim(), "1");
     assert!(!home.path().join("pwned").exists());
 }
+
+#[test]
+fn what_one_filter_has_read_stays_if_another_one_fails_later() {
+    let home = Home::new();
+    let part =
+        "--b\nContent-Type: image/png\n\npicture\n--b\nContent-Type: application/pdf\n\nold words\n--b--\n";
+    let message =
+        format!("Subject: s\nMessage-ID: <1@x>\nContent-Type: multipart/mixed; boundary=b\n\n{part}");
+    home.deliver("", "1:2,S", message.as_bytes());
+    home.first_index();
+    let index = |png: &str, arguments: &[&str]| {
+        let png = if png.is_empty() { String::new() } else { format!("\"image/png\" = {png:?}\n") };
+        home.configure(&format!("[attachments.filters]\n\"application/pdf\" = \"cat\"\n{png}"));
+        let run = home.pneu(arguments);
+        (run.code, home.pneu(&["count", "embed:words"]).out, home.pneu(&["count", "embed:picture"]).out)
+    };
+    let counts =
+        |code, words: &str, picture: &str| (Some(code), format!("{words}\n"), format!("{picture}\n"));
+    assert_eq!(index("", &["index"]), counts(0, "1", "0"));
+    for png in ["false", "nowhere-program"] {
+        assert_eq!(index(png, &["index"]), counts(3, "1", "0"), "{png}");
+        assert_eq!(index(png, &["index", "--attachments"]), counts(3, "1", "0"), "{png}");
+    }
+    assert_eq!(index("cat", &["index"]), counts(0, "1", "1"));
+}

@@ -29,6 +29,8 @@ pub struct AttachmentTexts {
     pub texts: Vec<String>,
     /// The names of filters that could not be used now. The message is read again when they can.
     pub unusable: Vec<String>,
+    /// Whether a filter failed, or had no time left.
+    pub has_failed: bool,
     /// Whether reading ended early. The message is then read again.
     pub is_stopped: bool,
 }
@@ -40,6 +42,8 @@ pub(crate) struct Attached {
     pub texts: Vec<String>,
     /// The names of the filters that have read the message.
     pub filters: Vec<String>,
+    /// Whether a filter could not be used, failed, or had no time left.
+    pub is_partial: bool,
     /// Whether the message is to be read again, since reading ended early.
     pub is_stopped: bool,
 }
@@ -71,6 +75,11 @@ impl Asking<'_> {
         let Ok(mut parts) = split() else { return Attached { is_stopped: true, ..Attached::default() } };
         let read = self.reader.read(&mut parts, &|| self.observer.is_cancelled());
         filters.retain(|name| !read.is_stopped && !read.unusable.contains(name));
-        Attached { texts: read.texts, filters: filters.into_iter().collect(), is_stopped: read.is_stopped }
+        Attached {
+            texts: read.texts,
+            filters: filters.into_iter().collect(),
+            is_partial: read.has_failed || !read.unusable.is_empty(),
+            is_stopped: read.is_stopped,
+        }
     }
 }

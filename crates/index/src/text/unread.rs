@@ -18,7 +18,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 
 /// Returns the numbers of the messages of a segment that have a part of a type, of which `filters_for`
-/// returns a filter that has not read them, in order.
+/// returns a filter that has not read them, in order; with each, whether another one of them has.
 ///
 /// # Errors
 /// An error of tantivy: a damaged file.
@@ -26,10 +26,10 @@ pub(crate) fn unread(
     (disk, path): (&Arc<dyn Disk>, &Path),
     segment: &TextSegment,
     filters_for: &dyn Fn(&str) -> Vec<String>,
-) -> Result<BTreeSet<u32>> {
+) -> Result<BTreeMap<u32, bool>> {
     let files = TextFiles::new(disk, path).bound_to(std::slice::from_ref(segment));
-    let find = || -> tantivy::Result<BTreeSet<u32>> {
-        let mut numbers = BTreeSet::new();
+    let find = || -> tantivy::Result<BTreeMap<u32, bool>> {
+        let mut numbers = BTreeMap::new();
         for reader in open_segments(&files, std::slice::from_ref(segment))? {
             numbers.extend(unread_in(&reader, filters_for)?);
         }
@@ -43,7 +43,7 @@ pub(crate) fn unread(
 fn unread_in(
     reader: &SegmentReader,
     filters_for: &dyn Fn(&str) -> Vec<String>,
-) -> tantivy::Result<BTreeSet<u32>> {
+) -> tantivy::Result<BTreeMap<u32, bool>> {
     let mimes = reader.inverted_index(TextField::Mime.field())?;
     let headers = reader.inverted_index(TextField::Header.field())?;
     let mut wanted: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
@@ -58,19 +58,20 @@ fn unread_in(
             }
         }
     }
-    let mut left = BTreeSet::new();
+    let (mut left, mut read) = (BTreeSet::new(), BTreeSet::new());
     for (filter, mut wanted) in wanted {
         let term = Term::from_field_text(TextField::Header.field(), &header_word(FILTER, &filter));
         if let Some(term) = headers.get_term_info(&term)? {
             for document in documents(&headers, &term)? {
                 wanted.remove(&document);
+                read.insert(document);
             }
         }
         left.append(&mut wanted);
     }
     let numbers = reader.fast_fields().u64(NUMBER)?;
     let number = |document| numbers.first(document).and_then(|number| u32::try_from(number).ok());
-    Ok(left.into_iter().filter_map(number).collect())
+    Ok(left.into_iter().filter_map(|document| Some((number(document)?, read.contains(&document)))).collect())
 }
 
 /// Returns the documents of a term.

@@ -59,6 +59,8 @@ enum Fault {
 struct Room {
     end: Instant,
     text_bytes: usize,
+    /// Whether a command failed, or had no time left.
+    has_failed: bool,
 }
 
 impl Filters {
@@ -188,6 +190,7 @@ impl Filters {
         };
         if let Some(fault) = fault {
             self.note(index, fault);
+            room.has_failed |= matches!(fault, Fault::Failed | Fault::Slow);
         }
         room.text_bytes = room.text_bytes.saturating_sub(text.len());
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -213,7 +216,8 @@ impl AttachmentReader for Filters {
     fn read(&self, parts: &mut MessageParts<'_>, is_stopped: &dyn Fn() -> bool) -> AttachmentTexts {
         let mut out = AttachmentTexts::default();
         let time = Duration::from_secs(self.limits.time_seconds);
-        let mut room = Room { end: Instant::now() + time, text_bytes: mebibytes(self.limits.text_mib) };
+        let text_bytes = mebibytes(self.limits.text_mib);
+        let mut room = Room { end: Instant::now() + time, text_bytes, has_failed: false };
         for (number, mime) in parts.types() {
             let Some((index, filter)) = self.filter_for(&mime) else { continue };
             match self.read_part(parts, (number, index), &mut room, is_stopped) {
@@ -224,6 +228,7 @@ impl AttachmentReader for Filters {
                 }
             }
         }
+        out.has_failed = room.has_failed;
         out
     }
 }

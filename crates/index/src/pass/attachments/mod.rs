@@ -24,7 +24,7 @@ use crate::state::{State, TextSegment};
 use crate::text;
 use disk::{Lock, Wait};
 use reading::{Batch, Ended, Reading};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use store::Transaction;
 use work::{Progress, Stage};
@@ -159,13 +159,15 @@ impl Work<'_> {
             let Some(segment) = state.text.iter().find(|segment| !self.is_visited(segment)) else { break };
             let unread = self.unread(segment)?;
             let left: Vec<u32> =
-                unread.iter().copied().filter(|number| !self.seen.contains(number)).collect();
+                unread.keys().copied().filter(|number| !self.seen.contains(number)).collect();
             if left.is_empty() {
-                let is_looked_at = unread.is_disjoint(&self.unreadable);
+                let is_looked_at = !unread.keys().any(|number| self.unreadable.contains(number));
                 let segments = if is_looked_at { &mut self.looked.segments } else { &mut self.visited };
                 segments.insert(segment.id.clone());
             } else {
-                self.batch(segment, &left)?;
+                let read_before =
+                    unread.into_iter().filter_map(|(number, is_read)| is_read.then_some(number));
+                self.batch(segment, &left, &read_before.collect())?;
             }
         }
         if look == Look::All || self.looked != before { self.note() } else { Ok(()) }
@@ -179,15 +181,15 @@ impl Work<'_> {
         open::state(&open::snapshot(self.environment)?, &self.environment.index_directory())
     }
 
-    /// Returns the messages of a segment that a filter has not read.
-    fn unread(&self, segment: &TextSegment) -> Result<BTreeSet<u32>> {
+    /// Returns the messages of a segment that a filter has not read, and whether another one has.
+    fn unread(&self, segment: &TextSegment) -> Result<BTreeMap<u32, bool>> {
         let directory = self.environment.text_directory();
         let place = (&self.environment.disk, directory.as_path());
         text::unread(place, segment, &|mime| self.asking.reader.filters_for(mime))
     }
 
     /// Reads some messages of a segment, and exchanges it.
-    fn batch(&mut self, segment: &TextSegment, chosen: &[u32]) -> Result<()> {
+    fn batch(&mut self, segment: &TextSegment, chosen: &[u32], read_before: &BTreeSet<u32>) -> Result<()> {
         let share = orphans::share(self.environment, self.asking.observer)?;
         // From here on there is no rebuild, and numbers stay those of the same messages.
         let mailbox = Mailbox::open(self.environment)?;
@@ -195,7 +197,8 @@ impl Work<'_> {
         if !state.text.contains(segment) {
             return Ok(());
         }
-        let reading = Reading::new(self.environment, self.options, self.asking, (&mailbox, &state));
+        let reading =
+            Reading::new(self.environment, self.options, self.asking, (&mailbox, &state), read_before);
         let Batch { ended, segments } = reading.read_all(chosen, batch_time(self.options, segment))?;
         let mut replaced = NumberSet::new(state.next_message);
         for (number, ended) in ended {
@@ -235,7 +238,7 @@ impl Work<'_> {
         let mut old = now.text.iter().find(|other| other.id == segment.id);
         if old.is_none() {
             for other in now.text.iter().filter(|other| !before.text.contains(other)) {
-                if self.unread(other)?.iter().any(|number| replaced.contains(*number)) {
+                if self.unread(other)?.keys().any(|number| replaced.contains(*number)) {
                     old = Some(other);
                     break;
                 }

@@ -13,6 +13,7 @@ use crate::search::Mailbox;
 use crate::state::{State, TextSegment};
 use crate::tables::messages;
 use crate::{rows, text};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,6 +30,8 @@ pub(super) struct Reading<'a> {
     mailbox: &'a Mailbox,
     headers: Vec<String>,
     now_seconds: i64,
+    /// Messages of which a filter has read text that the index has.
+    read_before: &'a BTreeSet<u32>,
     /// Held while a large message is in memory.
     large: Mutex<()>,
 }
@@ -62,6 +65,7 @@ impl<'a> Reading<'a> {
         options: &'a UpdateOptions,
         asking: Asking<'a>,
         (mailbox, state): (&'a Mailbox, &State),
+        read_before: &'a BTreeSet<u32>,
     ) -> Reading<'a> {
         Reading {
             environment,
@@ -70,6 +74,7 @@ impl<'a> Reading<'a> {
             mailbox,
             headers: headers(options, state),
             now_seconds: present_for_dates(environment.now_seconds()),
+            read_before,
             large: Mutex::new(()),
         }
     }
@@ -164,8 +169,9 @@ impl<'a> Reading<'a> {
         if attached.is_some_and(|attached| attached.is_stopped) {
             return Ok(Ended::Unreadable);
         }
-        // Nothing is gained by the same document.
-        if attached.is_none_or(|attached| attached.filters.is_empty()) {
+        // Nothing is gained by the same document, and one with less must not replace what was read before.
+        let is_less = |partial: bool| partial && self.read_before.contains(&number);
+        if attached.is_none_or(|attached| attached.filters.is_empty() || is_less(attached.is_partial)) {
             return Ok(Ended::Left);
         }
         let parsing = Parsing { now_seconds: self.now_seconds, headers: &self.headers, attached: None };
