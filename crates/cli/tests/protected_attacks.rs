@@ -106,6 +106,61 @@ fn a_message_is_shown_though_its_signature_cannot_be_checked() {
     assert!(shown.contains("| From: Ana Ito"), "{shown}");
 }
 
+#[test]
+fn nothing_beside_a_signed_or_encrypted_message_counts_as_signed() {
+    let keys = Keys::new(ANA);
+    let old = signed(&keys, TEXT).replace("boundary=signed", "boundary=i").replace("--signed", "--i");
+    for kind in ["text/plain", "text/html", "message/rfc822", "application/octet-stream; name=smime.p7s"] {
+        let added = format!("Content-Type: {kind}\n\nEVIL\n");
+        let shown = keys.view_as("--verify", &message(&multipart("signed", &[&old, &added])), 3);
+        assert!(shown.starts_with("Signature of a part of the message only: good; it is"), "{shown}");
+        // The same within what was encrypted.
+        let secret = encrypted(&keys, &multipart("signed", &[&old, &added]), &[]);
+        let shown = keys.view_as("--decrypt", &message(&secret), 3);
+        assert!(shown.contains("\nSignature of a part of the message only: good; it is"), "{shown}");
+    }
+    let secret = encrypted(&keys, TEXT, &["--sign"]);
+    assert!(
+        keys.view_as("--decrypt", &message(&secret), 0).contains("\nSignature: good; it is the sender's")
+    );
+    let octets = "Content-Type: application/octet-stream\n\n";
+    for (kept, changed) in [
+        ("Content-Type: application/pgp-encrypted\n\n", "Content-Type: text/plain\n\nEVIL\n"),
+        (octets, "Content-Type: text/plain\n\nEVIL\n\n"),
+        (octets, "\nEVIL\n\n"),
+        ("-----END PGP MESSAGE-----\n", "-----END PGP MESSAGE-----\nEVIL\n"),
+    ] {
+        let shown = keys.view_as("--decrypt", &message(&secret.replacen(kept, changed, 1)), 3);
+        assert!(shown.starts_with("Encryption of a part of the message only: decrypted"), "{shown}");
+        assert!(shown.contains("\nSignature of a part of the message only: good"), "{shown}");
+    }
+}
+
+#[test]
+fn a_name_that_is_the_address_of_another_is_no_sender() {
+    let keys = Keys::new("Mal <mal@evil.example>");
+    let message = message(&signed(&keys, TEXT)).replacen(ANA, &format!("\"{ANA}\" <mal@evil.example>"), 1);
+    let shown = keys.view_as("--verify", &message, 0);
+    assert!(shown.starts_with("Signature: good; it is the sender's (mal@evil.example); key "), "{shown}");
+    assert!(shown.contains(&format!("\n| From: \"{ANA}\" <mal@evil.example>\n")), "{shown}");
+}
+
+/// What is compressed may hold something that is encrypted with a passphrase, for which gpg would ask.
+#[test]
+fn to_verify_decrypts_nothing() {
+    let keys = Keys::new(ANA);
+    let arguments = ["--trust-model", "always", "-r", "ana@example.org", "--encrypt"];
+    let secret = keys.run("gpg", &arguments, b"hush words\n");
+    // A compressed packet, of old form and without a length, with "uncompressed" as its method.
+    let block = keys.gpg(&["--enarmor"], &[&[0xa3, 0][..], &secret].concat());
+    let block = block.replace("PGP ARMORED FILE", "PGP MESSAGE");
+    for option in ["--verify", "--decrypt"] {
+        let shown = keys.view_as(option, &message(&format!("\n{block}")), 3);
+        assert!(shown.starts_with("Signature: cannot be checked; PGP\n"), "{shown}");
+        assert!(!shown.contains("hush"), "{shown}");
+    }
+}
+
 /// A long line of a text would go on in a new row, where its mark is missing.
 #[test]
 fn a_window_breaks_no_line_without_its_mark() {
