@@ -1,9 +1,9 @@
 //! Runs gpg or gpgsm on bytes: standard input, standard output, and pipes for a signature and for the status.
 //!
-//! Input: arguments, bytes, limits. Output: the status, line by line, and what was printed. Nothing is written
-//! to a file. The programs fetch no key and ask no server; only decryption asks for a passphrase. What a
-//! stranger compressed may take hours to read, so a program that takes too long is killed. Does not know what
-//! the status means.
+//! Input: arguments, bytes, limits. Output: the status, line by line, and what was printed. Nothing is
+//! written to a file. The programs fetch no key and ask no server; only decryption asks for a passphrase.
+//! What a stranger compressed may take hours to read, so a program that takes too long is killed. Does not
+//! know what the status means.
 
 use crate::child::{self, Bounds, Talk};
 use crate::settings::SECRET_VARIABLES;
@@ -102,7 +102,7 @@ pub(super) fn run(
     };
     // Only the program that is started now may have the two.
     fcntl_setfd(&status_writer, FdFlags::empty())?;
-    let mut command = Command::new(program.name());
+    let mut command = command(program);
     if program == Program::Gpg && imports_keys() {
         command.arg("--no-auto-key-import");
     }
@@ -126,9 +126,6 @@ pub(super) fn run(
         }
         Task::List(key) => command.args(["--with-colons", "--list-keys", "--", key]),
     };
-    SECRET_VARIABLES.iter().for_each(|name| {
-        command.env_remove(name);
-    });
     let child = child::start(&mut command)?;
     drop((status_writer, signature));
     let (talk, status) = std::thread::scope(|scope| {
@@ -145,12 +142,21 @@ pub(super) fn run(
     }
 }
 
-/// Returns whether gpg can import the key that a signature brings with it, which only newer ones can. Older ones
-/// refuse an option that they do not know.
+/// Returns the command of a program, which gets no secret from the environment.
+fn command(program: Program) -> Command {
+    let mut command = Command::new(program.name());
+    SECRET_VARIABLES.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    command
+}
+
+/// Returns whether gpg can import the key that a signature brings with it, which only newer ones can. Older
+/// ones refuse an option that they do not know.
 fn imports_keys() -> bool {
     static IMPORTS: OnceLock<bool> = OnceLock::new();
     let ask = || {
-        let child = child::start(Command::new(Program::Gpg.name()).arg("--dump-options")).ok()?;
+        let child = child::start(command(Program::Gpg).arg("--dump-options")).ok()?;
         let bounds = Bounds { end: Instant::now() + TIME_MAX, output_bytes: OPTIONS_BYTES_MAX };
         match child::finish(child, b"", &bounds, &|| false).0 {
             Talk::Ended(list) => {
