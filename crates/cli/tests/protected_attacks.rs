@@ -5,7 +5,10 @@
 
 use crate::protected::{ANA, Keys, TEXT, encrypted, message, multipart, signed};
 use crate::support::{Home, run_with_input};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
 #[test]
 fn no_text_imitates_a_verdict() {
@@ -159,6 +162,35 @@ fn to_verify_decrypts_nothing() {
         assert!(shown.starts_with("Signature: cannot be checked; PGP\n"), "{shown}");
         assert!(!shown.contains("hush"), "{shown}");
     }
+}
+
+/// What a stranger compressed may keep gpg busy for hours. The pipe has its end only when gpg is gone.
+#[test]
+fn a_signal_ends_gpg_too() {
+    let keys = Keys::none();
+    let (programs, pipe) = (keys.home.path().join("programs"), keys.home.path().join("pipe"));
+    fs::create_dir(&programs).unwrap();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *dump-options*) exit;; esac\nexec 5>'{}'\necho ready >&5\nsleep 1000\n",
+        pipe.display()
+    );
+    fs::write(programs.join("gpg"), script).unwrap();
+    fs::set_permissions(programs.join("gpg"), Permissions::from_mode(0o755)).unwrap();
+    let path = keys.home.path().join("message");
+    let signature = "Content-Type: application/pgp-signature\n\nx";
+    fs::write(&path, message(&multipart("signed", &[TEXT, signature]))).unwrap();
+    let mut command = keys.home.command(&["view", "--verify", path.to_str().unwrap()]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", programs.display()));
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let mut pipe = BufReader::new(fs::File::open(&pipe).unwrap());
+    let mut text = String::new();
+    pipe.read_line(&mut text).unwrap();
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").arg(&pid).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    pipe.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "ready\n");
 }
 
 /// A long line of a text would go on in a new row, where its mark is missing.
