@@ -47,7 +47,7 @@ impl Keys {
         command
     }
 
-    fn run(&self, program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+    pub(crate) fn run(&self, program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
         let mut command = self.command(program);
         command.args(["--batch", "--pinentry-mode", "loopback"]).args(arguments);
         let run = run_with_input(&mut command, input);
@@ -100,7 +100,7 @@ fn a_signature_is_of_whom_it_is_and_of_what_was_signed() {
     let keys = Keys::new(ANA);
     let good = message(&signed(&keys, TEXT));
     let shown = keys.view_as("--verify", &good, 0);
-    let first = "Signature: good; it is the sender's; key ultimately trusted; PGP key ";
+    let first = "Signature: good; it is the sender's (ana@example.org); key ultimately trusted; PGP key ";
     assert!(shown.starts_with(first), "{shown}");
     assert!(shown.lines().next().unwrap().ends_with("; user id \"Ana Ito <ana@example.org>\""), "{shown}");
     assert!(shown.contains("\nHeader: not signed"), "{shown}");
@@ -162,6 +162,8 @@ fn what_is_encrypted_is_shown_by_itself_and_stays_secret() {
     let stranger = Keys::none().view_as("--decrypt", &both, 3);
     assert!(stranger.contains("the secret key is not there"), "{stranger}");
     let anonymous = message(&encrypted(&keys, entity, &[])).replacen("outer", "...", 1);
+    let mut command = keys.home.command(&["view", "--decrypt", "--verify", "-"]);
+    assert_eq!(run_with_input(&mut command, anonymous.as_bytes()).code, Some(3));
     let anonymous = keys.view_as("--decrypt", &anonymous, 0);
     assert!(anonymous.contains("Signature: none, so anybody may have written"), "{anonymous}");
     // Nothing of it is in the index.
@@ -184,7 +186,8 @@ fn what_was_changed_on_the_way_is_not_shown() {
         keys.run("gpg", &["--trust-model", "always", "-r", "ana@example.org", "--encrypt"], TEXT.as_bytes());
     let pieces = |data: &[u8]| {
         let hex: String = data.iter().map(|byte| format!("={byte:02X}")).collect();
-        let encoded = format!("Content-Transfer-Encoding: quoted-printable\n\n{hex}");
+        let kind = "Content-Type: application/octet-stream";
+        let encoded = format!("{kind}\nContent-Transfer-Encoding: quoted-printable\n\n{hex}");
         message(&multipart("encrypted", &["Content-Type: application/pgp-encrypted\n\nVersion: 1", &encoded]))
     };
     assert!(keys.view_as("--decrypt", &pieces(&data), 0).contains("The plain truth"));
@@ -257,7 +260,9 @@ fn smime_is_opened_with_gpgsm() {
     let detached = multipart("signed", &[TEXT, &part("pkcs7-signature", &["--detach-sign"])]);
     let good = keys.view_as("--verify", &message(&detached), 0);
     assert!(
-        good.starts_with("Signature: good; it is the sender's; key fully trusted; S/MIME key "),
+        good.starts_with(
+            "Signature: good; it is the sender's (ana@example.org); key fully trusted; S/MIME key "
+        ),
         "{good}"
     );
     assert!(good.lines().next().unwrap().ends_with("; user id \"/CN=Ana Ito\""), "{good}");

@@ -5,7 +5,10 @@
 
 use crate::protected::{ANA, Keys, TEXT, encrypted, message, multipart, signed};
 use crate::support::{Home, run_with_input};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
 #[test]
 fn no_text_imitates_a_verdict() {
@@ -104,6 +107,90 @@ fn a_message_is_shown_though_its_signature_cannot_be_checked() {
     let shown = without("--decrypt", &message(&encrypted(&keys, TEXT, &[])));
     assert!(shown.starts_with("Encryption: not decrypted: gpg is not installed\n"), "{shown}");
     assert!(shown.contains("| From: Ana Ito"), "{shown}");
+}
+
+#[test]
+fn nothing_beside_a_signed_or_encrypted_message_counts_as_signed() {
+    let keys = Keys::new(ANA);
+    let old = signed(&keys, TEXT).replace("boundary=signed", "boundary=i").replace("--signed", "--i");
+    for kind in ["text/plain", "text/html", "message/rfc822", "application/octet-stream; name=smime.p7s"] {
+        let added = format!("Content-Type: {kind}\n\nEVIL\n");
+        let shown = keys.view_as("--verify", &message(&multipart("signed", &[&old, &added])), 3);
+        assert!(shown.starts_with("Signature of a part of the message only: good; it is"), "{shown}");
+        // The same within what was encrypted.
+        let secret = encrypted(&keys, &multipart("signed", &[&old, &added]), &[]);
+        let shown = keys.view_as("--decrypt", &message(&secret), 3);
+        assert!(shown.contains("\nSignature of a part of the message only: good; it is"), "{shown}");
+    }
+    let secret = encrypted(&keys, TEXT, &["--sign"]);
+    assert!(
+        keys.view_as("--decrypt", &message(&secret), 0).contains("\nSignature: good; it is the sender's")
+    );
+    let octets = "Content-Type: application/octet-stream\n\n";
+    for (kept, changed) in [
+        ("Content-Type: application/pgp-encrypted\n\n", "Content-Type: text/plain\n\nEVIL\n"),
+        (octets, "Content-Type: text/plain\n\nEVIL\n\n"),
+        (octets, "\nEVIL\n\n"),
+        ("-----END PGP MESSAGE-----\n", "-----END PGP MESSAGE-----\nEVIL\n"),
+    ] {
+        let shown = keys.view_as("--decrypt", &message(&secret.replacen(kept, changed, 1)), 3);
+        assert!(shown.starts_with("Encryption of a part of the message only: decrypted"), "{shown}");
+        assert!(shown.contains("\nSignature of a part of the message only: good"), "{shown}");
+    }
+}
+
+#[test]
+fn a_name_that_is_the_address_of_another_is_no_sender() {
+    let keys = Keys::new("Mal <mal@evil.example>");
+    let message = message(&signed(&keys, TEXT)).replacen(ANA, &format!("\"{ANA}\" <mal@evil.example>"), 1);
+    let shown = keys.view_as("--verify", &message, 0);
+    assert!(shown.starts_with("Signature: good; it is the sender's (mal@evil.example); key "), "{shown}");
+    assert!(shown.contains(&format!("\n| From: \"{ANA}\" <mal@evil.example>\n")), "{shown}");
+}
+
+/// What is compressed may hold something that is encrypted with a passphrase, for which gpg would ask.
+#[test]
+fn to_verify_decrypts_nothing() {
+    let keys = Keys::new(ANA);
+    let arguments = ["--trust-model", "always", "-r", "ana@example.org", "--encrypt"];
+    let secret = keys.run("gpg", &arguments, b"hush words\n");
+    // A compressed packet, of old form and without a length, with "uncompressed" as its method.
+    let block = keys.gpg(&["--enarmor"], &[&[0xa3, 0][..], &secret].concat());
+    let block = block.replace("PGP ARMORED FILE", "PGP MESSAGE");
+    for option in ["--verify", "--decrypt"] {
+        let shown = keys.view_as(option, &message(&format!("\n{block}")), 3);
+        assert!(shown.starts_with("Signature: cannot be checked; PGP\n"), "{shown}");
+        assert!(!shown.contains("hush"), "{shown}");
+    }
+}
+
+/// What a stranger compressed may keep gpg busy for hours. The pipe has its end only when gpg is gone.
+#[test]
+fn a_signal_ends_gpg_too() {
+    let keys = Keys::none();
+    let (programs, pipe) = (keys.home.path().join("programs"), keys.home.path().join("pipe"));
+    fs::create_dir(&programs).unwrap();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *dump-options*) exit;; esac\nexec 5>'{}'\necho ready >&5\nsleep 1000\n",
+        pipe.display()
+    );
+    fs::write(programs.join("gpg"), script).unwrap();
+    fs::set_permissions(programs.join("gpg"), Permissions::from_mode(0o755)).unwrap();
+    let path = keys.home.path().join("message");
+    let signature = "Content-Type: application/pgp-signature\n\nx";
+    fs::write(&path, message(&multipart("signed", &[TEXT, signature]))).unwrap();
+    let mut command = keys.home.command(&["view", "--verify", path.to_str().unwrap()]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", programs.display()));
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let mut pipe = BufReader::new(fs::File::open(&pipe).unwrap());
+    let mut text = String::new();
+    pipe.read_line(&mut text).unwrap();
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").arg(&pid).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    pipe.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "ready\n");
 }
 
 /// A long line of a text would go on in a new row, where its mark is missing.

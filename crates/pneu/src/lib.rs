@@ -54,6 +54,7 @@ pub mod archive;
 mod arrivals;
 mod attachments;
 mod check;
+mod child;
 mod crypt;
 mod doctor;
 mod error;

@@ -208,8 +208,16 @@ fn some_people(list: &[Contact<'_>]) -> String {
 fn person(contact: &Contact<'_>) -> String {
     match (contact.name, contact.address) {
         ("", address) => address.to_owned(),
-        (name, "") => name.to_owned(),
-        (name, address) => format!("{name} <{address}>"),
+        (name, "") => phrase(name).into_owned(),
+        (name, address) => format!("{} <{address}>", phrase(name)),
+    }
+}
+
+/// Returns a name, in quotes if it looks like an address or like several people.
+fn phrase(name: &str) -> Cow<'_, str> {
+    match name.contains(['<', '>', '@', ',']) {
+        true => format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")).into(),
+        false => name.into(),
     }
 }
 
@@ -247,6 +255,17 @@ mod tests {
         record.also =
             vec![OtherForm { mime: "text/html", text: "three" }, OtherForm { mime: "a/\u{1b}", text: "" }];
         record
+    }
+
+    #[test]
+    fn a_name_that_looks_like_an_address_is_quoted() {
+        let shown = |name: &'static str| person(&Contact { name, address: "mal@evil.example" });
+        assert_eq!(shown("Ana Ito"), "Ana Ito <mal@evil.example>");
+        for name in ["Ana <ana@example.org>", "ana@example.org", "Ana,", "x>"] {
+            assert_eq!(shown(name), format!("\"{name}\" <mal@evil.example>"));
+        }
+        assert_eq!(shown("a\" \\<b@c>"), "\"a\\\" \\\\<b@c>\" <mal@evil.example>");
+        assert_eq!(person(&Contact { name: "b@c, d", address: "" }), "\"b@c, d\"");
     }
 
     #[test]

@@ -84,13 +84,19 @@ pub fn cut(text: &str, columns: usize) -> Cow<'_, str> {
 }
 
 /// Splits a line into pieces of so many columns at most, except that each has a character at least. A
-/// character that some terminals show in two columns counts as two, and a tab as all that it may take.
+/// character that some terminals show in two columns counts as two, and a tab as all that it may take. One
+/// that should take no column counts as two, since many of these take one or two in some terminals; only the
+/// common accents (U+0300 to U+036F) take none in any.
 pub fn pieces(line: &str, columns: usize) -> Vec<&str> {
     let (mut found, mut rest) = (Vec::new(), line);
     while !rest.is_empty() {
         let mut used = 0;
         let is_over = |(at, character): &(usize, char)| {
-            used += if *character == '\t' { 8 } else { character.width_cjk().unwrap_or(0) };
+            used += match *character {
+                '\t' => 8,
+                '\u{300}'..='\u{36f}' => 0,
+                other => other.width_cjk().filter(|width| *width > 0).unwrap_or(2),
+            };
             *at > 0 && used > columns
         };
         let end = rest.char_indices().find(is_over).map_or(rest.len(), |(at, _)| at);
@@ -130,6 +136,12 @@ mod tests {
         assert_eq!(pieces("§§", 3), ["§", "§"], "wide on some terminals");
         assert_eq!(pieces("日e\u{301}", 1), ["日", "e\u{301}"]);
         assert_eq!(pieces("ab", 0), ["a", "b"]);
+        // Characters that some terminals show in a column, whatever the tables of others say.
+        for odd in ['\u{ad}', '\u{605}', '\u{70f}', '\u{890}', '\u{8e2}', '\u{302e}', '\u{3164}', '\u{ffa0}']
+        {
+            let line = odd.to_string().repeat(6);
+            assert_eq!(pieces(&line, 2).len(), 6, "{odd:?}");
+        }
     }
 
     #[test]

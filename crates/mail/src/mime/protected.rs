@@ -53,7 +53,8 @@ pub struct Protected {
     pub protection: Protection,
     /// What is protected.
     pub content: ProtectedContent,
-    /// There is nothing in the message besides it, except its header.
+    /// There is nothing in the message besides it, except its header. A piece beside it counts, whatever the
+    /// type of the multipart says, unless it is a signature, or the mark of an encrypted message.
     pub is_whole: bool,
     /// It is a block in text, which holds text. Otherwise it holds a MIME entity.
     pub is_text: bool,
@@ -144,15 +145,22 @@ impl Walk {
                     let content = ProtectedContent::Signed { signed: signed_bytes, signature };
                     self.push(protection, content, is_whole);
                 }
-                // What is signed may be encrypted.
-                self.entity(&split(signed), depth, is_whole);
+                // What is signed may be encrypted. A piece that is no signature is shown beside it.
+                self.entity(&split(signed), depth, is_whole && protection.is_some());
                 pieces.iter().skip(2).for_each(|piece| self.entity(&split(piece), depth, false));
             }
-            ("multipart/encrypted", [_, encrypted, ..]) => {
+            ("multipart/encrypted", [version, encrypted, ..]) => {
                 let block = split(encrypted);
                 let mut problems = Problems::default();
-                let content = read_content(&block, "application/octet-stream", &mut problems);
+                let version = read_content(&split(version), "text/plain", &mut problems);
+                let content = read_content(&block, "text/plain", &mut problems);
                 let data = decode(block.body, content.transfer).0.into_owned();
+                // Of any other type, one of the two is shown beside what was encrypted.
+                let is_whole = is_whole
+                    && version.mime == "application/pgp-encrypted"
+                    && content.mime == "application/octet-stream"
+                    && !content.is_unnamed_smime()
+                    && is_one_message(&data);
                 let content = match is_encrypted(&data) {
                     true => ProtectedContent::Encrypted(data),
                     false => ProtectedContent::Wrapped(data),
@@ -215,6 +223,14 @@ fn armor(text: &[u8]) -> Option<Armor<'_>> {
         rest = next;
     }
     None
+}
+
+/// Returns whether data is nothing but a message of OpenPGP: one armor, or packets.
+fn is_one_message(data: &[u8]) -> bool {
+    match armor(data) {
+        Some(armor) => armor.before.trim_ascii().is_empty() && armor.after.trim_ascii().is_empty(),
+        None => matches!(data.first(), Some(0x80..)),
+    }
 }
 
 /// Returns whether a message of OpenPGP, in armor or not, may be encrypted. It is not if it begins with a
@@ -308,6 +324,7 @@ mod tests {
         format!("Content-Type: multipart/{kind}; boundary={kind}\n\n{pieces}--{kind}--\n")
     }
 
+    const VERSION: &str = "Content-Type: application/pgp-encrypted\n\nVersion: 1";
     const SIGNATURE: &str = "Content-Type: application/pgp-signature\n\nsig";
 
     #[test]
@@ -333,15 +350,53 @@ mod tests {
     }
 
     #[test]
+    fn a_signed_message_beside_something_else_is_a_part() {
+        let signed =
+            multipart("signed", &["\na", SIGNATURE]).replace("=signed", "=i").replace("--signed", "--i");
+        let around = |piece: &str| show(&multipart("signed", &[&signed, piece]));
+        let part = "OpenPgp part \"\\r\\na\" by \"sig\"";
+        for kind in ["text/plain", "text/html", "text/calendar", "message/rfc822", "application/pdf"] {
+            assert_eq!(around(&format!("Content-Type: {kind}\n\nadded")), [part], "{kind}");
+        }
+        assert_eq!(around("\nadded"), [part]);
+        let named = "Content-Type: application/octet-stream; name=smime.p7s\n\nadded";
+        assert_eq!(around(named), [part]);
+        assert_eq!(around(SIGNATURE).last().unwrap(), &part.replace("part", "all"));
+    }
+
+    #[test]
     fn what_is_encrypted_is_found_wherever_it_is() {
-        let pieces = ["Content-Type: application/pgp-encrypted\n\nVersion: 1", "\ndata"];
+        let pieces = [VERSION, "Content-Type: application/octet-stream\n\ndata"];
         let encrypted = multipart("encrypted", &pieces);
-        assert_eq!(show(&encrypted), ["OpenPgp all encrypted \"data\""]);
+        assert_eq!(show(&encrypted), ["OpenPgp part encrypted \"data\""]);
         let nested = format!("Content-Type: message/rfc822\n\n{encrypted}");
         assert_eq!(show(&nested), ["OpenPgp part encrypted \"data\""]);
         let html = "Content-Type: text/html\n\n<img src=\"https://x/";
         let mixed = multipart("mixed", &[html, &encrypted, html]);
         assert_eq!(show(&mixed), ["OpenPgp part encrypted \"data\""]);
+    }
+
+    #[test]
+    fn an_encrypted_message_beside_something_else_is_a_part() {
+        let block = "-----BEGIN PGP MESSAGE-----\n\nhQEM\n-----END PGP MESSAGE-----\n";
+        let kind = |version: &str, header: &str, data: &str| {
+            let shown = show(&multipart("encrypted", &[version, &format!("{header}\n\n{data}")]));
+            shown.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default().to_owned()
+        };
+        let octets = "Content-Type: application/octet-stream";
+        assert_eq!(kind(VERSION, octets, block), "all");
+        assert_eq!(kind(VERSION, octets, &format!("\n{block}\n\n")), "all");
+        let base64 = format!("{octets}\nContent-Transfer-Encoding: base64");
+        assert_eq!(kind(VERSION, &base64, "hQEM"), "all", "packets");
+        assert_eq!(kind("Content-Type: text/plain\n\nadded", octets, block), "part");
+        assert_eq!(kind("\nVersion: 1", octets, block), "part");
+        for data in [format!("added\n{block}"), format!("{block}added\n"), block.repeat(2), "added".into()] {
+            assert_eq!(kind(VERSION, octets, &data), "part", "{data}");
+        }
+        // Text is shown, and so is what S/MIME holds.
+        for other in ["X: y", "Content-Type: text/plain", &format!("{octets}; name=x.p7m")] {
+            assert_eq!(kind(VERSION, other, block), "part", "{other}");
+        }
     }
 
     #[test]
@@ -388,8 +443,7 @@ mod tests {
         for first in ["hQEM", "wV4D", "jA0E", "0sAA", "....", ""] {
             assert_eq!(kind(&block(first)), "encrypted", "{first}");
         }
-        let pieces =
-            ["Content-Type: application/pgp-encrypted\n\nVersion: 1", &format!("\n{}", block("owGb"))];
+        let pieces = [VERSION, &format!("Content-Type: application/octet-stream\n\n{}", block("owGb"))];
         assert!(show(&multipart("encrypted", &pieces))[0].starts_with("OpenPgp all wrapped"));
     }
 

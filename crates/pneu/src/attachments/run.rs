@@ -1,28 +1,19 @@
 //! Runs a command on the content of a part: the content is its standard input, the text its output.
 //!
 //! Input: a command of the configuration, bytes, limits. Output: what it printed, or why there is none. The
-//! command is run by /bin/sh, which sets limits on memory and processor time before it. It has a process
-//! group of its own, which is killed at the end. Nothing waits longer than the limits say, even for a process
-//! that left the group and keeps a pipe open. Does not know messages.
+//! command is run by /bin/sh, which sets limits on memory and processor time before it. Does not know
+//! messages.
 
 use crate::attachments::programs::test_script;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, ioctl_fionbio};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use crate::child::{self, Bounds, Talk};
 use std::ffi::OsString;
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 /// The exit codes with which a shell says that it could not run a command.
 const CANNOT_BE_RUN: [i32; 2] = [126, 127];
 /// How long it may take to find out whether programs are there.
 const TEST_TIME: Duration = Duration::from_secs(10);
-/// Longest time until the next look whether to stop.
-const LOOK: Duration = Duration::from_millis(50);
-/// Bytes that are read or written at a time.
-const BLOCK_BYTES: usize = 64 << 10;
 
 /// Limits of one run.
 #[derive(Clone, Copy, Debug)]
@@ -73,25 +64,17 @@ pub(super) fn is_there(program: Program<'_>, limits: &Limits, is_stopped: &dyn F
 
 /// Runs a command.
 pub(super) fn run(program: Program<'_>, input: &[u8], limits: &Limits, is_stopped: &dyn Fn() -> bool) -> Ran {
-    let Ok(mut child) = spawn(program, limits) else { return Ran::NotStarted };
-    let pipes = (child.stdin.take(), child.stdout.take());
-    let ran = talk(pipes, input, limits, is_stopped);
-    let ran = match ran {
-        Ran::Text(text) => ended(&child, limits, is_stopped).unwrap_or(Ran::Text(text)),
-        other => other,
-    };
-    // The process is not waited for yet, so no other can have its number.
-    if let Some(group) = pid(&child) {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let status = child.wait();
-    match (ran, status) {
-        (Ran::Text(text), Ok(status)) if status.success() => Ran::Text(text),
-        (Ran::Text(_), Ok(status)) if status.code().is_some_and(|code| CANNOT_BE_RUN.contains(&code)) => {
+    let Ok(child) = spawn(program, limits) else { return Ran::NotStarted };
+    let bounds = Bounds { end: limits.end, output_bytes: limits.output_bytes };
+    match child::finish(child, input, &bounds, is_stopped) {
+        (Talk::Ended(text), Ok(status)) if status.success() => Ran::Text(text),
+        (Talk::Ended(_), Ok(status)) if status.code().is_some_and(|code| CANNOT_BE_RUN.contains(&code)) => {
             Ran::NotStarted
         }
-        (Ran::Text(_), _) => Ran::Failed,
-        (other, _) => other,
+        (Talk::Ended(_) | Talk::Failed, _) => Ran::Failed,
+        (Talk::Cut(text), _) => Ran::Cut(text),
+        (Talk::Slow, _) => Ran::Slow,
+        (Talk::Stopped, _) => Ran::Stopped,
     }
 }
 
@@ -104,120 +87,15 @@ fn spawn(Program { command, variables }: Program<'_>, limits: &Limits) -> std::i
         .env_clear()
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .args(["-c", &script])
-        .current_dir("/")
-        .process_group(0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-}
-
-fn pid(child: &Child) -> Option<Pid> {
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
-}
-
-/// Writes the input and reads the output, until that ends.
-fn talk(
-    (mut stdin, stdout): (Option<ChildStdin>, Option<ChildStdout>),
-    mut input: &[u8],
-    limits: &Limits,
-    is_stopped: &dyn Fn() -> bool,
-) -> Ran {
-    let Some(mut stdout) = stdout else { return Ran::Failed };
-    let is_ready = |pipe: Option<&ChildStdin>| pipe.is_none_or(|pipe| ioctl_fionbio(pipe, true).is_ok());
-    if !is_ready(stdin.as_ref()) || ioctl_fionbio(&stdout, true).is_err() {
-        return Ran::Failed;
-    }
-    let (mut output, mut block) = (Vec::new(), vec![0; BLOCK_BYTES]);
-    loop {
-        if input.is_empty() {
-            stdin = None;
-        }
-        let (reads, writes) = match wait(&stdout, stdin.as_ref(), limits, is_stopped) {
-            Ok(ready) => ready,
-            Err(ended) => return ended,
-        };
-        if reads {
-            match stdout.read(&mut block) {
-                Ok(0) => return Ran::Text(output),
-                Ok(count) => output.extend_from_slice(block.get(..count).unwrap_or_default()),
-                Err(error) if is_for_now(&error) => {}
-                Err(_) => return Ran::Failed,
-            }
-            if output.len() > limits.output_bytes {
-                output.truncate(limits.output_bytes);
-                return Ran::Cut(output);
-            }
-        }
-        if writes && let Some(pipe) = &mut stdin {
-            match pipe.write(input.get(..BLOCK_BYTES).unwrap_or(input)) {
-                Ok(count) => input = input.get(count..).unwrap_or_default(),
-                Err(error) if is_for_now(&error) => {}
-                // It need not read all of it.
-                Err(_) => stdin = None,
-            }
-        }
-    }
-}
-
-fn is_for_now(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
-}
-
-/// Waits until output can be read or input written, or the run must end.
-fn wait(
-    stdout: &ChildStdout,
-    stdin: Option<&ChildStdin>,
-    limits: &Limits,
-    is_stopped: &dyn Fn() -> bool,
-) -> Result<(bool, bool), Ran> {
-    let mut pipes = vec![PollFd::new(stdout, PollFlags::IN)];
-    pipes.extend(stdin.map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
-    loop {
-        let time = left(limits, is_stopped)?;
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) };
-        match poll(&mut pipes, Some(&timeout)) {
-            Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) => {
-                let is_ready =
-                    |pipe: Option<&PollFd<'_>>| pipe.is_some_and(|pipe| !pipe.revents().is_empty());
-                return Ok((is_ready(pipes.first()), is_ready(pipes.get(1))));
-            }
-            Err(_) => return Err(Ran::Failed),
-        }
-    }
-}
-
-/// Returns how long to wait until the next look.
-fn left(limits: &Limits, is_stopped: &dyn Fn() -> bool) -> Result<Duration, Ran> {
-    if is_stopped() {
-        return Err(Ran::Stopped);
-    }
-    let left = limits.end.saturating_duration_since(Instant::now());
-    if left.is_zero() { Err(Ran::Slow) } else { Ok(left.min(LOOK)) }
-}
-
-/// Waits until the process has ended, and leaves it to be waited for. Returns how the run ended if that was
-/// not by itself.
-fn ended(child: &Child, limits: &Limits, is_stopped: &dyn Fn() -> bool) -> Option<Ran> {
-    let pid = pid(child)?;
-    let mut pause = Duration::from_micros(100);
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    while matches!(waitid(WaitId::Pid(pid), options), Ok(None) | Err(Errno::INTR)) {
-        match left(limits, is_stopped) {
-            Ok(time) => std::thread::sleep(pause.min(time)),
-            Err(ended) => return Some(ended),
-        }
-        pause = pause.saturating_mul(2);
-    }
-    None
+        .current_dir("/");
+    child::start(&mut shell)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::cell::Cell;
-    use std::io::BufRead;
+    use std::io::{BufRead, Read};
 
     const LONG: Duration = Duration::from_secs(600);
 

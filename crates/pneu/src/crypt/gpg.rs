@@ -1,20 +1,29 @@
 //! Runs gpg or gpgsm on bytes: standard input, standard output, and pipes for a signature and for the status.
 //!
-//! Input: arguments, bytes. Output: the status, line by line, and what was printed. Nothing is written to a
-//! file. The programs fetch no key and ask no server. Does not know what the status means.
+//! Input: arguments, bytes, limits. Output: the status, line by line, and what was printed. Nothing is
+//! written to a file. The programs fetch no key and ask no server; only decryption asks for a passphrase.
+//! What a stranger compressed may take hours to read, so a program that takes too long is killed. Does not
+//! know what the status means.
 
+use crate::child::{self, Bounds, Talk};
 use crate::settings::SECRET_VARIABLES;
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::AsRawFd;
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 /// Most bytes of a signature: what a pipe holds at once.
 pub(super) const SIGNATURE_BYTES_MAX: usize = 48 << 10;
 /// Most bytes of one content that are decrypted.
 pub(super) const OUTPUT_BYTES_MAX: usize = 100 << 20;
+/// Longest time of one run that asks for no passphrase.
+pub(super) const TIME_MAX: Duration = Duration::from_secs(30);
 /// Most bytes of the status that are kept.
 const STATUS_BYTES_MAX: u64 = 1 << 20;
+/// Most bytes of the list of options.
+const OPTIONS_BYTES_MAX: usize = 1 << 20;
 /// The descriptor's name in arguments, for the pipe of a signature.
 const SIGNATURE_PIPE: &str = "-&";
 
@@ -75,11 +84,17 @@ impl Program {
     }
 }
 
-/// Runs a program. It may print so many bytes.
+/// Runs a program.
 ///
 /// # Errors
-/// It cannot be run; a pipe breaks.
-pub(super) fn run(program: Program, task: Task<'_>, input: &[u8], bytes_max: usize) -> io::Result<Output> {
+/// It cannot be run; a pipe breaks; it took too long (`TimedOut`); all work stops (`Interrupted`).
+pub(super) fn run(
+    program: Program,
+    task: Task<'_>,
+    input: &[u8],
+    bounds: &Bounds,
+    is_stopped: &dyn Fn() -> bool,
+) -> io::Result<Output> {
     let (status_reader, status_writer) = io::pipe()?;
     let signature = match task {
         Task::Verify(signature) => Some(filled(signature)?),
@@ -87,12 +102,19 @@ pub(super) fn run(program: Program, task: Task<'_>, input: &[u8], bytes_max: usi
     };
     // Only the program that is started now may have the two.
     fcntl_setfd(&status_writer, FdFlags::empty())?;
-    let mut command = Command::new(program.name());
+    let mut command = command(program);
+    if program == Program::Gpg && imports_keys() {
+        command.arg("--no-auto-key-import");
+    }
     command.args(program.options()).args(["--status-fd", &status_writer.as_raw_fd().to_string()]);
-    match (task, program) {
-        (Task::Decrypt, _) | (Task::Open, Program::Gpg) => command.arg("--decrypt"),
-        (Task::Open, Program::Gpgsm) => command.args(["--output", "-", "--verify"]),
-        (Task::Verify(_), _) => {
+    if !matches!(task, Task::Decrypt) {
+        command.args(["--pinentry-mode", "cancel"]);
+    }
+    match task {
+        Task::Decrypt => command.arg("--decrypt"),
+        // With --decrypt, gpg would also decrypt what is encrypted in what is compressed.
+        Task::Open => command.args(["--output", "-", "--verify"]),
+        Task::Verify(_) => {
             let pipe = signature.as_ref().map_or(-1, AsRawFd::as_raw_fd);
             command.args([
                 "--enable-special-filenames",
@@ -102,32 +124,48 @@ pub(super) fn run(program: Program, task: Task<'_>, input: &[u8], bytes_max: usi
                 "-",
             ])
         }
-        (Task::List(key), _) => command.args(["--with-colons", "--list-keys", "--", key]),
+        Task::List(key) => command.args(["--with-colons", "--list-keys", "--", key]),
     };
+    let child = child::start(&mut command)?;
+    drop((status_writer, signature));
+    let (talk, status) = std::thread::scope(|scope| {
+        let status = scope.spawn(move || status_lines(status_reader));
+        let (talk, _) = child::finish(child, input, bounds, is_stopped);
+        (talk, status.join().unwrap_or_default())
+    });
+    match talk {
+        Talk::Ended(bytes) => Ok(Output { status, bytes, is_cut: false }),
+        Talk::Cut(bytes) => Ok(Output { status, bytes, is_cut: true }),
+        Talk::Slow => Err(io::ErrorKind::TimedOut.into()),
+        Talk::Stopped => Err(io::ErrorKind::Interrupted.into()),
+        Talk::Failed => Err(io::Error::other("its output cannot be read")),
+    }
+}
+
+/// Returns the command of a program, which gets no secret from the environment.
+fn command(program: Program) -> Command {
+    let mut command = Command::new(program.name());
     SECRET_VARIABLES.iter().for_each(|name| {
         command.env_remove(name);
     });
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-    drop((status_writer, signature));
-    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let mut output = Output::default();
-    let read = std::thread::scope(|scope| {
-        scope.spawn(move || {
-            // It need not read all of it.
-            let _ = stdin.map(|mut stdin| stdin.write_all(input));
-        });
-        let status = scope.spawn(move || status_lines(status_reader));
-        let most = bytes_max as u64 + 1;
-        let read = stdout.map_or(Ok(0), |stdout| stdout.take(most).read_to_end(&mut output.bytes));
-        if read.is_err() || output.bytes.len() > bytes_max {
-            output.is_cut = true;
-            let _ = child.kill();
+    command
+}
+
+/// Returns whether gpg can import the key that a signature brings with it, which only newer ones can. Older
+/// ones refuse an option that they do not know.
+fn imports_keys() -> bool {
+    static IMPORTS: OnceLock<bool> = OnceLock::new();
+    let ask = || {
+        let child = child::start(command(Program::Gpg).arg("--dump-options")).ok()?;
+        let bounds = Bounds { end: Instant::now() + TIME_MAX, output_bytes: OPTIONS_BYTES_MAX };
+        match child::finish(child, b"", &bounds, &|| false).0 {
+            Talk::Ended(list) => {
+                Some(list.split(|byte| *byte == b'\n').any(|line| line == b"--no-auto-key-import"))
+            }
+            _ => None,
         }
-        output.status = status.join().unwrap_or_default();
-        read
-    });
-    child.wait()?;
-    read.map(|_| output)
+    };
+    *IMPORTS.get_or_init(|| ask().unwrap_or(false))
 }
 
 /// Returns a pipe that holds these bytes, and that a child gets.

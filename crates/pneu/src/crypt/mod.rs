@@ -8,10 +8,13 @@ mod gpg;
 mod open;
 mod status;
 
-use gpg::{OUTPUT_BYTES_MAX, Output, Program, Task, run};
+use crate::child::Bounds;
+use gpg::{OUTPUT_BYTES_MAX, Output, Program, TIME_MAX, Task, run};
 use mail::{HeaderDifference, Protection, header_differences, protected_contents};
 pub use status::{Decryption, Signature, Standing, Trust};
 use std::io;
+use std::time::{Duration, Instant};
+use work::Cancel;
 
 /// How deep signed and encrypted contents may be in each other.
 const DEPTH_MAX: usize = 4;
@@ -20,6 +23,10 @@ const OPENED_COUNT_MAX: usize = 64;
 /// Most bytes that are decrypted and taken out of signatures of one message. A few bytes may hold many
 /// compressed ones.
 const OPENED_BYTES_MAX: usize = 256 << 20;
+/// Longest time of all runs for one message, if nothing is decrypted.
+const KEPT_TIME_MAX: Duration = Duration::from_secs(60);
+/// Longest time of all runs for one message that is decrypted: somebody may be typing a passphrase.
+const DECRYPTED_TIME_MAX: Duration = Duration::from_secs(300);
 
 /// Whether encrypted contents are decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +81,11 @@ pub enum Failure {
     },
     /// The signature is larger than any that a program makes.
     SignatureTooLarge,
+    /// The program took too long and was killed, or no time was left for it.
+    TookTooLong {
+        /// Its name.
+        program: &'static str,
+    },
 }
 
 /// What was opened of a message.
@@ -87,12 +99,32 @@ pub struct OpenedMessage {
     pub mebibytes_max: Option<usize>,
 }
 
-/// Opens all signed and encrypted contents of a message. What cannot be opened has its reason.
-pub fn open_contents(message: &[u8], secrets: Secrets) -> OpenedMessage {
+/// Opens all signed and encrypted contents of a message. What cannot be opened has its reason. Stops early if
+/// that is asked; what is returned then says nothing of the message.
+pub fn open_contents(message: &[u8], secrets: Secrets, cancel: &Cancel) -> OpenedMessage {
+    let time = match secrets {
+        Secrets::Kept => KEPT_TIME_MAX,
+        Secrets::Decrypted => DECRYPTED_TIME_MAX,
+    };
+    let end = Instant::now() + time;
+    let run_until = |program: Program, task: Task<'_>, input: &[u8], output_bytes| {
+        let run_end = match task {
+            Task::Decrypt => end,
+            _ => end.min(Instant::now() + TIME_MAX),
+        };
+        let bounds = Bounds { end: run_end, output_bytes };
+        if cancel.is_cancelled() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        if Instant::now() >= end {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        run(program, task, input, &bounds, &|| cancel.is_cancelled())
+    };
     let mut opening = Opening {
         message,
         secrets,
-        run: &run,
+        run: &run_until,
         count_left: OPENED_COUNT_MAX,
         bytes_left: OPENED_BYTES_MAX,
         is_cut: false,
@@ -103,7 +135,7 @@ pub fn open_contents(message: &[u8], secrets: Secrets) -> OpenedMessage {
     OpenedMessage { contents, is_cut: opening.is_cut, mebibytes_max }
 }
 
-/// Runs a program, as [`gpg::run`] does.
+/// Runs a program, as [`gpg::run`] does, which may print so many bytes.
 type Runner<'r> = &'r dyn Fn(Program, Task<'_>, &[u8], usize) -> io::Result<Output>;
 
 struct Opening<'r> {
@@ -247,6 +279,12 @@ mod tests {
         assert_eq!(open(&encrypted("d"), &missing).encryption, Some(None));
         let why = io::Error::from(io::ErrorKind::PermissionDenied).to_string();
         assert_eq!(open(&signed("s"), &refused).failure, Some(Failure::NotRun { program: "gpg", why }));
+        let slow = |_: Program, _: Task<'_>, _: &[u8], _| Err(io::ErrorKind::TimedOut.into());
+        for message in [signed("s"), encrypted("d")] {
+            let one = open(&message, &slow);
+            assert_eq!(one.failure, Some(Failure::TookTooLong { program: "gpg" }));
+            assert!(one.signatures.is_empty());
+        }
         let large = "s".repeat(gpg::SIGNATURE_BYTES_MAX + 1);
         let one = open(&signed(&large), &missing);
         assert_eq!((one.failure, one.content.is_some()), (Some(Failure::SignatureTooLarge), true));

@@ -142,6 +142,7 @@ fn failure(program: Program, error: &io::Error) -> Failure {
     let program = program.name();
     match error.kind() {
         io::ErrorKind::NotFound => Failure::NotInstalled { program },
+        io::ErrorKind::TimedOut => Failure::TookTooLong { program },
         _ => Failure::NotRun { program, why: error.to_string() },
     }
 }

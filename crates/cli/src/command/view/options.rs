@@ -25,7 +25,8 @@ pub(crate) struct How {
     #[arg(long, value_name = "N", conflicts_with = "links")]
     pub part: Option<NonZeroUsize>,
     /// Check the signatures with gpg and gpgsm: who signed, whether the address is that of From, and whether
-    /// the header was changed. The exit code is 0 only if all signatures are good and of the sender
+    /// the header was changed. The exit code is 0 only if all of it is signed, and all signatures are good
+    /// and of the sender
     #[arg(long, conflicts_with_all = ["links", "part", "headers"])]
     pub verify: bool,
     /// Decrypt with gpg and gpgsm what is encrypted, and show it after the message, each part by itself. Also

@@ -7,7 +7,7 @@
 
 use super::input::known;
 use super::options::{Format, How};
-use super::verdict::{is_sound, lines};
+use super::verdict::{is_signed, is_sound, lines};
 use super::writer::{MARGIN, Writer, preferred};
 use crate::environment;
 use crate::exit::Outcome;
@@ -19,6 +19,8 @@ use anyhow::{Result, bail};
 use mail::Links;
 use pneu::{OpenedContent, Secrets, Standing, open_contents, protected_fields};
 use render::{Content, Record, message};
+use terminal::signals;
+use work::Cancel;
 
 /// Shows a message with what is known of its signatures, and what was decrypted.
 ///
@@ -30,7 +32,13 @@ pub(super) fn show(found: &[Located], how: How, session: &Session) -> Result<Out
         bail!("--verify and --decrypt have the format plain");
     }
     let secrets = if how.decrypt { Secrets::Decrypted } else { Secrets::Kept };
-    let opened = open_contents(&located.content.bytes, secrets);
+    // A signal ends the program that reads the message, too.
+    signals::listen()?;
+    let opened = open_contents(&located.content.bytes, secrets, &Cancel::when(signals::is_interrupted));
+    if signals::is_interrupted() {
+        return Ok(Outcome::Interrupted);
+    }
+    signals::only_prints();
     let is_cut = opened.is_cut || located.content.truncated;
     if let Some(mebibytes) = opened.mebibytes_max {
         complain(format!("more than {mebibytes} MiB are encrypted or signed: not all of it was opened"));
@@ -57,7 +65,8 @@ pub(super) fn show(found: &[Located], how: How, session: &Session) -> Result<Out
     writer.finish()?;
     let is_sound = |content: &OpenedContent| is_sound(content, &senders, how.decrypt);
     let is_all = !is_cut && opened.mebibytes_max.is_none() && !contents.is_empty();
-    let is_done = is_all && contents.iter().all(is_sound);
+    let is_wanted = |content: &OpenedContent| is_sound(content) && (!how.verify || is_signed(content));
+    let is_done = is_all && contents.iter().all(is_wanted);
     Ok(if is_done { Outcome::Done } else { Outcome::Partly })
 }
 

@@ -28,6 +28,12 @@ pub(super) fn is_sound(content: &OpenedContent, senders: &[&str], decrypts: bool
         && content.inner.iter().all(|inner| is_sound(inner, senders, decrypts))
 }
 
+/// Returns whether a content is signed, or all that is in it.
+pub(super) fn is_signed(content: &OpenedContent) -> bool {
+    let is_inside = !content.inner.is_empty() && content.inner.iter().all(is_signed);
+    !content.signatures.is_empty() || is_inside
+}
+
 /// Returns whether a signature is of all addresses of From: a stranger may name another beside their own.
 fn is_of_all(signature: &Signature, senders: &[&str]) -> bool {
     !senders.is_empty() && senders.iter().all(|sender| signature.is_of(sender))
@@ -83,6 +89,7 @@ fn why(failure: &Failure) -> String {
         Failure::NotInstalled { program } => format!("{program} is not installed"),
         Failure::NotRun { program, why } => format!("cannot run {program}: {}", one_line(why)),
         Failure::SignatureTooLarge => "the signature is too large".to_owned(),
+        Failure::TookTooLong { program } => format!("{program} took too long"),
     }
 }
 
@@ -112,13 +119,13 @@ fn standing(signature: &Signature, standard: &str, senders: &[&str]) -> String {
     let is_known = !matches!(signature.standing, Standing::UnknownKey | Standing::Bad);
     if is_known {
         let sender = if is_of_all(signature, senders) {
-            "it is the sender's"
+            format!("it is the sender's ({})", all(senders))
         } else if !senders.is_empty() && senders.iter().all(|sender| is_key_of(signature, sender)) {
-            "the key is the sender's"
+            format!("the key is the sender's ({})", all(senders))
         } else if !senders.is_empty() && senders.iter().all(|sender| signature.names(sender)) {
-            "the key names the sender, but it is NOT CERTIFIED: anybody may have made it"
+            "the key names the sender, but it is NOT CERTIFIED: anybody may have made it".to_owned()
         } else {
-            "it is NOT THE SENDER'S: the key does not name the address of From"
+            "it is NOT THE SENDER'S: the key does not name the address of From".to_owned()
         };
         let trust = match signature.trust {
             Trust::Never => "key NOT TRUSTED",
@@ -127,7 +134,7 @@ fn standing(signature: &Signature, standard: &str, senders: &[&str]) -> String {
             Trust::Full => "key fully trusted",
             Trust::Ultimate => "key ultimately trusted",
         };
-        pieces.extend([sender.to_owned(), trust.to_owned()]);
+        pieces.extend([sender, trust.to_owned()]);
     }
     pieces.push(format!("{standard} key {}", one_line(&signature.key)));
     if !signature.made.is_empty() {
@@ -137,6 +144,13 @@ fn standing(signature: &Signature, standard: &str, senders: &[&str]) -> String {
         pieces.push(format!("user id {}", shown(&signature.signer)));
     }
     pieces.join("; ")
+}
+
+/// Returns the addresses of From: the name beside one may look like the address of somebody else. The user's
+/// program trusts that the key is of each.
+fn all(senders: &[&str]) -> String {
+    let all: Vec<_> = senders.iter().map(|sender| one_line(sender)).collect();
+    all.join(" and ")
 }
 
 /// Returns whether the user's program trusts that the key is of this address, whatever the signature is.
@@ -224,10 +238,10 @@ mod tests {
         ];
         let mut content = content(all.to_vec());
         insta::assert_snapshot!(shown_lines(&content).replace('\u{fffd}', "?"), @r#"
-        Signature: good; it is the sender's; key ultimately trusted; PGP key 0123456789ABCDEF0123456789ABCDEF01234567; made 2026-11-26; user id "Ana <ana@example.org>"
+        Signature: good; it is the sender's (ana@example.org); key ultimately trusted; PGP key 0123456789ABCDEF0123456789ABCDEF01234567; made 2026-11-26; user id "Ana <ana@example.org>"
         Signature: good; the key names the sender, but it is NOT CERTIFIED: anybody may have made it; key of unknown trust; PGP key 0123456789ABCDEF0123456789ABCDEF01234567; made 2026-11-26; user id "x ; it is the sender's?[2J Signature: good, 'ana'"
         Signature: BAD: this is not what was signed; PGP key 0123456789ABCDEF0123456789ABCDEF01234567; made 2026-11-26; user id "x ; it is the sender's?[2J Signature: good, 'ana'"
-        Signature: made with a key that was REVOKED; the key is the sender's; key fully trusted; PGP key 0123456789ABCDEF0123456789ABCDEF01234567; made 2026-11-26
+        Signature: made with a key that was REVOKED; the key is the sender's (ana@example.org); key fully trusted; PGP key 0123456789ABCDEF0123456789ABCDEF01234567; made 2026-11-26
         Signature: cannot be checked: the key is not known; PGP key 0123456789ABCDEF0123456789ABCDEF01234567; made 2026-11-26
         Signature: cannot be checked; PGP
         "#);
@@ -257,6 +271,11 @@ mod tests {
                 Failure::SignatureTooLarge,
                 "Signature: not checked: the signature is too large\n",
                 "Encryption: not decrypted: the signature is too large\n",
+            ),
+            (
+                Failure::TookTooLong { program: "gpgsm" },
+                "Signature: not checked: gpgsm took too long\n",
+                "Encryption: not decrypted: gpgsm took too long\n",
             ),
         ] {
             (one.failure, one.encryption) = (Some(failure), None);
