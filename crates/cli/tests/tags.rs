@@ -114,6 +114,19 @@ fn labels_of_mu_find_messages_without_a_message_id() {
 }
 
 #[test]
+fn labels_of_mu_leave_muted_as_it_is() {
+    let home = Home::indexed();
+    home.good(&["tag", "+muted", "+old", "--", "hello"]);
+    let labels = ";;\nmessage-id:1@example.org\nlabels:\n\nmessage-id:2@example.org\nlabels:new\n";
+    fs::write(home.path().join("labels"), labels).unwrap();
+    home.good(&["tag", "--restore", "labels"]);
+    assert_eq!(home.good(&["tag", "--dump"]).lines().next(), Some("+muted -- id:1@example.org"));
+    fs::write(home.path().join("dump"), "-- id:1@example.org\n").unwrap();
+    home.good(&["tag", "--restore", "dump"]);
+    assert!(!home.good(&["tag", "--dump"]).contains("1@example.org"), "a dump says all");
+}
+
+#[test]
 fn tags_go_to_notmuch_and_come_back_and_lines_are_done_at_once() {
     let home = Home::indexed();
     home.good(&["tag", "+work", "+grün", "--", "hello"]);
