@@ -3,7 +3,7 @@
 //!
 //! Input: messages and changes. Output: what was done. Nothing can get out of step: a flag is stored once.
 
-use crate::action::LeftAlone;
+use crate::action::{LeftAlone, with_flags};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
@@ -126,22 +126,46 @@ impl Host {
         Ok(Tagged { messages, changed: changed.len() as u64, left })
     }
 
-    /// Returns a change without the tags that stand for flags, and what it does to flags, if it does.
     fn split(&self, change: &TagChange) -> (TagChange, Option<FlagChange>) {
-        let kind = self.settings().configuration.flag_tags;
-        let (mut add, mut remove) = (Flags::NONE, Flags::NONE);
-        for (tags, is_added) in [(&change.remove, false), (&change.add, true)] {
-            for tag in tags.iter().filter_map(|tag| kind.find(tag)) {
-                let (to, other) =
-                    if tag.is_set == is_added { (&mut add, &mut remove) } else { (&mut remove, &mut add) };
-                *to |= tag.flag;
-                *other = *other - tag.flag;
-            }
-        }
-        let rest = |tags| without_flags(tags, kind);
-        let rest = TagChange { add: rest(&change.add), remove: rest(&change.remove) };
-        (rest, (!(add | remove).is_empty()).then_some(FlagChange { add, remove }))
+        split(change, self.settings().configuration.flag_tags)
     }
+}
+
+/// Returns the numbers of those messages of which a change of tags would change the flags of a file.
+pub(crate) fn to_flag(
+    view: &View,
+    hits: &[Hit],
+    change: &TagChange,
+    kind: FlagTags,
+) -> Result<BTreeSet<u32>> {
+    let Some(FlagChange { add, remove }) = split(change, kind).1 else { return Ok(BTreeSet::new()) };
+    let all = numbers(view, hits)?;
+    let mut found = NumberSet::new(all.last().map_or(0, |last| last.saturating_add(1)));
+    all.iter().for_each(|number| found.insert(*number));
+    let files = view.mailbox().found_files(&found)?;
+    let changed: BTreeSet<[u8; 32]> =
+        files.iter().filter(|file| with_flags(file, add, remove).is_some()).map(|file| file.sha256).collect();
+    let mut to_flag = BTreeSet::new();
+    for sha256 in changed {
+        to_flag.extend(numbers(view, view.by_sha256(&sha256)?.as_slice())?);
+    }
+    Ok(to_flag)
+}
+
+/// Returns a change without the tags that stand for flags, and what it does to flags, if it does.
+fn split(change: &TagChange, kind: FlagTags) -> (TagChange, Option<FlagChange>) {
+    let (mut add, mut remove) = (Flags::NONE, Flags::NONE);
+    for (tags, is_added) in [(&change.remove, false), (&change.add, true)] {
+        for tag in tags.iter().filter_map(|tag| kind.find(tag)) {
+            let (to, other) =
+                if tag.is_set == is_added { (&mut add, &mut remove) } else { (&mut remove, &mut add) };
+            *to |= tag.flag;
+            *other = *other - tag.flag;
+        }
+    }
+    let rest = |tags| without_flags(tags, kind);
+    let rest = TagChange { add: rest(&change.add), remove: rest(&change.remove) };
+    (rest, (!(add | remove).is_empty()).then_some(FlagChange { add, remove }))
 }
 
 /// Returns tags without those that stand for flags.
