@@ -11,6 +11,7 @@ use crate::action::directories;
 use crate::action::hands::{IdleHands, RealHands};
 use crate::action::log::{Entry, Kind, Log, Place, State, Step};
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
+use crate::action::rename::remove_empty;
 use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::Host;
@@ -185,7 +186,10 @@ impl Host {
             let Undoing { mut left, changed } = undo(&log, &RealHands, &mut entry, &is_taken)?;
             let restored_count = action.files.len().saturating_sub(left.len()) as u64;
             let places = match entry.kind {
-                Kind::Rename => directories::places_of(&entry.steps, &view.mailbox().folder_places()),
+                Kind::Rename => {
+                    remove_empty(&entry.steps, view.roots());
+                    directories::places_of(&entry.steps, &view.mailbox().folder_places())
+                }
                 _ => {
                     let mut places = Places::default();
                     let steps = entry.steps.iter().flat_map(|step| [&step.from.0, &step.to.0]);
