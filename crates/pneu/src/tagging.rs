@@ -131,13 +131,33 @@ impl Host {
     }
 }
 
+impl View {
+    /// Returns those of some messages whose tags a change would change, newest first; copies once.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; damage.
+    pub fn to_tag(&self, found: &NumberSet, change: &TagChange) -> Result<Vec<Hit>> {
+        let hits = self.mailbox().distinct_hits(self.sorted(found, &Order::default())?.list)?;
+        let kind = self.flag_tags();
+        // Tags of a message do not tell whether all of its files have a flag.
+        let to_flag = to_flag(self, &hits, change, kind)?;
+        let (add, remove) = (without_flags(&change.add, kind), without_flags(&change.remove, kind));
+        let mut changed = Vec::new();
+        for hit in hits {
+            self.check()?;
+            let tags = self.mailbox().tags_of(&hit)?;
+            // A tag that is in both sets is added.
+            let loses = remove.difference(&add).any(|tag| tags.contains(tag));
+            if loses || !add.is_subset(&tags) || to_flag.contains(&hit.number) {
+                changed.push(hit);
+            }
+        }
+        Ok(changed)
+    }
+}
+
 /// Returns the numbers of those messages of which a change of tags would change the flags of a file.
-pub(crate) fn to_flag(
-    view: &View,
-    hits: &[Hit],
-    change: &TagChange,
-    kind: FlagTags,
-) -> Result<BTreeSet<u32>> {
+fn to_flag(view: &View, hits: &[Hit], change: &TagChange, kind: FlagTags) -> Result<BTreeSet<u32>> {
     let Some(FlagChange { add, remove }) = split(change, kind).1 else { return Ok(BTreeSet::new()) };
     let all = numbers(view, hits)?;
     let mut found = NumberSet::new(all.last().map_or(0, |last| last.saturating_add(1)));

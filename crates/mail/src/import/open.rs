@@ -126,7 +126,7 @@ fn field_name(line: &[u8]) -> Option<&str> {
 fn is_known(name: &str) -> bool {
     let begins =
         |prefix: &&str| name.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix));
-    FIELDS.iter().any(|field| field.eq_ignore_ascii_case(name)) || FIELD_PREFIXES.iter().any(|it| begins(&it))
+    FIELDS.iter().any(|field| field.eq_ignore_ascii_case(name)) || FIELD_PREFIXES.iter().any(begins)
 }
 
 /// Reads through a buffer whose first bytes are there from the beginning, as many as a short stream has.

@@ -11,7 +11,6 @@ use crate::action::directories;
 use crate::action::hands::{IdleHands, RealHands};
 use crate::action::log::{Entry, Kind, Log, Place, State, Step};
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
-use crate::action::rename::remove_empty;
 use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::Host;
@@ -187,7 +186,7 @@ impl Host {
             let restored_count = action.files.len().saturating_sub(left.len()) as u64;
             let places = match entry.kind {
                 Kind::Rename => {
-                    remove_empty(&entry.steps, view.roots());
+                    directories::remove_empty(&entry.steps, view.roots());
                     directories::places_of(&entry.steps, &view.mailbox().folder_places())
                 }
                 _ => {

@@ -115,18 +115,6 @@ fn old_name((old, new): (&str, &str), known: &Known<'_>) -> Result<String> {
     })
 }
 
-/// Removes the directories on the way to the new places of an undone renaming, if nothing is in them: the
-/// renaming created them.
-pub(super) fn remove_empty(steps: &[Step], roots: &[Root]) {
-    for step in steps.iter().filter(|step| !step.is_done) {
-        let is_below =
-            |part: &&Path| roots.iter().any(|root| *part != root.path && part.starts_with(&root.path));
-        let parts = step.to.0.ancestors().skip(1).take_while(is_below);
-        // One that is not empty stays, and so do those above it.
-        let _ = parts.map(std::fs::remove_dir).find(std::result::Result::is_err);
-    }
-}
-
 fn step(renaming: &Renaming) -> Result<Step> {
     let stat = mail::stat_entry(&renaming.from).map_err(Error::Delivery)?;
     Ok(Step {
