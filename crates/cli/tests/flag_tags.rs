@@ -48,6 +48,21 @@ fn tags_are_flags_in_both_directions() {
 }
 
 #[test]
+fn a_dry_run_asks_each_file_for_its_flags() {
+    let home = home();
+    home.deliver("other", "3:2,S", &letter("2", "Two", "x"));
+    home.good(&["index"]);
+    // One of its files has the flag, the other does not.
+    let dry = home.pneu(&["tag", "--dry-run", "-unread", "--", "*"]);
+    assert!(dry.out.contains("Two") && !dry.out.contains("One"), "{dry:?}");
+    let dry = home.pneu(&["tag", "--dry-run", "+unread", "--", "two"]);
+    assert!(dry.out.contains("Two"), "{dry:?}");
+    assert_eq!(home.good(&["tag", "+unread", "--", "two"]), "1 message: 1 changed\n");
+    let dry = home.pneu(&["tag", "--dry-run", "+unread", "--", "two"]);
+    assert!(!dry.out.contains("Two"), "{dry:?}");
+}
+
+#[test]
 fn dumps_leave_flags_to_the_files() {
     let home = home();
     home.good(&["tag", "+work", "+flagged", "--", "two"]);

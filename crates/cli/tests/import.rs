@@ -182,6 +182,10 @@ fn a_message_in_another_state_is_there_already() {
     };
     write(&home, "Inbox", &all("0000"));
     assert_eq!(counted(&home.pneu(&["import", "--create", "in", "Inbox"])), "4 messages imported");
+    // In one import, too.
+    write(&home, "both", &[all("0000"), all("0001")].concat());
+    let both = home.pneu(&["import", "--create", "both", "both"]);
+    assert_eq!(counted(&both), "4 messages imported, 4 there already");
     write(&home, "Inbox", &all("0001"));
     let again = home.pneu(&["import", "--tag", "again", "in", "Inbox"]);
     assert_eq!((again.code, counted(&again)), (Some(0), "0 messages imported, 4 there already"), "{again:?}");
@@ -194,6 +198,65 @@ fn a_message_in_another_state_is_there_already() {
     let known = home.pneu(&["import", "--create", "--skip-known", "else", "Inbox"]);
     assert_eq!(counted(&known), "0 messages imported, 4 there already", "{known:?}");
     assert_eq!(counted(&home.pneu(&["import", "else", "Inbox"])), "4 messages imported");
+}
+
+#[test]
+fn names_and_places_say_the_state_of_files_of_a_maildir() {
+    let home = Home::indexed();
+    let with = |fields: &str, id: &str| format!("{fields}{}", text(id, &format!("m{id}")));
+    write(&home, "all/old/cur/1:2,", &with("X-Mozilla-Status: 0009\n", "1"));
+    write(&home, "all/old/cur/2:2,F", &with("Status: RO\nX-Status: A\n", "2"));
+    write(&home, "all/old/new/3", "Status: RO\nSubject: m3\n\nwithout a date\n");
+    let past = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    for path in ["all/old/new/3", "all/old/cur/2:2,F"] {
+        let file = fs::File::options().write(true).open(home.path().join(path)).unwrap();
+        file.set_modified(past).unwrap();
+    }
+    let run = home.pneu(&["import", "--create", "in", "all"]);
+    assert_eq!((run.code, counted(&run)), (Some(0), "3 messages imported"), "{run:?}");
+    assert_eq!(home.subjects("maildir:/in/old and flag:seen").len(), 0);
+    assert_eq!(flags(&home, "maildir:/in/old and flag:flagged"), "m2 Fu");
+    let cur = home.mail().join("in/old/cur");
+    let is_old = |name: &String| cur.join(name).metadata().unwrap().mtime() == 1_000_000_000;
+    assert_eq!(files(&cur).iter().filter(|name| is_old(name)).count(), 2);
+    // Only an mbox has messages that are deleted. A file of one message has a time if nothing else says one.
+    write(&home, "4.eml", "X-Mozilla-Status: 0009\nSubject: m4\n\nwithout a date\n");
+    let file = fs::File::options().write(true).open(home.path().join("4.eml")).unwrap();
+    file.set_modified(past).unwrap();
+    assert_eq!(counted(&home.pneu(&["import", "--create", "single", "4.eml"])), "1 message imported");
+    let cur = home.mail().join("single/cur");
+    assert_eq!(cur.join(&files(&cur)[0]).metadata().unwrap().mtime(), 1_000_000_000);
+}
+
+#[test]
+fn folders_of_the_index_are_not_imported() {
+    let home = Home::indexed();
+    let before = home.good(&["count", "*"]);
+    write(&home, "Mail/old.mbox", &mbox([text("1", "in a root")]));
+    std::os::unix::fs::symlink("Mail", home.path().join("link")).unwrap();
+    let elsewhere = home.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::rename(home.mail(), elsewhere.join("Mail")).unwrap();
+    std::os::unix::fs::symlink("elsewhere/Mail", home.mail()).unwrap();
+    let run = home.pneu(&["import", "--create", "in", "elsewhere"]);
+    assert_eq!((run.code, counted(&run)), (Some(3), "1 message imported"), "{run:?}");
+    assert!(run.err.contains("it is a folder of the index already"), "{run:?}");
+    let again = home.pneu(&["import", "--create", "in", "elsewhere"]);
+    assert_eq!((again.code, counted(&again)), (Some(3), "0 messages imported, 1 there already"), "{again:?}");
+    let after: u64 = home.good(&["count", "*"]).trim().parse().unwrap();
+    assert_eq!(after, before.trim().parse::<u64>().unwrap() + 1);
+}
+
+#[test]
+fn other_files_with_colons_are_no_messages() {
+    let home = Home::indexed();
+    let accounts = "root:x:0:0:root:/root:/bin/sh\ndaemon:x:1:1::/:/bin/false\n";
+    write(&home, "passwd", accounts);
+    write(&home, "letters/passwd.eml", accounts);
+    write(&home, "letters/1.eml", &text("1", "one"));
+    let run = home.pneu(&["import", "--create", "in", "passwd", "letters"]);
+    assert_eq!((run.code, counted(&run)), (Some(3), "1 message imported"), "{run:?}");
+    assert_eq!(run.err.matches("neither an mbox nor a message").count(), 2, "{run:?}");
 }
 
 #[test]

@@ -114,6 +114,20 @@ fn labels_of_mu_find_messages_without_a_message_id() {
 }
 
 #[test]
+fn labels_of_mu_leave_muted_as_it_is() {
+    let home = Home::indexed();
+    home.good(&["tag", "+muted", "+old", "--", "hello"]);
+    let labels = ";;\nmessage-id:1@example.org\nlabels:\n\nmessage-id:2@example.org\nlabels:new\n";
+    fs::write(home.path().join("labels"), labels).unwrap();
+    home.good(&["tag", "--restore", "labels"]);
+    let expected = "+muted +new -- id:2@example.org\n+muted -- id:1@example.org\n";
+    assert_eq!(home.good(&["tag", "--dump"]), expected);
+    fs::write(home.path().join("dump"), "-- id:1@example.org\n").unwrap();
+    home.good(&["tag", "--restore", "dump"]);
+    assert!(!home.good(&["tag", "--dump"]).contains("1@example.org"), "a dump says all");
+}
+
+#[test]
 fn tags_go_to_notmuch_and_come_back_and_lines_are_done_at_once() {
     let home = Home::indexed();
     home.good(&["tag", "+work", "+grün", "--", "hello"]);

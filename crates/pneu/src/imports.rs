@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::tag_lines::{self, TagLine, Wanted};
 use crate::tagging::{Tagged, without_flags};
-use index::{Order, Root, TagChange, TagEdit, TagImport};
+use crate::view::View;
+use index::{Hit, MUTED, Order, Root, TagChange, TagEdit, TagImport};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -61,19 +62,10 @@ impl Host {
     /// # Errors
     /// [`Error::TagLine`]; as [`Host::tag`]. Nothing was changed then.
     pub fn restore_tags(&self, text: &str) -> Result<TagsRead> {
-        // A Message-ID may stand there twice: anybody can send mail with that of another message. Which line
-        // is of which is not known, so that no tag is lost only if each gets all of them.
-        let mut of_id: HashMap<String, BTreeSet<String>> = HashMap::new();
-        for line in tag_lines::parse(text).unwrap_or_default() {
-            if let Wanted::MessageId(id) = line.wanted {
-                of_id.entry(id).or_default().extend(line.add);
-            }
-        }
-        self.read_tags(text, |line| match (&line.wanted, line.remove.is_empty()) {
-            (Wanted::MessageId(id), true) => Ok(TagEdit::Exactly(of_id.get(id).unwrap_or(&line.add).clone())),
-            (Wanted::Path(_) | Wanted::Content { .. }, true) => Ok(TagEdit::Exactly(line.add.clone())),
-            _ => Err("a line of a dump has tags to add, and names a message by id:"),
-        })
+        let lines = parsed(text)?;
+        let mut dump = Dump::of(&lines);
+        let keeps = if tag_lines::is_of_mu(text) { Some(MUTED) } else { None };
+        self.do_lines(&lines, keeps, |line| dump.edit(line))
     }
 
     /// Does what each line says: adds and removes tags of the messages that a query matches, or that have a
@@ -82,39 +74,38 @@ impl Host {
     /// # Errors
     /// As [`Host::restore_tags`].
     pub fn apply_tags(&self, text: &str) -> Result<TagsRead> {
-        self.read_tags(text, |line| {
-            Ok(TagEdit::Change(TagChange { add: line.add.clone(), remove: line.remove.clone() }))
+        self.do_lines(&parsed(text)?, None, |line| {
+            Ok(Some(TagEdit::Change(TagChange { add: line.add.clone(), remove: line.remove.clone() })))
         })
     }
 
-    fn read_tags(
+    /// Edits tags as lines say, unless a line has no edit of its own. Exact tags leave the tag `keeps` as
+    /// it is.
+    fn do_lines(
         &self,
-        text: &str,
-        edit: impl Fn(&TagLine) -> std::result::Result<TagEdit, &'static str>,
+        lines: &[TagLine],
+        keeps: Option<&str>,
+        mut edit: impl FnMut(&TagLine) -> std::result::Result<Option<TagEdit>, &'static str>,
     ) -> Result<TagsRead> {
-        let refused = |line: usize, what: String| Error::TagLine { line, what };
-        let lines = tag_lines::parse(text).map_err(|(line, what)| refused(line, what.to_owned()))?;
         let view = self.newest_view()?;
         let (mut edits, mut unknown_count) = (Vec::new(), 0);
-        for line in &lines {
+        for line in lines {
             let edit = edit(line).map_err(|what| refused(line.number, what.to_owned()))?;
-            let hits = match &line.wanted {
-                Wanted::MessageId(id) => view.mailbox().by_message_id(id)?,
-                Wanted::Path(path) => view.mailbox().by_path(Path::new(path))?,
-                Wanted::Content { sha256, id, path } => match view.by_sha256(sha256)? {
-                    Some(hit) => vec![hit],
-                    None => match view.mailbox().by_message_id(id)? {
-                        none if none.is_empty() => view.mailbox().by_path(Path::new(path))?,
-                        hits => hits,
-                    },
-                },
-                Wanted::Query(text) => {
-                    let query = view.query(text).map_err(|error| refused(line.number, error.to_string()))?;
-                    view.find(&query, &Order::default())?.list
-                }
-            };
+            let hits = hits_of(&view, line)?;
             unknown_count += u64::from(hits.is_empty());
-            edits.push((hits, edit));
+            let Some(edit) = edit else { continue };
+            match (keeps, &edit) {
+                (Some(tag), TagEdit::Exactly(tags)) if !tags.contains(tag) => {
+                    let (mut with, mut without) = (Vec::new(), Vec::new());
+                    for hit in hits {
+                        let has_it = view.mailbox().tags_of(&hit)?.contains(tag);
+                        if has_it { with.push(hit) } else { without.push(hit) }
+                    }
+                    let kept = tags.iter().cloned().chain([tag.to_owned()]).collect();
+                    edits.extend([(with, TagEdit::Exactly(kept)), (without, edit)]);
+                }
+                _ => edits.push((hits, edit)),
+            }
         }
         Ok(TagsRead {
             summary: self.edit_tags(&view, &edits)?,
@@ -139,5 +130,81 @@ impl Host {
     /// A file cannot be read or is no file of tags; they cannot be written.
     pub fn import_restored_tags(&self, roots: &[Root]) -> Result<Vec<(PathBuf, TagImport)>> {
         self.write_user(|environment| backup::import_restored_tags(environment, roots))
+    }
+}
+
+/// What the lines of a dump say of each Message-ID.
+///
+/// One may stand there many times: anybody can send mail with the Message-ID of another message. Which line
+/// is of which message is not known, so that no tag is lost only if each gets all of them.
+struct Dump {
+    /// The tags of all its lines, until the first of them took them: an edit for each line would take memory
+    /// for the square of their count.
+    of_id: HashMap<String, Option<BTreeSet<String>>>,
+}
+
+impl Dump {
+    fn of(lines: &[TagLine]) -> Dump {
+        let mut of_id: HashMap<String, Option<BTreeSet<String>>> = HashMap::new();
+        for line in lines {
+            if let Wanted::MessageId(id) = &line.wanted {
+                let tags = of_id.entry(id.clone()).or_default().get_or_insert_default();
+                tags.extend(line.add.iter().cloned());
+            }
+        }
+        Dump { of_id }
+    }
+
+    /// Returns what to do for a line; nothing if an earlier one has the same Message-ID.
+    fn edit(&mut self, line: &TagLine) -> std::result::Result<Option<TagEdit>, &'static str> {
+        match (&line.wanted, line.remove.is_empty()) {
+            (Wanted::MessageId(id), true) => {
+                Ok(self.of_id.get_mut(id).and_then(Option::take).map(TagEdit::Exactly))
+            }
+            (Wanted::Path(_) | Wanted::Content { .. }, true) => Ok(Some(TagEdit::Exactly(line.add.clone()))),
+            _ => Err("a line of a dump has tags to add, and names a message by id:"),
+        }
+    }
+}
+
+fn parsed(text: &str) -> Result<Vec<TagLine>> {
+    tag_lines::parse(text).map_err(|(line, what)| refused(line, what.to_owned()))
+}
+
+fn refused(line: usize, what: String) -> Error {
+    Error::TagLine { line, what }
+}
+
+/// Returns the messages that a line names.
+fn hits_of(view: &View, line: &TagLine) -> Result<Vec<Hit>> {
+    Ok(match &line.wanted {
+        Wanted::MessageId(id) => view.mailbox().by_message_id(id)?,
+        Wanted::Path(path) => view.mailbox().by_path(Path::new(path))?,
+        Wanted::Content { sha256, id, path } => match view.by_sha256(sha256)? {
+            Some(hit) => vec![hit],
+            None => match view.mailbox().by_message_id(id)? {
+                none if none.is_empty() => view.mailbox().by_path(Path::new(path))?,
+                hits => hits,
+            },
+        },
+        Wanted::Query(text) => {
+            let query = view.query(text).map_err(|error| refused(line.number, error.to_string()))?;
+            view.find(&query, &Order::default())?.list
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_id_with_many_lines_gets_the_tags_of_all_in_one_edit() {
+        let text: String = (0..2000).map(|number| format!("+t{number} -- id:a@b\n")).collect();
+        let lines = parsed(&text).unwrap();
+        let mut dump = Dump::of(&lines);
+        let edits: Vec<TagEdit> = lines.iter().filter_map(|line| dump.edit(line).unwrap()).collect();
+        assert_eq!(edits.len(), 1);
+        assert_eq!(edits, [TagEdit::Exactly((0..2000).map(|number| format!("t{number}")).collect())]);
     }
 }

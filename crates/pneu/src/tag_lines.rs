@@ -57,7 +57,7 @@ pub(crate) enum Wanted {
 /// # Errors
 /// The number of the line, and what is wrong with it.
 pub(crate) fn parse(text: &str) -> Result<Vec<TagLine>, (usize, &'static str)> {
-    if text.starts_with(MU) {
+    if is_of_mu(text) {
         return parse_labels(text);
     }
     let is_dump = text.starts_with(DUMP);
@@ -75,6 +75,11 @@ pub(crate) fn parse(text: &str) -> Result<Vec<TagLine>, (usize, &'static str)> {
         lines.push(parsed);
     }
     Ok(lines)
+}
+
+/// Returns whether lines are labels of mu, which knows no other tags.
+pub(crate) fn is_of_mu(text: &str) -> bool {
+    text.starts_with(MU)
 }
 
 /// Parses labels of mu: for each message a line with its path, one with its Message-ID and one with labels. A

@@ -3,7 +3,7 @@
 //!
 //! Input: messages and changes. Output: what was done. Nothing can get out of step: a flag is stored once.
 
-use crate::action::LeftAlone;
+use crate::action::{LeftAlone, with_flags};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
@@ -126,22 +126,66 @@ impl Host {
         Ok(Tagged { messages, changed: changed.len() as u64, left })
     }
 
-    /// Returns a change without the tags that stand for flags, and what it does to flags, if it does.
     fn split(&self, change: &TagChange) -> (TagChange, Option<FlagChange>) {
-        let kind = self.settings().configuration.flag_tags;
-        let (mut add, mut remove) = (Flags::NONE, Flags::NONE);
-        for (tags, is_added) in [(&change.remove, false), (&change.add, true)] {
-            for tag in tags.iter().filter_map(|tag| kind.find(tag)) {
-                let (to, other) =
-                    if tag.is_set == is_added { (&mut add, &mut remove) } else { (&mut remove, &mut add) };
-                *to |= tag.flag;
-                *other = *other - tag.flag;
+        split(change, self.settings().configuration.flag_tags)
+    }
+}
+
+impl View {
+    /// Returns those of some messages whose tags a change would change, newest first; copies once.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; damage.
+    pub fn to_tag(&self, found: &NumberSet, change: &TagChange) -> Result<Vec<Hit>> {
+        let hits = self.mailbox().distinct_hits(self.sorted(found, &Order::default())?.list)?;
+        let kind = self.flag_tags();
+        // Tags of a message do not tell whether all of its files have a flag.
+        let to_flag = to_flag(self, &hits, change, kind)?;
+        let (add, remove) = (without_flags(&change.add, kind), without_flags(&change.remove, kind));
+        let mut changed = Vec::new();
+        for hit in hits {
+            self.check()?;
+            let tags = self.mailbox().tags_of(&hit)?;
+            // A tag that is in both sets is added.
+            let loses = remove.difference(&add).any(|tag| tags.contains(tag));
+            if loses || !add.is_subset(&tags) || to_flag.contains(&hit.number) {
+                changed.push(hit);
             }
         }
-        let rest = |tags| without_flags(tags, kind);
-        let rest = TagChange { add: rest(&change.add), remove: rest(&change.remove) };
-        (rest, (!(add | remove).is_empty()).then_some(FlagChange { add, remove }))
+        Ok(changed)
     }
+}
+
+/// Returns the numbers of those messages of which a change of tags would change the flags of a file.
+fn to_flag(view: &View, hits: &[Hit], change: &TagChange, kind: FlagTags) -> Result<BTreeSet<u32>> {
+    let Some(FlagChange { add, remove }) = split(change, kind).1 else { return Ok(BTreeSet::new()) };
+    let all = numbers(view, hits)?;
+    let mut found = NumberSet::new(all.last().map_or(0, |last| last.saturating_add(1)));
+    all.iter().for_each(|number| found.insert(*number));
+    let files = view.mailbox().found_files(&found)?;
+    let changed: BTreeSet<[u8; 32]> =
+        files.iter().filter(|file| with_flags(file, add, remove).is_some()).map(|file| file.sha256).collect();
+    let mut to_flag = BTreeSet::new();
+    for sha256 in changed {
+        to_flag.extend(numbers(view, view.by_sha256(&sha256)?.as_slice())?);
+    }
+    Ok(to_flag)
+}
+
+/// Returns a change without the tags that stand for flags, and what it does to flags, if it does.
+fn split(change: &TagChange, kind: FlagTags) -> (TagChange, Option<FlagChange>) {
+    let (mut add, mut remove) = (Flags::NONE, Flags::NONE);
+    for (tags, is_added) in [(&change.remove, false), (&change.add, true)] {
+        for tag in tags.iter().filter_map(|tag| kind.find(tag)) {
+            let (to, other) =
+                if tag.is_set == is_added { (&mut add, &mut remove) } else { (&mut remove, &mut add) };
+            *to |= tag.flag;
+            *other = *other - tag.flag;
+        }
+    }
+    let rest = |tags| without_flags(tags, kind);
+    let rest = TagChange { add: rest(&change.add), remove: rest(&change.remove) };
+    (rest, (!(add | remove).is_empty()).then_some(FlagChange { add, remove }))
 }
 
 /// Returns tags without those that stand for flags.

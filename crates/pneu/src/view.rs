@@ -7,8 +7,8 @@ use crate::message_file::{self, MessageContent, Wanted};
 use crate::saved_queries::SavedQueries;
 use crate::settings::Settings;
 use index::{
-    Analysis, Changes, Counts, Dimension, Duplicates, Hint, Hit, Hits, Line, Mailbox, Message, NumberSet,
-    Order, PeopleQuestion, Person, RecordReader, Root, SortKey, Stats, TagChange, ThreadOrder, Threads,
+    Analysis, Changes, Counts, Dimension, Duplicates, FlagTags, Hint, Hit, Hits, Line, Mailbox, Message,
+    NumberSet, Order, PeopleQuestion, Person, RecordReader, Root, SortKey, Stats, ThreadOrder, Threads,
 };
 use query::Query;
 use std::cmp::Reverse;
@@ -209,23 +209,9 @@ impl View {
         self.run(|mailbox| mailbox.conversations(found))
     }
 
-    /// Returns those of some messages whose tags a change would change, newest first; copies once.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`]; damage.
-    pub fn to_tag(&self, found: &NumberSet, change: &TagChange) -> Result<Vec<Hit>> {
-        let hits = self.mailbox.distinct_hits(self.sorted(found, &Order::default())?.list)?;
-        let mut changed = Vec::new();
-        for hit in hits {
-            self.check()?;
-            let tags = self.mailbox.tags_of(&hit)?;
-            // A tag that is in both sets is added.
-            let loses = change.remove.difference(&change.add).any(|tag| tags.contains(tag));
-            if loses || !change.add.is_subset(&tags) {
-                changed.push(hit);
-            }
-        }
-        Ok(changed)
+    /// Returns which tags stand for flags.
+    pub(crate) fn flag_tags(&self) -> FlagTags {
+        self.settings.configuration.flag_tags
     }
 
     /// Returns the columns of a list for each hit: date, size, sender, subject.
@@ -362,7 +348,7 @@ impl View {
         Ok(counts)
     }
 
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 }

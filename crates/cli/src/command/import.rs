@@ -27,7 +27,9 @@ use terminal::signals;
 ///
 /// Each message is stored byte for byte, without the quotes of an mbox. Flags are kept: those of Thunderbird,
 /// "Status", MH sequences and Gmail. Labels of Gmail and Thunderbird become tags. Messages that Thunderbird
-/// has deleted are left out. The file of a message has the time when it came.
+/// has deleted are left out. The flags of a file in a Maildir or an MH folder are those of its name or its
+/// folder; what is written in it does not count. The file of a message has the time when it came. Folders
+/// that the index has are left out.
 ///
 /// A message that the folder has already, with the same bytes, is not stored again. Neither is one that
 /// differs only in what mail programs note about it: "Status", the fields of Thunderbird, Gmail's labels. Its

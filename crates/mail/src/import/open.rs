@@ -18,6 +18,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BUFFER_BYTES: usize = 256 << 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// Fields of which a message has at least one near its beginning. Other text also has lines with a colon.
+const FIELDS: [&str; 12] = [
+    "from",
+    "to",
+    "date",
+    "subject",
+    "message-id",
+    "received",
+    "return-path",
+    "delivered-to",
+    "sender",
+    "reply-to",
+    "mime-version",
+    "status",
+];
+/// How the names of other fields of messages begin.
+const FIELD_PREFIXES: [&str; 9] =
+    ["x-", "arc-", "resent-", "list-", "content-", "dkim-", "authentication-", "received-", "envelope-"];
+
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentKind {
@@ -35,7 +54,7 @@ pub enum ContentKind {
 pub struct Opened {
     /// Its content, decompressed.
     pub reader: Box<dyn BufRead>,
-    /// What it is, by its first line.
+    /// What it is, by its first lines.
     pub kind: ContentKind,
 }
 
@@ -88,10 +107,26 @@ fn kind(bytes: &[u8]) -> ContentKind {
     if begin.starts_with(FROM) {
         return ContentKind::Mbox;
     }
-    let line = begin.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
-    let is_field = name.len() < line.len() && !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
-    if is_field { ContentKind::Message } else { ContentKind::Unknown }
+    let mut lines = begin.split(|byte| *byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
+    let mut others = lines.clone();
+    let is_field = lines.next().is_some_and(|line| field_name(line).is_some());
+    match is_field && others.any(|line| field_name(line).is_some_and(is_known)) {
+        true => ContentKind::Message,
+        false => ContentKind::Unknown,
+    }
+}
+
+/// Returns the name of the field that a line begins, if it begins one.
+fn field_name(line: &[u8]) -> Option<&str> {
+    let name = line.get(..line.iter().position(|byte| *byte == b':')?)?;
+    let name = std::str::from_utf8(name).ok()?.trim_end_matches([' ', '\t']);
+    (!name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic())).then_some(name)
+}
+
+fn is_known(name: &str) -> bool {
+    let begins =
+        |prefix: &&str| name.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix));
+    FIELDS.iter().any(|field| field.eq_ignore_ascii_case(name)) || FIELD_PREFIXES.iter().any(begins)
 }
 
 /// Reads through a buffer whose first bytes are there from the beginning, as many as a short stream has.
@@ -171,11 +206,15 @@ mod tests {
     }
 
     #[test]
-    fn content_is_told_by_its_first_line() {
+    fn content_is_told_by_its_first_lines() {
         for (content, kind) in [
             ("From ana Mon", ContentKind::Mbox),
             ("\u{feff}\r\n\nFrom x", ContentKind::Mbox),
             ("Subject: x", ContentKind::Message),
+            ("Bcc: x\nsubject : x", ContentKind::Message),
+            ("X-Account-Key: x", ContentKind::Message),
+            ("root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/:/bin/false\n", ContentKind::Unknown),
+            ("a: b\n\nSubject: x", ContentKind::Unknown),
             ("", ContentKind::Empty),
             ("\n\n", ContentKind::Empty),
             ("some text: x", ContentKind::Unknown),

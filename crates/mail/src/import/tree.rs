@@ -34,8 +34,11 @@ pub struct MailSource {
     pub size_bytes: u64,
     /// The flags that its folder notes of it.
     pub flags: Option<Flags>,
-    /// Whether it is a message, whatever its first line is.
-    pub is_message: bool,
+    /// Whether it is a file of a Maildir: a message, whatever its first line is, whose name and place say its
+    /// state.
+    pub is_of_maildir: bool,
+    /// Whether it is a message only if it has a header: its name says little.
+    pub needs_header: bool,
 }
 
 /// What is in a directory.
@@ -173,7 +176,8 @@ fn messages(
             folder: folder.to_vec(),
             size_bytes: entry.metadata().map_or(0, |metadata| metadata.len()),
             flags: (subdirectory == Subdirectory::Cur).then(|| parse_name(name).flags),
-            is_message: true,
+            is_of_maildir: true,
+            needs_header: false,
         });
     }
     Ok(())
@@ -225,7 +229,8 @@ fn file(entry: &DirEntry, folder: &[String], sequences: Option<&Sequences>, tree
         folder,
         size_bytes: entry.metadata().map_or(0, |metadata| metadata.len()),
         flags: number.and_then(|number| Some(sequences?.flags(number))),
-        is_message: false,
+        is_of_maildir: false,
+        needs_header: number.is_none(),
     });
 }
 
@@ -364,7 +369,7 @@ mod tests {
             ]
         );
         assert_eq!((found.1.other_count, found.1.problems.len()), (3, 0));
-        assert!(found.1.sources.iter().all(|source| source.is_message != source.path.ends_with("8")));
+        assert!(found.1.sources.iter().all(|source| source.is_of_maildir != source.path.ends_with("8")));
         // A link is not followed, and makes no Maildir.
         let place = tempfile::tempdir().unwrap();
         std::fs::create_dir(place.path().join("new")).unwrap();

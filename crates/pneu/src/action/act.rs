@@ -185,7 +185,10 @@ impl Host {
             let Undoing { mut left, changed } = undo(&log, &RealHands, &mut entry, &is_taken)?;
             let restored_count = action.files.len().saturating_sub(left.len()) as u64;
             let places = match entry.kind {
-                Kind::Rename => directories::places_of(&entry.steps, &view.mailbox().folder_places()),
+                Kind::Rename => {
+                    directories::remove_empty(&entry.steps, view.roots());
+                    directories::places_of(&entry.steps, &view.mailbox().folder_places())
+                }
                 _ => {
                     let mut places = Places::default();
                     let steps = entry.steps.iter().flat_map(|step| [&step.from.0, &step.to.0]);

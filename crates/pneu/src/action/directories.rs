@@ -6,7 +6,7 @@
 
 use crate::action::hands::{Hands, Obstacle};
 use crate::action::log::Step;
-use index::{FolderPlace, Places};
+use index::{FolderPlace, Places, Root};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -108,4 +108,16 @@ pub(super) fn is_directory(mode: u32) -> bool {
     const TYPE: u32 = 0o170_000;
     const DIRECTORY: u32 = 0o040_000;
     mode & TYPE == DIRECTORY
+}
+
+/// Removes the directories on the way to the new places of an undone renaming, if nothing is in them: the
+/// renaming created them.
+pub(super) fn remove_empty(steps: &[Step], roots: &[Root]) {
+    for step in steps.iter().filter(|step| !step.is_done) {
+        let is_below =
+            |part: &&Path| roots.iter().any(|root| *part != root.path && part.starts_with(&root.path));
+        let parts = step.to.0.ancestors().skip(1).take_while(is_below);
+        // One that is not empty stays, and so do those above it.
+        let _ = parts.map(std::fs::remove_dir).find(Result::is_err);
+    }
 }

@@ -25,6 +25,7 @@ pub(crate) use deliver::create;
 pub use deliver::{DeliverOptions, Delivered};
 pub use log::Kind;
 pub(crate) use log::lock_imports;
+pub(crate) use plan::with_flags;
 pub use plan::{Action, Plan, PlannedStep};
 pub use removal::{Removal, Removed};
 pub use rename::{PlannedRenaming, Renamed, RenamedRole, Renaming};

@@ -1,7 +1,7 @@
 //! Decides for an action where each file goes.
 //!
 //! Input: files as the index knows them, an action, the folders. Output: steps from place to place. Of the
-//! disk it asks only which names are taken. Changes nothing.
+//! disk it asks only which names are taken, and which directories are the same. Changes nothing.
 
 use crate::action::folder::Chosen;
 use crate::action::log::Kind;
@@ -86,6 +86,7 @@ impl Action {
 pub(super) fn plan(files: Vec<FoundFile>, action: &Action, around: &Surroundings<'_>) -> Result<Plan> {
     let mut plan = Plan::default();
     let mut taken = Taken::default();
+    let files = once_each(files);
     match action {
         Action::Flag { add, remove } => {
             for file in files {
@@ -111,6 +112,23 @@ pub(super) fn plan(files: Vec<FoundFile>, action: &Action, around: &Surroundings
         Action::Delete => put_by_role(&mut plan, around, files, (Role::Trash, false))?,
     }
     Ok(plan)
+}
+
+/// Leaves out files that are there already by another path: two roots may link to each other.
+fn once_each(mut files: Vec<FoundFile>) -> Vec<FoundFile> {
+    let mut identities: HashMap<PathBuf, Option<(u64, u64)>> = HashMap::new();
+    let mut seen: HashSet<((u64, u64), Vec<u8>)> = HashSet::new();
+    files.retain(|file| {
+        let directory = file.folder.join(file.subdirectory.name());
+        let identity = *identities.entry(directory).or_insert_with_key(|path| identity(path));
+        identity.is_none_or(|identity| seen.insert((identity, file.name.clone())))
+    });
+    files
+}
+
+/// Returns the device and the inode of a directory.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    mail::stat_directory(path).ok().map(|stamp| (stamp.device, stamp.inode))
 }
 
 /// Plans that files go into the folder of their root with a role.
@@ -179,15 +197,17 @@ impl Taken {
     }
 
     fn is_same(&mut self, one: &Path, other: &Path) -> bool {
-        let stamp = |path: &Path| mail::stat_directory(path).ok().map(|stamp| (stamp.device, stamp.inode));
         let key = (one.to_owned(), other.to_owned());
         one == other
-            || *self.same.entry(key).or_insert_with(|| stamp(one).is_some() && stamp(one) == stamp(other))
+            || *self
+                .same
+                .entry(key)
+                .or_insert_with(|| identity(one).is_some() && identity(one) == identity(other))
     }
 }
 
 /// Returns the place of a file after its flags changed; `None` if they do not. A file with flags is in `cur`.
-fn with_flags(file: &FoundFile, add: Flags, remove: Flags) -> Option<PathBuf> {
+pub(crate) fn with_flags(file: &FoundFile, add: Flags, remove: Flags) -> Option<PathBuf> {
     let before = mail::parse_name(&file.name).flags;
     let after = (before - remove) | add;
     if after == before && (file.subdirectory == Subdirectory::Cur || add.is_empty()) {
@@ -266,6 +286,20 @@ mod tests {
             "/m/a/cur/1:2,S > /m/a/cur/1:2,\n/m/a/cur/2,U=7:2,FS > /m/a/cur/2,U=7:2,"
         );
         assert_eq!(flag(Flags::SEEN, Flags::SEEN), "/m/a/new/3 > /m/a/cur/3:2,S");
+    }
+
+    #[test]
+    fn a_file_with_two_paths_has_one_step() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(place.path().join("a/cur")).unwrap();
+        std::os::unix::fs::symlink("a", place.path().join("b")).unwrap();
+        let at = |folder: &str, name: &str| {
+            file(place.path().join(folder).to_str().unwrap(), Subdirectory::Cur, name)
+        };
+        let files = vec![at("a", "1:2,"), at("b", "1:2,"), at("b", "2:2,")];
+        let found = planned(files, &Action::Flag { add: Flags::SEEN, remove: Flags::NONE }, &[], None);
+        let steps: Vec<&str> = found.lines().map(|step| step.rsplit('/').next().unwrap()).collect();
+        assert_eq!(steps, ["1:2,S", "2:2,S"]);
     }
 
     #[test]

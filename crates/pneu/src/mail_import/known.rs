@@ -1,7 +1,8 @@
 //! Which messages are there already: the SHA-256 of each, by folder. A message in another state than the one
 //! that is there, such as read, is the same one.
 //!
-//! Input: the index, brought in step. Output: sets, which the import adds to. Takes 32 bytes for a message.
+//! Input: the index, brought in step. Output: sets, which the import adds to. Takes 32 bytes for a
+//! message, and 64 more for each of the import.
 
 use crate::error::{Error, Result};
 use crate::mail_import::model::MailImportOptions;
@@ -17,9 +18,17 @@ const SAME_ID_COUNT_MAX: usize = 100;
 /// Contents of messages.
 pub(super) type Contents = HashSet<[u8; 32]>;
 
+/// What a folder has.
+#[derive(Default)]
+struct InFolder {
+    contents: Contents,
+    /// Of the messages of this import: the SHA-256 without the state, and the content that is there.
+    imported: HashMap<[u8; 32], [u8; 32]>,
+}
+
 /// The contents that are there already.
 pub(super) struct Known {
-    by_folder: HashMap<PathBuf, Contents>,
+    by_folder: HashMap<PathBuf, InFolder>,
     /// Of all folders, if that counts.
     anywhere: Contents,
     states: States,
@@ -28,7 +37,7 @@ pub(super) struct Known {
 /// The contents that are not wanted in a folder.
 pub(super) struct KnownOf<'k> {
     path: PathBuf,
-    folder: &'k mut Contents,
+    folder: &'k mut InFolder,
     anywhere: &'k Contents,
     states: &'k mut States,
     /// Whether a message may be there in another state.
@@ -63,7 +72,8 @@ impl Known {
             let Some(folder) = folder.filter(|folder| !folder.no_update) else {
                 return Err(Error::NotIndexed { path: path.clone() });
             };
-            known.by_folder.insert(path.clone(), contents(&inventory, folder)?);
+            let contents = contents(&inventory, folder)?;
+            known.by_folder.insert(path.clone(), InFolder { contents, ..InFolder::default() });
         }
         if options.skips_known {
             for folder in inventory.folders() {
@@ -76,7 +86,7 @@ impl Known {
     /// Returns what is there of a folder.
     pub(super) fn of(&mut self, path: &Path) -> KnownOf<'_> {
         let folder = self.by_folder.entry(path.to_owned()).or_default();
-        let has_messages = !folder.is_empty() || !self.anywhere.is_empty();
+        let has_messages = !folder.contents.is_empty() || !self.anywhere.is_empty();
         let (anywhere, states) = (&self.anywhere, &mut self.states);
         KnownOf { path: path.to_owned(), folder, anywhere, states, has_messages }
     }
@@ -92,22 +102,28 @@ impl KnownOf<'_> {
         if self.holds(&sha256) {
             return Ok(Some(sha256));
         }
-        let same = if self.has_messages { self.in_another_state(draft)? } else { None };
-        self.folder.insert(sha256);
+        let stateless = draft.stateless_sha256();
+        if let Some(there) = self.folder.imported.get(&stateless) {
+            return Ok(Some(*there));
+        }
+        let same = if self.has_messages { self.in_another_state(draft, stateless)? } else { None };
+        self.folder.imported.insert(stateless, same.unwrap_or(sha256));
+        if same.is_none() {
+            self.folder.contents.insert(sha256);
+        }
         Ok(same)
     }
 
     fn holds(&self, sha256: &[u8; 32]) -> bool {
-        self.anywhere.contains(sha256) || self.folder.contains(sha256)
+        self.anywhere.contains(sha256) || self.folder.contents.contains(sha256)
     }
 
-    fn in_another_state(&mut self, draft: &Draft) -> Result<Option<[u8; 32]>> {
+    fn in_another_state(&mut self, draft: &Draft, stateless: [u8; 32]) -> Result<Option<[u8; 32]>> {
         let Some(id) = message_id(draft) else { return Ok(None) };
         let files = self.states.files(&id)?;
         let is_wanted =
             |(folder, sha256): &&(PathBuf, [u8; 32])| *folder == self.path || self.anywhere.contains(sha256);
         let wanted: Vec<[u8; 32]> = files.iter().filter(is_wanted).map(|(_, sha256)| *sha256).collect();
-        let stateless = draft.stateless_sha256();
         Ok(wanted.into_iter().find(|sha256| self.states.read.get(sha256) == Some(&Some(stateless))))
     }
 }

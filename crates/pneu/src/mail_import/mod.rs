@@ -6,6 +6,7 @@
 
 mod known;
 mod model;
+mod own;
 mod run;
 mod sources;
 mod tags;

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::mail_import::known::Known;
 use crate::mail_import::model::{ImportedFolder, MailImportOptions, MailImported, MailInput};
+use crate::mail_import::own::leave_out_own;
 use crate::mail_import::sources::{self, Sources};
 use crate::mail_import::tags::Labelled;
 use crate::mail_import::take::Taking;
@@ -42,9 +43,10 @@ impl Host {
         };
         progress.stage(Stage::Import);
         let mut sources = sources::find(inputs, options.is_flat)?;
+        let own = leave_out_own(&mut sources, &self.newest_view()?.mailbox().folder_places());
         let targets = self.targets(folder, sources.folders(), options)?;
         let mut imported = MailImported {
-            problems: sources.problems.iter().map(left_alone).collect(),
+            problems: sources.problems.iter().map(left_alone).chain(own).collect(),
             other_count: sources.other_count,
             ..MailImported::default()
         };

@@ -8,6 +8,7 @@ use mail::{ContentKind, Flags, Opened};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -18,8 +19,10 @@ pub(super) struct Source {
     pub path: PathBuf,
     /// Flags that its folder notes of its message.
     pub flags: Option<Flags>,
-    /// Whether it is one message, whatever its first line is.
-    is_message: bool,
+    /// Whether it is a file of a Maildir: one message, whatever its first line is.
+    pub is_of_maildir: bool,
+    /// Whether it is nothing without a header.
+    needs_header: bool,
     from: From,
 }
 
@@ -53,13 +56,32 @@ impl Sources {
 }
 
 impl Source {
+    /// Returns one that the user named.
+    fn named(path: PathBuf, from: From) -> Source {
+        Source { path, flags: None, is_of_maildir: false, needs_header: true, from }
+    }
+
+    /// Returns whether its folder says its state: then what is written in the message does not count.
+    pub(super) fn has_state(&self) -> bool {
+        self.is_of_maildir || self.flags.is_some()
+    }
+
+    /// Returns when its file was last written, in seconds since 1970; `None` if it is no file.
+    pub(super) fn written_seconds(&self) -> Option<i64> {
+        let metadata = match self.from {
+            From::Directory => self.path.symlink_metadata(),
+            From::User => self.path.metadata(),
+            From::Stream(_) => return None,
+        };
+        metadata.ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.mtime())
+    }
+
     /// Opens it. Counts in `read` how many bytes of it are read.
     ///
     /// # Errors
     /// It cannot be opened; it is neither an mbox nor a message.
     pub(super) fn open(self, read: &Arc<AtomicU64>) -> std::result::Result<Opened, mail::Error> {
         let failed = |source| mail::Error::io("open", &self.path, source);
-        let is_named = !matches!(self.from, From::Directory);
         let opened = match self.from {
             From::Directory => mail::open_file(&self.path, read)?,
             From::User => {
@@ -68,12 +90,12 @@ impl Source {
             }
             From::Stream(stream) => mail::open_stream(stream, &self.path, read)?,
         };
-        if is_named && opened.kind == ContentKind::Unknown {
+        if self.needs_header && opened.kind == ContentKind::Unknown {
             let what = "it is neither an mbox nor a message";
             let unknown = std::io::Error::new(std::io::ErrorKind::InvalidData, what);
             return Err(mail::Error::io("import", &self.path, unknown));
         }
-        Ok(if self.is_message { Opened { kind: ContentKind::Message, ..opened } } else { opened })
+        Ok(if self.is_of_maildir { Opened { kind: ContentKind::Message, ..opened } } else { opened })
     }
 }
 
@@ -86,7 +108,7 @@ pub(super) fn find(inputs: Vec<MailInput>, is_flat: bool) -> Result<Sources> {
     for input in inputs {
         match input {
             MailInput::Stream(stream, path) => {
-                let source = Source { path, flags: None, is_message: false, from: From::Stream(stream) };
+                let source = Source::named(path, From::Stream(stream));
                 sources.by_folder.entry(Vec::new()).or_default().push(source);
             }
             MailInput::Path(path) => {
@@ -95,7 +117,7 @@ pub(super) fn find(inputs: Vec<MailInput>, is_flat: bool) -> Result<Sources> {
                     search(&path, is_flat, &mut sources)?;
                 } else {
                     sources.size_bytes += metadata.len();
-                    let source = Source { path, flags: None, is_message: false, from: From::User };
+                    let source = Source::named(path, From::User);
                     sources.by_folder.entry(Vec::new()).or_default().push(source);
                 }
             }
@@ -115,8 +137,13 @@ fn search(directory: &Path, is_flat: bool, sources: &mut Sources) -> Result<()> 
     for found in tree.sources {
         sources.size_bytes += found.size_bytes;
         let folder = if is_flat { Vec::new() } else { found.folder };
-        let (path, flags, is_message) = (found.path, found.flags, found.is_message);
-        let source = Source { path, flags, is_message, from: From::Directory };
+        let source = Source {
+            path: found.path,
+            flags: found.flags,
+            is_of_maildir: found.is_of_maildir,
+            needs_header: found.needs_header,
+            from: From::Directory,
+        };
         sources.by_folder.entry(folder).or_default().push(source);
     }
     Ok(())

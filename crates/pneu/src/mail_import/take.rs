@@ -38,6 +38,21 @@ pub(super) struct Taking<'a> {
     reported: u64,
 }
 
+/// What is known of the messages of a source besides what is written in them.
+#[derive(Clone, Copy)]
+struct Noted {
+    /// Flags.
+    flags: Option<Flags>,
+    /// Whether the source says their state, so that what is written in them does not count.
+    has_state: bool,
+    /// When the file was last written, if the source is one message, and is of a Maildir.
+    maildir_seconds: Option<i64>,
+    /// When the file was last written, if the source is one message.
+    written_seconds: Option<i64>,
+    /// Whether a message may be one that was deleted, and whose bytes are still there. Only an mbox has such.
+    may_be_deleted: bool,
+}
+
 /// Which half failed.
 enum Failure {
     /// The source cannot be read: the others may.
@@ -83,14 +98,24 @@ impl<'a> Taking<'a> {
     /// # Errors
     /// The folder cannot be written.
     pub(super) fn source(&mut self, source: Source) -> Result<Option<mail::Error>> {
-        let (path, flags) = (source.path.clone(), source.flags);
+        let path = source.path.clone();
+        let written_seconds = source.written_seconds();
+        let noted = Noted {
+            flags: source.flags,
+            has_state: source.has_state(),
+            maildir_seconds: written_seconds.filter(|_| source.is_of_maildir),
+            written_seconds,
+            may_be_deleted: false,
+        };
         let opened = match source.open(&self.read) {
             Ok(opened) => opened,
             Err(error) => return Ok(Some(error)),
         };
         let taken = match opened.kind {
-            ContentKind::Mbox => self.mbox(opened, flags),
-            ContentKind::Message | ContentKind::Unknown => self.message(opened, flags),
+            ContentKind::Mbox => {
+                self.mbox(opened, Noted { written_seconds: None, may_be_deleted: true, ..noted })
+            }
+            ContentKind::Message | ContentKind::Unknown => self.message(opened, noted),
             ContentKind::Empty => Ok(()),
         };
         self.draft.clear();
@@ -113,7 +138,7 @@ impl<'a> Taking<'a> {
         Ok(self.counts)
     }
 
-    fn mbox(&mut self, opened: Opened, flags: Option<Flags>) -> std::result::Result<(), Failure> {
+    fn mbox(&mut self, opened: Opened, noted: Noted) -> std::result::Result<(), Failure> {
         let mut mbox = Mbox::new(opened.reader, self.options.dialect);
         while !self.progress.is_cancelled() {
             self.draft.clear();
@@ -124,19 +149,19 @@ impl<'a> Taking<'a> {
                 (_, Some(error)) => return Err(Failure::Writing(error)),
                 (Err(error), None) => return Err(Failure::Reading(error)),
                 (Ok(None), None) => break,
-                (Ok(Some(envelope)), None) => self.take(envelope, flags).map_err(Failure::Writing)?,
+                (Ok(Some(envelope)), None) => self.take(envelope, noted).map_err(Failure::Writing)?,
             }
         }
         Ok(())
     }
 
-    fn message(&mut self, mut opened: Opened, flags: Option<Flags>) -> std::result::Result<(), Failure> {
+    fn message(&mut self, mut opened: Opened, noted: Noted) -> std::result::Result<(), Failure> {
         self.draft.clear();
         let place = self.temporary();
         loop {
             let bytes = opened.reader.fill_buf().map_err(Failure::Reading)?;
             if bytes.is_empty() {
-                return self.take(Envelope::default(), flags).map_err(Failure::Writing);
+                return self.take(Envelope::default(), noted).map_err(Failure::Writing);
             }
             let mut unwritten = None;
             let pushed = push(&mut self.draft, bytes, place.as_deref(), &mut unwritten);
@@ -154,7 +179,7 @@ impl<'a> Taking<'a> {
     }
 
     /// Takes the message that was read.
-    fn take(&mut self, envelope: Envelope, flags: Option<Flags>) -> Result<()> {
+    fn take(&mut self, envelope: Envelope, noted: Noted) -> Result<()> {
         let begin = self.draft.begin();
         let now_ns = self.host.settings().environment.context.now_ns();
         let header = begin.get(..HEADER_BYTES_MAX).unwrap_or(begin);
@@ -162,7 +187,7 @@ impl<'a> Taking<'a> {
         let read = self.read.load(Ordering::Relaxed);
         self.progress.add(0, read.saturating_sub(self.reported));
         self.reported = read;
-        if marks.is_deleted {
+        if marks.is_deleted && noted.may_be_deleted && !noted.has_state {
             self.counts.deleted += 1;
             return Ok(());
         }
@@ -174,16 +199,13 @@ impl<'a> Taking<'a> {
             return Ok(());
         }
         self.counts.imported += 1;
-        self.store((envelope, marks, flags), now_ns)
+        self.store((envelope, marks, noted), now_ns)
     }
 
-    fn store(
-        &mut self,
-        (envelope, marks, flags): (Envelope, Marks, Option<Flags>),
-        now_ns: i64,
-    ) -> Result<()> {
+    fn store(&mut self, (envelope, marks, noted): (Envelope, Marks, Noted), now_ns: i64) -> Result<()> {
         let Some(batch) = &mut self.batch else { return Ok(()) };
-        let date_seconds = envelope.date_seconds.or(marks.date_seconds);
+        let written = noted.written_seconds.filter(|seconds| *seconds <= now_ns.div_euclid(NANOSECONDS));
+        let date_seconds = noted.maildir_seconds.or(envelope.date_seconds).or(marks.date_seconds).or(written);
         // Other programs sort by the time in the name, and a message without a date has this one.
         let time_ns = date_seconds.and_then(|seconds| seconds.checked_mul(NANOSECONDS)).unwrap_or(now_ns);
         let name = mail::unique_name(&UniqueParts {
@@ -193,8 +215,9 @@ impl<'a> Taking<'a> {
             random: self.host.settings().environment.seed,
             host: &self.host_name,
         });
-        let noted = marks.flags.unwrap_or_default() | flags.unwrap_or_default();
-        let place = Place { name: &name, flags: Some(noted | self.options.flags), date_seconds };
+        let written = marks.flags.filter(|_| !noted.has_state).unwrap_or_default();
+        let flags = written | noted.flags.unwrap_or_default() | self.options.flags;
+        let place = Place { name: &name, flags: Some(flags), date_seconds };
         batch.add(&mut self.draft, place).map_err(Error::Delivery)?;
         if batch.is_full() { self.publish() } else { Ok(()) }
     }

@@ -54,7 +54,8 @@ impl Host {
     pub fn plan_renaming(&self, old: &str, new: &str) -> Result<PlannedRenaming> {
         let view = self.newest_view()?;
         let folders = view.mailbox().folder_places();
-        let directories = plan((old, new), &folders, view.roots())?;
+        let old = old_name((old, new), &self.known(&folders, view.roots()))?;
+        let directories = plan((&old, new), &folders, view.roots())?;
         Ok(PlannedRenaming {
             roles: roles::renamed(&self.known(&folders, view.roots()), &directories),
             directories,
@@ -74,7 +75,8 @@ impl Host {
         self.recover(&log, progress)?;
         let view = self.newest_view()?;
         let folders = view.mailbox().folder_places();
-        let directories = plan((old, new), &folders, view.roots())?;
+        let old = old_name((old, new), &self.known(&folders, view.roots()))?;
+        let directories = plan((&old, new), &folders, view.roots())?;
         let roles = roles::renamed(&self.known(&folders, view.roots()), &directories);
         for Renaming { to, .. } in &directories {
             to.parent().map_or(Ok(()), create_all)?;
@@ -99,6 +101,18 @@ impl Host {
     fn known<'a>(&'a self, folders: &'a [FolderPlace], roots: &'a [Root]) -> Known<'a> {
         Known { folders, roots, accounts: &self.settings().configuration.accounts }
     }
+}
+
+/// Returns the name of the folder to rename, which may be a role. The new one is none.
+fn old_name((old, new): (&str, &str), known: &Known<'_>) -> Result<String> {
+    if known.role(new)?.is_some() {
+        let what = "it is a role: the configuration says which folder has it";
+        return Err(Error::FolderName { name: new.to_owned(), what });
+    }
+    Ok(match known.role(old)? {
+        Some(_) => known.named(old, false)?.path.to_string_lossy().into_owned(),
+        None => old.to_owned(),
+    })
 }
 
 fn step(renaming: &Renaming) -> Result<Step> {

@@ -112,6 +112,22 @@ fn a_folder_is_renamed_with_all_that_is_in_it_and_gets_its_name_back() {
 }
 
 #[test]
+fn a_role_names_the_old_folder_and_an_undo_leaves_no_directory() {
+    let fixture = Fixture::new(&["inbox", "Archive"]);
+    assert!(fixture.rename(":archive", ":trash").contains("it is a role"));
+    assert_eq!(fixture.rename(":trash", "Z"), "there is no trash in MAIL");
+    std::fs::create_dir(fixture.mail().join("Old")).unwrap();
+    std::fs::write(fixture.mail().join("Old/note"), "").unwrap();
+    for new in ["New/a/b", "Old/a"] {
+        assert_eq!(fixture.rename(":archive", new), format!("{new} 1"));
+        assert_eq!(fixture.host.undo(&Silent).unwrap().unwrap().left, []);
+        assert_eq!(fixture.folders(), ["/Archive", "/inbox"]);
+        assert!(!fixture.mail().join("New").exists() && !fixture.mail().join("Old/a").exists());
+        assert!(fixture.mail().join("Old").exists(), "it is not empty");
+    }
+}
+
+#[test]
 fn in_a_maildir_plus_the_folders_below_are_renamed_too() {
     let fixture = Fixture::new(&["", ".lists", ".lists.rust", ".lists.rust.users", ".listsx", ".other.go"]);
     std::fs::write(fixture.mail().join(".lists.note"), "").unwrap();
