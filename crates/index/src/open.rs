@@ -10,7 +10,7 @@ use crate::state::{self, ATTACHMENT, Root, State, Unusable};
 use crate::tables::{HeaderCodec, schemas};
 use crate::text;
 use disk::Wait;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{Options, Snapshot, Writer};
 use work::Progress;
@@ -62,6 +62,20 @@ fn tag(environment: &Environment) -> Result<()> {
         Err(error) if !error.is_not_found() => Err(error.into()),
         _ => Ok(disk::publish(environment.disk.as_ref(), &directory, CACHE_TAG_NAME, CACHE_TAG)?),
     }
+}
+
+/// The place of a lock file beside the segments of the text index. Their directory is created if it is missing:
+/// while all text lies in the commits it is empty, and some copies of a data directory leave out what is empty.
+///
+/// # Errors
+/// A directory that cannot be written.
+pub(crate) fn text_lock(environment: &Environment, name: &str) -> Result<PathBuf> {
+    let directory = environment.text_directory();
+    match environment.disk.mode(&directory) {
+        Err(error) if error.is_not_found() => environment.disk.create_directory(&directory)?,
+        other => _ = other?,
+    }
+    Ok(directory.join(name))
 }
 
 /// How often the lock is tried before the observer is told that another process has it, and how long it takes

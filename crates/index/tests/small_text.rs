@@ -122,3 +122,24 @@ fn another_process_may_take_the_last_slot() {
     };
     assert!(interrupt_at_every_operation(&base, work, other).checked_count > 10);
 }
+
+#[test]
+fn a_copy_of_a_data_directory_may_leave_out_the_empty_directory_of_text() {
+    let fixture = Fixture::new();
+    // Enough passes for a merge.
+    for number in 0..10 {
+        put(&fixture, number);
+        fixture.update();
+        assert_eq!(text_files_on_disk(&fixture), 0);
+        fs::remove_dir_all(fixture.environment.text_directory()).unwrap();
+        check(&fixture.environment);
+        assert_eq!(count(&fixture.environment, "same"), u64::from(number) + 1);
+    }
+}
+
+fn text_files_on_disk(fixture: &Fixture) -> usize {
+    let entries = fs::read_dir(fixture.environment.text_directory()).unwrap();
+    entries
+        .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|end| end == "text"))
+        .count()
+}

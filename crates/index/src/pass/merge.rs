@@ -78,7 +78,11 @@ fn merge_rows(environment: &Environment) -> Result<bool> {
 fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u64>> {
     let disk = environment.disk.as_ref();
     let directory = environment.text_directory();
-    let _merger = match disk.lock(&directory.join(TEXT_MERGER_LOCK), &environment.holder, Wait::Refuse) {
+    let _merger = match disk.lock(
+        &open::text_lock(environment, TEXT_MERGER_LOCK)?,
+        &environment.holder,
+        Wait::Refuse,
+    ) {
         Ok(lock) => lock,
         Err(disk::Error::Locked { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),

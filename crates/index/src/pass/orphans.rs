@@ -23,7 +23,7 @@ pub(crate) const TEXT_MERGER_LOCK: &str = "merger.lock";
 /// # Errors
 /// A directory that cannot be written.
 pub(super) fn share(environment: &Environment, observer: &dyn Progress) -> Result<Lock> {
-    let path = environment.text_directory().join(TEXT_LOCK);
+    let path = open::text_lock(environment, TEXT_LOCK)?;
     match environment.disk.share_lock(&path, Wait::Refuse) {
         Err(disk::Error::Locked { holder, .. }) => {
             observer.waiting(&holder);
@@ -41,7 +41,7 @@ pub(super) fn share(environment: &Environment, observer: &dyn Progress) -> Resul
 pub(super) fn remove(environment: &Environment, writer: Writer) -> Result<()> {
     writer.remove_unnamed();
     let (disk, directory) = (environment.disk.as_ref(), environment.text_directory());
-    match disk.lock(&directory.join(TEXT_LOCK), &environment.holder, Wait::Refuse) {
+    match disk.lock(&open::text_lock(environment, TEXT_LOCK)?, &environment.holder, Wait::Refuse) {
         Ok(_held) => {
             let state = open::state(&writer.snapshot()?, &environment.index_directory())?;
             let named = state.text.iter().map(|segment| segment.id.as_str()).collect();

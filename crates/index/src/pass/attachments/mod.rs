@@ -126,7 +126,7 @@ fn lock(
     look: Look,
     observer: &dyn Progress,
 ) -> Result<std::result::Result<Lock, String>> {
-    let path = environment.text_directory().join(ATTACHMENTS_LOCK);
+    let path = open::text_lock(environment, ATTACHMENTS_LOCK)?;
     match environment.disk.lock(&path, &environment.holder, Wait::Refuse) {
         Err(disk::Error::Locked { holder, .. }) if look == Look::New => Ok(Err(holder)),
         Err(disk::Error::Locked { holder, .. }) => {
@@ -256,7 +256,7 @@ impl Work<'_> {
     /// asked to stop does not wait for it.
     fn merger(&self) -> Result<Lock> {
         let Environment { disk, holder, .. } = self.environment;
-        let path = self.environment.text_directory().join(TEXT_MERGER_LOCK);
+        let path = open::text_lock(self.environment, TEXT_MERGER_LOCK)?;
         loop {
             match disk.lock(&path, holder, Wait::Refuse) {
                 Err(disk::Error::Locked { .. }) if self.asking.observer.is_cancelled() => {
