@@ -125,7 +125,8 @@ fn another_process_may_take_the_last_slot() {
 
 #[test]
 fn a_copy_of_a_data_directory_may_leave_out_the_empty_directory_of_text() {
-    let fixture = Fixture::new();
+    let mut fixture = Fixture::new();
+    fixture.environment.text_slots = index::TEXT_SLOTS;
     // Enough passes for a merge.
     for number in 0..10 {
         put(&fixture, number);
