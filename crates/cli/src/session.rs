@@ -92,6 +92,7 @@ impl Session {
             holder: format!("pneu, process {}", std::process::id()),
             changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
             text_slots: index::TEXT_SLOTS,
+            opened: index::Opened::default(),
             context: work::Context::new(environment::clock_ns, environment::thread_count()),
         };
         let whereabouts = Whereabouts {

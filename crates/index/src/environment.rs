@@ -3,6 +3,7 @@
 //! The library reads neither the environment nor the clock itself, so that every test can be repeated.
 
 use crate::error::{Error, Result};
+use crate::opened::Opened;
 use disk::Disk;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,8 @@ pub struct Environment {
     pub changes_kept_seconds: i64,
     /// How many small segments of text may lie in a commit. Usually [`TEXT_SLOTS`](crate::TEXT_SLOTS).
     pub text_slots: u8,
+    /// What this process has opened of the index.
+    pub opened: Opened,
     /// The clock, and how many threads may run.
     pub context: Context,
 }

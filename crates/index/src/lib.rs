@@ -13,6 +13,7 @@ mod error;
 mod first;
 mod names;
 mod open;
+mod opened;
 mod overlap;
 mod pass;
 mod rebuild;
@@ -36,6 +37,7 @@ pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
 pub use error::{Error, Result, TableError, TokenFault, moment};
 pub use names::{folder_directories, folder_names, is_tag, tag_names};
 pub use open::roots;
+pub use opened::Opened;
 pub use overlap::overlaps;
 pub use pass::{
     Adopted, AttachmentsRead, Cleanup, Look, Loss, Mode, Places, Problem, Summary, UpdateOptions,

@@ -26,7 +26,7 @@ pub(crate) const CACHE_TAG_NAME: &str = "CACHEDIR.TAG";
 /// [`Error::NoIndex`] if there is none; damage; a newer version.
 pub(crate) fn snapshot(environment: &Environment) -> Result<Snapshot> {
     let directory = environment.index_directory();
-    match Snapshot::open(&environment.disk, &directory) {
+    match environment.opened.open(&environment.disk, &directory) {
         Err(error) if error.is_not_found() => Err(Error::NoIndex { path: directory }),
         other => Ok(other?),
     }
@@ -137,5 +137,11 @@ pub fn roots(environment: &Environment) -> Result<Vec<Root>> {
 
 /// Returns the store options for writing.
 pub(crate) fn options(environment: &Environment, wait: Wait) -> Options {
-    Options { holder: environment.holder.clone(), wait, seed: environment.seed, ..Options::default() }
+    Options {
+        holder: environment.holder.clone(),
+        wait,
+        seed: environment.seed,
+        known: environment.opened.last(&environment.index_directory()),
+        ..Options::default()
+    }
 }

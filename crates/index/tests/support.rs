@@ -125,6 +125,7 @@ pub(crate) fn environment(disk: Arc<dyn Disk>, data: &Path) -> Environment {
         changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
         // Few, so that there is text in files, too.
         text_slots: 2,
+        opened: index::Opened::default(),
     }
 }
 

@@ -45,6 +45,7 @@ impl Settings {
                 holder: format!("process {}", std::process::id()),
                 changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
                 text_slots: index::TEXT_SLOTS,
+                opened: index::Opened::default(),
                 context: Context::new(system_clock_ns, work::processor_count()),
             },
             configuration: Configuration::default(),

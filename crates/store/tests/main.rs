@@ -10,6 +10,7 @@ mod crash;
 mod damage;
 mod dictionaries;
 mod difference;
+mod known;
 mod limits;
 mod load_instead;
 mod loaded;

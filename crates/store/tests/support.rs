@@ -181,7 +181,7 @@ pub(crate) fn shared(disk: &SimDisk) -> Arc<dyn Disk> {
 /// Options with a journal limit of `journal_rows`.
 pub(crate) fn options(journal_rows: u32) -> Options {
     let limits = Limits { journal_rows, ..Limits::default() };
-    Options { holder: "test".into(), wait: Wait::Refuse, seed: 7, limits, keeps_copy: false }
+    Options { holder: "test".into(), wait: Wait::Refuse, seed: 7, limits, ..Options::default() }
 }
 
 fn row_at(table: &Table, row: RowId, reader: &mut PayloadReader) -> Result<Row> {

@@ -36,6 +36,7 @@ impl TestMailbox {
             holder: "a test".into(),
             changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
             text_slots: index::TEXT_SLOTS,
+            opened: index::Opened::default(),
         };
         TestMailbox { directory, environment, roots: vec![Root { name: "mail".into(), path: root }] }
     }

@@ -10,6 +10,7 @@ mod user;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result, TableError};
+use crate::opened::Opened;
 use crate::rows::{self, RecordReader, Subdirectory};
 use crate::search::Mailbox;
 use crate::set::NumberSet;
@@ -31,6 +32,8 @@ const TRY_COUNT: usize = 5;
 /// # Errors
 /// There is no index, or it cannot be opened.
 pub(crate) fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
+    // What a process has open is as its files were then.
+    let environment = &Environment { opened: Opened::default(), ..environment.clone() };
     let mut tries = 0;
     loop {
         let mailbox = Mailbox::open(environment)?;

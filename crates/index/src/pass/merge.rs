@@ -63,6 +63,7 @@ fn merge_rows(environment: &Environment) -> Result<bool> {
     let options = MergeOptions {
         holder: environment.holder.clone(),
         seed: environment.seed,
+        known: environment.opened.last(&environment.index_directory()),
         ..MergeOptions::default()
     };
     match store::merge(&environment.disk, &environment.index_directory(), &options) {

@@ -4,6 +4,7 @@
 
 pub(crate) mod continuation;
 pub(crate) mod difference;
+pub(crate) mod follow;
 pub(crate) mod heap;
 pub(crate) mod live_numbers;
 pub(crate) mod loaded;

@@ -11,6 +11,7 @@ use crate::file::names::{self, FileNumber};
 use crate::file::sealed::{MappedFile, Sealed};
 use crate::format::{JOURNAL_HEAD_BYTES, KIND_DEAD};
 use crate::limits::OPEN_ATTEMPTS_MAX;
+use crate::read::follow::{Marks, follow};
 use crate::read::part::{Part, PartRows};
 use crate::read::state::{OpenSegment, State};
 use crate::read::table::{Table, TableState};
@@ -21,28 +22,34 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens the newest state of the store in `directory`. Files that are in `open` are not opened again.
+/// Opens the newest state of the store in `directory`. What `known`, an older state, has open is not opened
+/// again.
 ///
 /// # Errors
 /// If there is no store, a file is damaged, missing or of a newer version, or the disk refuses.
 pub(crate) fn open_state(
     disk: &Arc<dyn Disk>,
     directory: &Path,
-    open: &HashMap<FileNumber, OpenSegment>,
-) -> Result<State> {
-    let mut manifest = read_manifest(&**disk, directory)?;
+    known: Option<&Arc<State>>,
+) -> Result<Arc<State>> {
+    let mut bytes = disk.read(&directory.join(names::MANIFEST))?;
+    let is_there = |known: &&Arc<State>| Arc::ptr_eq(&known.disk, disk) && known.directory == *directory;
+    if let Some(state) = known.filter(is_there).and_then(|known| follow(known, &bytes)) {
+        return Ok(state);
+    }
+    let open = known.map(|known| known.open_segments()).unwrap_or_default();
     for _ in 0..OPEN_ATTEMPTS_MAX {
-        let error = match open_named(disk, directory, &manifest, open) {
-            Ok(state) => return Ok(state),
+        let error = match open_named(disk, directory, &bytes, &open) {
+            Ok(state) => return Ok(Arc::new(state)),
             Err(error) => error,
         };
         // A writer may have published another manifest and removed files that this one names, or cut the
         // journal's torn tail.
-        let newer = read_manifest(&**disk, directory)?;
-        if newer == manifest {
+        let newer = disk.read(&directory.join(names::MANIFEST))?;
+        if newer == bytes {
             return Err(missing_file(error));
         }
-        manifest = newer;
+        bytes = newer;
     }
     Err(Error::Limit {
         what: "attempts to open a store that changes all the time",
@@ -55,9 +62,10 @@ pub(crate) fn open_state(
 fn open_named(
     disk: &Arc<dyn Disk>,
     directory: &Path,
-    manifest: &Manifest,
+    manifest_bytes: &[u8],
     open: &HashMap<FileNumber, OpenSegment>,
 ) -> Result<State> {
+    let manifest = Manifest::decode(&directory.join(names::MANIFEST), manifest_bytes)?;
     let mut bound = manifest.clone();
     let has_digests = manifest.has_digests();
     // All of them before the first is checked, so that the disk reads their ends at the same time.
@@ -88,8 +96,10 @@ fn open_named(
         journal_bytes: 0,
         torn_bytes: 0,
         journal_rows: 0,
+        marks: Marks::new(manifest_bytes, &[], &JournalContents::default()),
     };
-    let contents = read_journal(&state)?;
+    let (journal, contents) = read_journal(&state)?;
+    state.marks = Marks::new(manifest_bytes, &journal, &contents);
     state.journal_bytes = contents.valid_bytes;
     state.torn_bytes = contents.torn_bytes;
     for record in &contents.records {
@@ -109,27 +119,23 @@ fn map(disk: &dyn Disk, directory: &Path, number: FileNumber) -> Result<MappedFi
     Ok(file)
 }
 
-fn read_manifest(disk: &dyn Disk, directory: &Path) -> Result<Manifest> {
-    let path = directory.join(names::MANIFEST);
-    Manifest::decode(&path, &disk.read(&path)?)
-}
-
-fn read_journal(state: &State) -> Result<JournalContents> {
+/// Returns the journal's bytes, and what they say.
+fn read_journal(state: &State) -> Result<(Vec<u8>, JournalContents)> {
     let path = state.directory.join(names::journal(state.manifest.number));
     let schemas = state.schemas();
     let mut bytes = state.disk.read(&path)?;
     for _ in 0..OPEN_ATTEMPTS_MAX {
         let contents = journal::read(&path, &bytes, &state.journal_identity(), &schemas);
-        let Err(Error::Corrupt { .. }) = contents else { return contents };
+        let Err(Error::Corrupt { .. }) = contents else { return contents.map(|contents| (bytes, contents)) };
         // If a writer cut a torn tail and appended while we read, we hold the beginning of the old tail and
         // the end of the new record.
         let again = state.disk.read(&path)?;
         if again == bytes {
-            return contents;
+            return contents.map(|contents| (bytes, contents));
         }
         bytes = again;
     }
-    journal::read(&path, &bytes, &state.journal_identity(), &schemas)
+    journal::read(&path, &bytes, &state.journal_identity(), &schemas).map(|contents| (bytes, contents))
 }
 
 fn open_table(

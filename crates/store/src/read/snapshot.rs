@@ -16,7 +16,6 @@ use crate::read::state::{State, missing_table};
 use crate::read::table::Table;
 use crate::schema::Schema;
 use disk::Disk;
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,17 +40,24 @@ impl Snapshot {
     /// # Errors
     /// If there is no store, a file is damaged, missing or of a newer version, or the disk refuses.
     pub fn open(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Snapshot> {
-        let state = open_state(disk, directory, &HashMap::new())?;
-        Ok(Snapshot { state: Arc::new(state) })
+        Snapshot::open_after(disk, directory, None)
     }
 
-    /// Opens the newest state of the same store. Files that this snapshot has open are not opened again.
+    /// As [`Snapshot::open`], and uses what `known`, an older snapshot of the same store, has open.
+    ///
+    /// # Errors
+    /// Same as [`Snapshot::open`].
+    pub fn open_after(disk: &Arc<dyn Disk>, directory: &Path, known: Option<&Snapshot>) -> Result<Snapshot> {
+        Ok(Snapshot { state: open_state(disk, directory, known.map(|known| &known.state))? })
+    }
+
+    /// Opens the newest state of the same store. What this snapshot has open is not opened again: if nobody
+    /// has published a manifest since, only what the journal got since is read.
     ///
     /// # Errors
     /// Same as [`Snapshot::open`].
     pub fn newest(&self) -> Result<Snapshot> {
-        let state = open_state(&self.state.disk, &self.state.directory, &self.state.open_segments())?;
-        Ok(Snapshot { state: Arc::new(state) })
+        Snapshot::open_after(&self.state.disk, &self.state.directory, Some(self))
     }
 
     /// Returns whether this is the same state of the same store as `older`, or a later one, as far as the two

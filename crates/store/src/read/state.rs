@@ -5,6 +5,7 @@ use crate::commit::journal::Record;
 use crate::commit::manifest::{Attachments, JournalIdentity, Manifest, SegmentEntry};
 use crate::error::Error;
 use crate::file::names::FileNumber;
+use crate::read::follow::Marks;
 use crate::read::part::{Part, PartRows};
 use crate::read::table::Table;
 use crate::schema::Schema;
@@ -29,6 +30,8 @@ pub(crate) struct State {
     pub(crate) torn_bytes: u64,
     /// Rows that the journal adds or kills.
     pub(crate) journal_rows: u64,
+    /// By what the manifest and the journal are recognised.
+    pub(crate) marks: Marks,
 }
 
 /// A segment that an older snapshot has open.

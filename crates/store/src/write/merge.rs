@@ -42,12 +42,14 @@ pub struct MergeOptions {
     pub seed: u64,
     /// Whether the store keeps a second copy, as its writers do ([`Options::keeps_copy`]).
     pub keeps_copy: bool,
+    /// A snapshot of the store, if the caller has one: what it has open is not opened again.
+    pub known: Option<Snapshot>,
 }
 
 impl Default for MergeOptions {
     fn default() -> MergeOptions {
-        let Options { holder, wait, seed, keeps_copy, .. } = Options::default();
-        MergeOptions { holder, wait, seed, keeps_copy }
+        let Options { holder, wait, seed, keeps_copy, known, .. } = Options::default();
+        MergeOptions { holder, wait, seed, keeps_copy, known }
     }
 }
 
@@ -117,11 +119,22 @@ fn merge_chosen(
     options: &MergeOptions,
     choose: &dyn Fn(&[SegmentSize]) -> Option<Range<usize>>,
 ) -> Result<Option<MergeReport>> {
+    let known = match &options.known {
+        // Nearly always there is nothing to merge, which takes no lock to see.
+        Some(known) => {
+            let newest = Snapshot::open_after(disk, directory, Some(known))?;
+            if plan(&newest.state, choose).is_none() {
+                return Ok(None);
+            }
+            Some(newest)
+        }
+        None => None,
+    };
     let _merger = disk.lock(&directory.join(names::MERGER_LOCK), &options.holder, options.wait)?;
     // Files that no manifest names are kept as long as this share is held.
     let _share = disk.share_lock(&directory.join(names::MERGE_LOCK), Wait::Block)?;
     let both = options.keeps_copy.then(|| Arc::new(Mirror::new(disk, directory)) as Arc<dyn Disk>);
-    let before = Snapshot::open(both.as_ref().unwrap_or(disk), directory)?.state;
+    let before = Snapshot::open_after(both.as_ref().unwrap_or(disk), directory, known.as_ref())?.state;
     let Some(plan) = plan(&before, choose) else { return Ok(None) };
     let merged = write_merged(&before, &plan, options.seed)?;
     let report = report(&before, &plan, merged.segment.as_ref());
@@ -178,13 +191,14 @@ fn write_merged(before: &State, plan: &Plan, seed: u64) -> Result<Merged> {
 /// Replaces the segments with the merged one; returns whether they were still there.
 fn publish_merged(
     disk: &Arc<dyn Disk>,
-    before: &State,
+    before: &Arc<State>,
     plan: &Plan,
     merged: Merged,
     options: &MergeOptions,
 ) -> Result<bool> {
     let MergeOptions { holder, seed, keeps_copy, .. } = options.clone();
-    let options = Options { holder, seed, wait: Wait::Block, keeps_copy, ..Options::default() };
+    let known = Some(Snapshot { state: Arc::clone(before) });
+    let options = Options { holder, seed, wait: Wait::Block, keeps_copy, known, ..Options::default() };
     let mut writer = Writer::open(disk, &before.directory, options)?;
     let mut draft = writer.draft(&BTreeMap::new())?;
     let old = &before.manifest.tables[plan.table].segments[plan.run.clone()];

@@ -127,10 +127,10 @@ pub(crate) fn publish_first(mut draft: Draft, options: Options, lock: Lock) -> R
 pub(crate) fn open_locked(
     disk: &Arc<dyn Disk>,
     directory: &Path,
-    options: Options,
+    mut options: Options,
     lock: Lock,
 ) -> Result<Writer> {
-    let state = Snapshot::open(disk, directory)?.state;
+    let state = Snapshot::open_after(disk, directory, options.known.take().as_ref())?.state;
     // The last writer may have died between a rename and its sync. What we acknowledge depends on that
     // rename. Once there is a record in the journal, somebody has synced it before.
     if state.sequence == state.manifest.sequence {

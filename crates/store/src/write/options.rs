@@ -1,6 +1,7 @@
 //! The options of a writer: its name for others, whether it waits for locks, and its limits.
 
 use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX, ROWS_PER_SEGMENT_MAX};
+use crate::read::snapshot::Snapshot;
 use disk::Wait;
 
 /// How a writer behaves.
@@ -17,6 +18,8 @@ pub struct Options {
     /// Whether each file is written twice, the second time to `copy/` below the directory. For data that
     /// cannot be made again.
     pub keeps_copy: bool,
+    /// A snapshot of the store, if the caller has one: what it has open is not opened again.
+    pub known: Option<Snapshot>,
 }
 
 /// When commits go to segments. Smaller than the defaults for tests; larger counts as the default.
@@ -38,6 +41,7 @@ impl Default for Options {
             seed: 0,
             limits: Limits::default(),
             keeps_copy: false,
+            known: None,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! Does not depend on why it is published.
 
 use crate::commit::dead::DeadRows;
-use crate::commit::journal;
+use crate::commit::journal::{self, JournalContents};
 use crate::commit::manifest::{Attachments, DeadEntry, JournalIdentity, Manifest, SegmentEntry, TableEntry};
 use crate::error::{Error, Result, check_limit};
 use crate::file::names::{self, Maker, Namer};
@@ -15,6 +15,7 @@ use crate::format::{KIND_DEAD, MANIFEST_VERSION};
 use crate::limits::{
     ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, NAME_BYTES_MAX, ROWS_PER_SEGMENT_MAX,
 };
+use crate::read::follow::Marks;
 use crate::read::loaded::Loaded;
 use crate::read::part::{Part, PartRows};
 use crate::read::state::State;
@@ -209,7 +210,7 @@ impl Draft {
         self.write_dead_rows()?;
         let manifest = self.manifest();
         let bytes = manifest.encode()?;
-        let (journal, journal_bytes) = self.create_journal(&manifest.journal_identity())?;
+        let (journal, head) = self.create_journal(&manifest.journal_identity())?;
         // All names must be durable before anything refers to them.
         self.disk.sync_directory(&self.directory)?;
         // From here on the files may be named by a manifest that survives.
@@ -223,9 +224,14 @@ impl Draft {
             sequence: self.sequence,
             tables,
             attachments: std::mem::take(&mut self.attachments),
-            journal_bytes,
+            journal_bytes: head.len() as u64,
             torn_bytes: 0,
             journal_rows: 0,
+            marks: Marks::new(
+                &bytes,
+                &head,
+                &JournalContents { valid_bytes: head.len() as u64, ..JournalContents::default() },
+            ),
         };
         Ok(Published { state, journal })
     }
@@ -276,7 +282,8 @@ impl Draft {
         }
     }
 
-    fn create_journal(&mut self, identity: &JournalIdentity) -> Result<(Box<dyn File>, u64)> {
+    /// Creates an empty journal. Returns its bytes, too.
+    fn create_journal(&mut self, identity: &JournalIdentity) -> Result<(Box<dyn File>, Vec<u8>)> {
         let path = self.directory.join(names::journal(identity.manifest));
         // Left from a publish that did not succeed; it holds no record.
         self.disk.remove(&path)?;
@@ -285,7 +292,7 @@ impl Draft {
         let bytes = journal::encode_empty(identity);
         file.write(&bytes)?;
         file.sync()?;
-        Ok((file, bytes.len() as u64))
+        Ok((file, bytes))
     }
 }
 

@@ -196,6 +196,7 @@ impl Writer {
         self.journal.sync()?;
         let state = Arc::make_mut(&mut self.state);
         state.apply(record).expect("the record was made for this state");
+        state.marks.add_record(state.journal_bytes, bytes);
         state.journal_bytes += bytes.len() as u64;
         self.is_poisoned = false;
         Ok(())

@@ -282,6 +282,7 @@ mod tests {
             changes_kept_seconds: crate::CHANGES_KEPT_SECONDS,
             // Few, so that there is text in files, too.
             text_slots: 2,
+            opened: crate::opened::Opened::default(),
         };
         let roots = [Root { name: "mail".into(), path: root }];
         update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();

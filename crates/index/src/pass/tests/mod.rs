@@ -43,6 +43,7 @@ impl Ground {
             changes_kept_seconds: crate::CHANGES_KEPT_SECONDS,
             // Few, so that there is text in files, too.
             text_slots: 2,
+            opened: crate::opened::Opened::default(),
         };
         Ground { environment, roots: vec![Root { name: "mail".into(), path: root }], directory }
     }

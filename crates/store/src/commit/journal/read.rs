@@ -5,7 +5,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::commit::journal::record::{JournalContents, decode_head, decode_payload};
-use crate::commit::journal::sectors::{Sector, frame, sector, sector_count};
+use crate::commit::journal::sectors::{Sector, Sectors, frame, sector_count};
 use crate::commit::journal::version_1;
 use crate::commit::manifest::{JournalIdentity, check_head, put_u32, put_u64};
 use crate::error::{Damage, Result};
@@ -46,12 +46,33 @@ pub(crate) fn read(
     schemas: &[Arc<Schema>],
 ) -> Result<JournalContents> {
     let version = check_head(path, bytes, JOURNAL_MAGIC, JOURNAL_VERSION)?;
+    let seed = identity.seed;
     check_identity(version, bytes, identity)
         .and_then(|()| match version {
             JOURNAL_VERSION_WITHOUT_SECTORS => version_1::read_records(bytes, identity, schemas),
-            _ => read_records(bytes, identity, schemas),
+            _ => {
+                // The first sector holds the head.
+                let sectors =
+                    Sectors { bytes: bytes.get(SECTOR_BYTES..).unwrap_or_default(), first: 1, seed };
+                read_records(sectors, identity.sequence, schemas)
+            }
         })
         .map_err(|damage| damage.in_file(path, 0))
+}
+
+/// Reads the records after the one with number `sequence`, of a journal of the newest version that is whole
+/// up to there. `bytes` are those of the file from `offset` on, where that record ends.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_on(
+    path: &Path,
+    (offset, bytes): (u64, &[u8]),
+    (seed, sequence): (u64, u64),
+    schemas: &[Arc<Schema>],
+) -> Result<JournalContents> {
+    let first = offset.div_euclid(SECTOR_BYTES as u64) as usize;
+    read_records(Sectors { bytes, first, seed }, sequence, schemas).map_err(|damage| damage.in_file(path, 0))
 }
 
 /// Returns whether the file begins as the journal of this manifest, whatever comes then.
@@ -83,19 +104,19 @@ fn check_identity(version: u32, bytes: &[u8], identity: &JournalIdentity) -> std
     }
 }
 
+/// Reads the records of these sectors, which follow that with number `sequence`.
 fn read_records(
-    bytes: &[u8],
-    identity: &JournalIdentity,
+    sectors: Sectors,
+    mut sequence: u64,
     schemas: &[Arc<Schema>],
 ) -> std::result::Result<JournalContents, Damage> {
     let mut records = Vec::new();
-    let mut sequence = identity.sequence;
-    // The first sector holds the head.
-    let mut first = 1;
-    while first < bytes.len().div_ceil(SECTOR_BYTES) {
+    let mut first = sectors.first;
+    let mut last_offset = None;
+    while first < sectors.end() {
         sequence = sequence.saturating_add(1);
-        let Some(content) = take_record(bytes, first, identity.seed, sequence)? else {
-            check_torn(bytes, first, identity.seed, sequence)?;
+        let Some(content) = take_record(sectors, first, sequence)? else {
+            check_torn(sectors, first, sequence)?;
             break;
         };
         let (_, payload) = content.split_at_checked(RECORD_PAYLOAD_OFFSET).unwrap_or_default();
@@ -103,23 +124,23 @@ fn read_records(
         let record = decode_payload(payload, schemas)
             .map_err(|damage| damage_at(first, format!("record {sequence}: {}", damage.what)))?;
         records.push(record);
+        last_offset = Some(Sectors::offset(first));
         first = first.saturating_add(sector_count(content.len()));
     }
-    let valid_bytes = first.saturating_mul(SECTOR_BYTES).min(bytes.len());
-    let torn_bytes = bytes.len().saturating_sub(valid_bytes) as u64;
-    Ok(JournalContents { records, valid_bytes: valid_bytes as u64, torn_bytes })
+    let end = Sectors::offset(sectors.first).saturating_add(sectors.bytes.len() as u64);
+    let valid_bytes = Sectors::offset(first).min(end);
+    Ok(JournalContents { records, last_offset, valid_bytes, torn_bytes: end.saturating_sub(valid_bytes) })
 }
 
 /// Returns head and payload of the record that begins with sector `first`, or `None` if any of its sectors
 /// is not whole.
 fn take_record(
-    bytes: &[u8],
+    sectors: Sectors,
     first: usize,
-    seed: u64,
     sequence: u64,
 ) -> std::result::Result<Option<Vec<u8>>, Damage> {
-    let Sector::Whole(data) = sector(bytes, first, seed) else { return Ok(None) };
-    let Some(head) = decode_head(data, seed) else {
+    let Sector::Whole(data) = sectors.get(first) else { return Ok(None) };
+    let Some(head) = decode_head(data, sectors.seed) else {
         return Err(damage_at(first, format!("record {sequence} is expected here, and none begins")));
     };
     if head.sequence != sequence {
@@ -127,9 +148,9 @@ fn take_record(
         return Err(damage_at(first, what));
     }
     let length = RECORD_PAYLOAD_OFFSET.saturating_add(head.length as usize);
-    let mut content = Vec::with_capacity(length.min(bytes.len()));
+    let mut content = Vec::with_capacity(length.min(sectors.bytes.len()));
     for number in first..first.saturating_add(sector_count(length)) {
-        let Sector::Whole(data) = sector(bytes, number, seed) else { return Ok(None) };
+        let Sector::Whole(data) = sectors.get(number) else { return Ok(None) };
         content.extend_from_slice(data);
     }
     let filling = content.split_off(length.min(content.len()));
@@ -137,7 +158,7 @@ fn take_record(
         return Err(damage_at(first, format!("after record {sequence} its last sector is not zero")));
     }
     let payload = content.get(RECORD_PAYLOAD_OFFSET..).unwrap_or_default();
-    if xxh3_64_with_seed(payload, seed) != head.checksum {
+    if xxh3_64_with_seed(payload, sectors.seed) != head.checksum {
         return Err(damage_at(first, format!("the checksum of record {sequence} does not fit it")));
     }
     Ok(Some(content))
@@ -145,16 +166,16 @@ fn take_record(
 
 /// Refuses anything after the last whole record that a crash cannot leave. A record is written only after
 /// the one before it was synced, and unsynced writes leave whole sectors.
-fn check_torn(bytes: &[u8], first: usize, seed: u64, sequence: u64) -> std::result::Result<(), Damage> {
+fn check_torn(sectors: Sectors, first: usize, sequence: u64) -> std::result::Result<(), Damage> {
     let mut end = usize::MAX;
-    for number in first..bytes.len().div_ceil(SECTOR_BYTES) {
-        let what = match sector(bytes, number, seed) {
+    for number in first..sectors.end() {
+        let what = match sectors.get(number) {
             Sector::Zero | Sector::Short => continue,
             Sector::Damaged => format!(
                 "the checksum of the {SECTOR_BYTES} bytes from here does not fit them: commit {sequence} was \
                  written whole and is damaged"
             ),
-            Sector::Whole(data) => match decode_head(data, seed) {
+            Sector::Whole(data) => match decode_head(data, sectors.seed) {
                 Some(head) if head.sequence > sequence => {
                     format!("record {sequence} before it is damaged, and record {} is there", head.sequence)
                 }
@@ -180,7 +201,8 @@ pub(crate) fn together(one: &[u8], other: &[u8], identity: &JournalIdentity) -> 
     let mut out = Vec::with_capacity(one.len().max(other.len()));
     for number in 0..one.len().max(other.len()).div_ceil(SECTOR_BYTES) {
         let start = number.saturating_mul(SECTOR_BYTES);
-        let is_whole = |journal| matches!(sector(journal, number, identity.seed), Sector::Whole(_));
+        let sectors = |bytes| Sectors { bytes, first: 0, seed: identity.seed };
+        let is_whole = |journal| matches!(sectors(journal).get(number), Sector::Whole(_));
         let from = if is_whole(one) || !is_whole(other) && one.len() > start { one } else { other };
         let end = start.saturating_add(SECTOR_BYTES).min(from.len());
         out.extend_from_slice(from.get(start..end).unwrap_or_default());

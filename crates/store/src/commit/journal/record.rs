@@ -48,6 +48,8 @@ pub(crate) struct Kill {
 #[derive(Debug, Default)]
 pub(crate) struct JournalContents {
     pub(crate) records: Vec<Record>,
+    /// Where the last record begins, if there is one, and the journal has sectors.
+    pub(crate) last_offset: Option<u64>,
     /// The end of the last valid record.
     pub(crate) valid_bytes: u64,
     /// How many bytes of an unsynced record follow.

@@ -25,18 +25,41 @@ pub(super) enum Sector<'a> {
     Damaged,
 }
 
-/// Returns the condition of sector `number` of a journal.
-pub(super) fn sector(journal: &[u8], number: usize, seed: u64) -> Sector<'_> {
-    let start = number.saturating_mul(SECTOR_BYTES);
-    let Some(bytes) = journal.get(start..start.saturating_add(SECTOR_BYTES)) else { return Sector::Short };
-    let Some((data, rest)) = bytes.split_at_checked(SECTOR_CHECKSUM_OFFSET) else { return Sector::Short };
-    let found = rest.first_chunk().copied().map(u64::from_le_bytes);
-    if found == Some(checksum(data, number as u64, seed)) {
-        Sector::Whole(data)
-    } else if bytes.iter().all(|&byte| byte == 0) {
-        Sector::Zero
-    } else {
-        Sector::Damaged
+/// The sectors of a journal, from one of them on.
+#[derive(Clone, Copy)]
+pub(super) struct Sectors<'a> {
+    pub(super) bytes: &'a [u8],
+    /// The number of the sector with which the bytes begin.
+    pub(super) first: usize,
+    pub(super) seed: u64,
+}
+
+impl<'a> Sectors<'a> {
+    /// Returns the condition of a sector. Those before the first one count as [`Sector::Short`].
+    pub(super) fn get(&self, number: usize) -> Sector<'a> {
+        let Some(skipped) = number.checked_sub(self.first) else { return Sector::Short };
+        let start = skipped.saturating_mul(SECTOR_BYTES);
+        let sector = self.bytes.get(start..start.saturating_add(SECTOR_BYTES));
+        let Some(bytes) = sector else { return Sector::Short };
+        let Some((data, rest)) = bytes.split_at_checked(SECTOR_CHECKSUM_OFFSET) else { return Sector::Short };
+        let found = rest.first_chunk().copied().map(u64::from_le_bytes);
+        if found == Some(checksum(data, number as u64, self.seed)) {
+            Sector::Whole(data)
+        } else if bytes.iter().all(|&byte| byte == 0) {
+            Sector::Zero
+        } else {
+            Sector::Damaged
+        }
+    }
+
+    /// Returns the number of the first sector that is not there, not even in part.
+    pub(super) fn end(&self) -> usize {
+        self.first.saturating_add(self.bytes.len().div_ceil(SECTOR_BYTES))
+    }
+
+    /// Returns where a sector begins in the journal.
+    pub(super) fn offset(number: usize) -> u64 {
+        number.saturating_mul(SECTOR_BYTES) as u64
     }
 }
 

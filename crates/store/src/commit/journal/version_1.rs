@@ -39,7 +39,7 @@ pub(super) fn read_records(
         offset = payload_offset.saturating_add(payload.len());
     }
     let torn_bytes = bytes.len().saturating_sub(offset) as u64;
-    Ok(JournalContents { records, valid_bytes: offset as u64, torn_bytes })
+    Ok(JournalContents { records, last_offset: None, valid_bytes: offset as u64, torn_bytes })
 }
 
 /// Returns the payload of the record at the start of `rest`, or breaks if the record is incomplete.
