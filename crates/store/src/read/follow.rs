@@ -59,12 +59,12 @@ pub(crate) fn follow(known: &Arc<State>, manifest: &[u8]) -> Option<Arc<State>> 
         return None;
     }
     let place = (known.journal_bytes, new);
-    let read = journal::read_on(&path, place, (identity.seed, known.sequence), &known.schemas()).ok()?;
-    if read.records.is_empty() && read.torn_bytes == known.torn_bytes {
+    if new.is_empty() && known.torn_bytes == 0 {
         return Some(Arc::clone(known));
     }
     let mut state = State::clone(known);
-    read.records.iter().try_for_each(|record| state.apply(record)).ok()?;
+    let (journal, schemas) = ((identity.seed, known.sequence), known.schemas());
+    let read = journal::read_on(&path, place, journal, &schemas, &mut |record| state.apply(record)).ok()?;
     if let Some(offset) = read.last_offset {
         let start = offset.checked_sub(known.journal_bytes)?;
         let bytes = range(new, start, read.valid_bytes.checked_sub(known.journal_bytes)?)?;

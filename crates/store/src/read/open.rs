@@ -9,7 +9,7 @@ use crate::commit::manifest::{DeadEntry, Manifest, SegmentEntry, TableEntry};
 use crate::error::{Error, Result};
 use crate::file::names::{self, FileNumber};
 use crate::file::sealed::{MappedFile, Sealed};
-use crate::format::{JOURNAL_HEAD_BYTES, KIND_DEAD};
+use crate::format::KIND_DEAD;
 use crate::limits::OPEN_ATTEMPTS_MAX;
 use crate::read::follow::{Marks, follow};
 use crate::read::part::{Part, PartRows};
@@ -86,7 +86,7 @@ fn open_named(
         open_table(table, find)
     });
     let tables = tables.collect::<Result<_>>()?;
-    let mut state = State {
+    let state = State {
         disk: Arc::clone(disk),
         directory: directory.to_owned(),
         manifest: Arc::new(bound),
@@ -98,17 +98,10 @@ fn open_named(
         journal_rows: 0,
         marks: Marks::new(manifest_bytes, &[], &JournalContents::default()),
     };
-    let (journal, contents) = read_journal(&state)?;
+    let (mut state, journal, contents) = with_journal(&state)?;
     state.marks = Marks::new(manifest_bytes, &journal, &contents);
     state.journal_bytes = contents.valid_bytes;
     state.torn_bytes = contents.torn_bytes;
-    for record in &contents.records {
-        state.apply(record).map_err(|what| Error::Corrupt {
-            path: state.directory.join(names::journal(manifest.number)),
-            offset: JOURNAL_HEAD_BYTES as u64,
-            what: format!("record {} does not fit: {what}", state.sequence),
-        })?;
-    }
     Ok(state)
 }
 
@@ -119,23 +112,31 @@ fn map(disk: &dyn Disk, directory: &Path, number: FileNumber) -> Result<MappedFi
     Ok(file)
 }
 
-/// Returns the journal's bytes, and what they say.
-fn read_journal(state: &State) -> Result<(Vec<u8>, JournalContents)> {
-    let path = state.directory.join(names::journal(state.manifest.number));
-    let schemas = state.schemas();
-    let mut bytes = state.disk.read(&path)?;
-    for _ in 0..OPEN_ATTEMPTS_MAX {
-        let contents = journal::read(&path, &bytes, &state.journal_identity(), &schemas);
-        let Err(Error::Corrupt { .. }) = contents else { return contents.map(|contents| (bytes, contents)) };
+/// Returns a state after the records of its journal, the journal's bytes, and what else they say.
+fn with_journal(before: &State) -> Result<(State, Vec<u8>, JournalContents)> {
+    let path = before.directory.join(names::journal(before.manifest.number));
+    let (identity, schemas) = (before.journal_identity(), before.schemas());
+    let mut bytes = before.disk.read(&path)?;
+    let mut attempts = 0;
+    loop {
+        let mut state = before.clone();
+        let read = journal::read(&path, &bytes, &identity, &schemas, &mut |record| state.apply(record));
+        let error = match read {
+            Ok(contents) => return Ok((state, bytes, contents)),
+            Err(error) => error,
+        };
+        attempts += 1;
+        if !matches!(error, Error::Corrupt { .. }) || attempts > OPEN_ATTEMPTS_MAX {
+            return Err(error);
+        }
         // If a writer cut a torn tail and appended while we read, we hold the beginning of the old tail and
         // the end of the new record.
-        let again = state.disk.read(&path)?;
+        let again = before.disk.read(&path)?;
         if again == bytes {
-            return contents.map(|contents| (bytes, contents));
+            return Err(error);
         }
         bytes = again;
     }
-    journal::read(&path, &bytes, &state.journal_identity(), &schemas).map(|contents| (bytes, contents))
 }
 
 fn open_table(

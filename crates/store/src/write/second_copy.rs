@@ -222,7 +222,9 @@ fn is_own(disk: &dyn Disk, places: &[PathBuf], manifest: &Manifest) -> bool {
 fn valid_journal(manifest: &Manifest, mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     let schemas: Vec<Arc<Schema>> = manifest.tables.iter().map(|table| Arc::clone(&table.schema)).collect();
     let name = names::journal(manifest.number);
-    let contents = journal::read(Path::new(&name), &bytes, &manifest.journal_identity(), &schemas).ok()?;
+    let contents =
+        journal::read(Path::new(&name), &bytes, &manifest.journal_identity(), &schemas, &mut |_| Ok(()))
+            .ok()?;
     bytes.truncate(usize::try_from(contents.valid_bytes).ok()?);
     Some(bytes)
 }

@@ -1,10 +1,10 @@
 //! Reads a journal file.
 //!
-//! Input: its bytes. Output: the records of its valid part, and where that part ends. Distinguishes a torn
-//! record from damage.
+//! Input: its bytes. Output: the records of its valid part, one after another, and where that part ends.
+//! Distinguishes a torn record from damage.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::commit::journal::record::{JournalContents, decode_head, decode_payload};
+use crate::commit::journal::record::{JournalContents, Visit, decode_head, decode_payload};
 use crate::commit::journal::sectors::{Sector, Sectors, frame, sector_count};
 use crate::commit::journal::version_1;
 use crate::commit::manifest::{JournalIdentity, check_head, put_u32, put_u64};
@@ -31,7 +31,8 @@ pub(crate) fn encode_empty(identity: &JournalIdentity) -> Vec<u8> {
     if identity.version == JOURNAL_VERSION_WITHOUT_SECTORS { out } else { frame(&out, 0, identity.seed) }
 }
 
-/// Reads the journal file `path`, whose bytes are `bytes`.
+/// Reads the journal file `path`, whose bytes are `bytes`, and gives each record to `visit`, which may have
+/// taken some before an error.
 ///
 /// An incomplete record ends the journal without an error if a crash may have left it so: each sector is
 /// whole, all zeros, or cut by the end of the file. Such a record was never acknowledged. Anything else is
@@ -44,17 +45,18 @@ pub(crate) fn read(
     bytes: &[u8],
     identity: &JournalIdentity,
     schemas: &[Arc<Schema>],
+    visit: &mut Visit,
 ) -> Result<JournalContents> {
     let version = check_head(path, bytes, JOURNAL_MAGIC, JOURNAL_VERSION)?;
     let seed = identity.seed;
     check_identity(version, bytes, identity)
         .and_then(|()| match version {
-            JOURNAL_VERSION_WITHOUT_SECTORS => version_1::read_records(bytes, identity, schemas),
+            JOURNAL_VERSION_WITHOUT_SECTORS => version_1::read_records(bytes, identity, schemas, visit),
             _ => {
                 // The first sector holds the head.
                 let sectors =
                     Sectors { bytes: bytes.get(SECTOR_BYTES..).unwrap_or_default(), first: 1, seed };
-                read_records(sectors, identity.sequence, schemas)
+                read_records(sectors, identity.sequence, schemas, visit)
             }
         })
         .map_err(|damage| damage.in_file(path, 0))
@@ -70,9 +72,11 @@ pub(crate) fn read_on(
     (offset, bytes): (u64, &[u8]),
     (seed, sequence): (u64, u64),
     schemas: &[Arc<Schema>],
+    visit: &mut Visit,
 ) -> Result<JournalContents> {
     let first = offset.div_euclid(SECTOR_BYTES as u64) as usize;
-    read_records(Sectors { bytes, first, seed }, sequence, schemas).map_err(|damage| damage.in_file(path, 0))
+    read_records(Sectors { bytes, first, seed }, sequence, schemas, visit)
+        .map_err(|damage| damage.in_file(path, 0))
 }
 
 /// Returns whether the file begins as the journal of this manifest, whatever comes then.
@@ -109,37 +113,41 @@ fn read_records(
     sectors: Sectors,
     mut sequence: u64,
     schemas: &[Arc<Schema>],
+    visit: &mut Visit,
 ) -> std::result::Result<JournalContents, Damage> {
-    let mut records = Vec::new();
+    let mut contents = JournalContents::default();
+    let mut content = Vec::new();
     let mut first = sectors.first;
-    let mut last_offset = None;
     while first < sectors.end() {
         sequence = sequence.saturating_add(1);
-        let Some(content) = take_record(sectors, first, sequence)? else {
+        if !take_record(sectors, first, sequence, &mut content)? {
             check_torn(sectors, first, sequence)?;
             break;
-        };
+        }
         let (_, payload) = content.split_at_checked(RECORD_PAYLOAD_OFFSET).unwrap_or_default();
         // The offsets in `damage` are relative to the record, whose bytes are in several sectors.
         let record = decode_payload(payload, schemas)
             .map_err(|damage| damage_at(first, format!("record {sequence}: {}", damage.what)))?;
-        records.push(record);
-        last_offset = Some(Sectors::offset(first));
+        visit(&record).map_err(|what| damage_at(first, format!("record {sequence} does not fit: {what}")))?;
+        contents.last_offset = Some(Sectors::offset(first));
         first = first.saturating_add(sector_count(content.len()));
     }
     let end = Sectors::offset(sectors.first).saturating_add(sectors.bytes.len() as u64);
-    let valid_bytes = Sectors::offset(first).min(end);
-    Ok(JournalContents { records, last_offset, valid_bytes, torn_bytes: end.saturating_sub(valid_bytes) })
+    contents.valid_bytes = Sectors::offset(first).min(end);
+    contents.torn_bytes = end.saturating_sub(contents.valid_bytes);
+    Ok(contents)
 }
 
-/// Returns head and payload of the record that begins with sector `first`, or `None` if any of its sectors
-/// is not whole.
+/// Puts head and payload of the record that begins with sector `first` into `content`. Returns whether all of
+/// its sectors are whole.
 fn take_record(
     sectors: Sectors,
     first: usize,
     sequence: u64,
-) -> std::result::Result<Option<Vec<u8>>, Damage> {
-    let Sector::Whole(data) = sectors.get(first) else { return Ok(None) };
+    content: &mut Vec<u8>,
+) -> std::result::Result<bool, Damage> {
+    content.clear();
+    let Sector::Whole(data) = sectors.get(first) else { return Ok(false) };
     let Some(head) = decode_head(data, sectors.seed) else {
         return Err(damage_at(first, format!("record {sequence} is expected here, and none begins")));
     };
@@ -148,20 +156,21 @@ fn take_record(
         return Err(damage_at(first, what));
     }
     let length = RECORD_PAYLOAD_OFFSET.saturating_add(head.length as usize);
-    let mut content = Vec::with_capacity(length.min(sectors.bytes.len()));
+    content.reserve(length.min(sectors.bytes.len()));
     for number in first..first.saturating_add(sector_count(length)) {
-        let Sector::Whole(data) = sectors.get(number) else { return Ok(None) };
+        let Sector::Whole(data) = sectors.get(number) else { return Ok(false) };
         content.extend_from_slice(data);
     }
-    let filling = content.split_off(length.min(content.len()));
-    if filling.iter().any(|&byte| byte != 0) {
+    let is_filled = content.get(length..).unwrap_or_default().iter().all(|&byte| byte == 0);
+    content.truncate(length);
+    if !is_filled {
         return Err(damage_at(first, format!("after record {sequence} its last sector is not zero")));
     }
     let payload = content.get(RECORD_PAYLOAD_OFFSET..).unwrap_or_default();
     if xxh3_64_with_seed(payload, sectors.seed) != head.checksum {
         return Err(damage_at(first, format!("the checksum of record {sequence} does not fit it")));
     }
-    Ok(Some(content))
+    Ok(true)
 }
 
 /// Refuses anything after the last whole record that a crash cannot leave. A record is written only after

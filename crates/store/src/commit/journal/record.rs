@@ -44,10 +44,12 @@ pub(crate) struct Kill {
     pub(crate) rows: Vec<u32>,
 }
 
-/// The contents of a journal.
-#[derive(Debug, Default)]
+/// Takes a record that was read, or says why it does not fit.
+pub(crate) type Visit<'a> = dyn FnMut(&Record) -> std::result::Result<(), String> + 'a;
+
+/// What a journal holds besides its records.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct JournalContents {
-    pub(crate) records: Vec<Record>,
     /// Where the last record begins, if there is one, and the journal has sectors.
     pub(crate) last_offset: Option<u64>,
     /// The end of the last valid record.

@@ -71,11 +71,26 @@ fn sample_1() -> (Vec<u8>, [usize; 3]) {
     (bytes, starts)
 }
 
-fn read_as(bytes: &[u8], identity: &JournalIdentity) -> Result<JournalContents> {
-    read(Path::new("/store/journal-7"), bytes, identity, &[schema()])
+/// What was read.
+#[derive(Debug)]
+struct Found {
+    records: Vec<Record>,
+    valid_bytes: u64,
+    torn_bytes: u64,
 }
 
-fn read_bytes(bytes: &[u8]) -> Result<JournalContents> {
+fn read_as(bytes: &[u8], identity: &JournalIdentity) -> Result<Found> {
+    let mut records = Vec::new();
+    let mut visit = |record: &Record| {
+        records.push(record.clone());
+        Ok(())
+    };
+    let contents = read(Path::new("/store/journal-7"), bytes, identity, &[schema()], &mut visit)?;
+    let JournalContents { valid_bytes, torn_bytes, .. } = contents;
+    Ok(Found { records, valid_bytes, torn_bytes })
+}
+
+fn read_bytes(bytes: &[u8]) -> Result<Found> {
     read_as(bytes, &IDENTITY)
 }
 

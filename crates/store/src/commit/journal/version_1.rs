@@ -5,7 +5,7 @@
 //! one, which is why version 2 has sectors.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::commit::journal::record::{JournalContents, decode_head, decode_payload};
+use crate::commit::journal::record::{JournalContents, Visit, decode_head, decode_payload};
 use crate::commit::manifest::JournalIdentity;
 use crate::error::Damage;
 use crate::format::{JOURNAL_HEAD_BYTES, RECORD_ALIGNMENT, RECORD_PAYLOAD_OFFSET};
@@ -19,8 +19,8 @@ pub(super) fn read_records(
     bytes: &[u8],
     identity: &JournalIdentity,
     schemas: &[Arc<Schema>],
+    visit: &mut Visit,
 ) -> Result<JournalContents, Damage> {
-    let mut records = Vec::new();
     let mut offset = JOURNAL_HEAD_BYTES;
     let mut sequence = identity.sequence;
     while offset < bytes.len() {
@@ -35,11 +35,12 @@ pub(super) fn read_records(
             offset: damage.offset.saturating_add(payload_offset as u64),
             what: damage.what,
         })?;
-        records.push(record);
+        visit(&record)
+            .map_err(|what| Damage::new(offset, format!("record {sequence} does not fit: {what}")))?;
         offset = payload_offset.saturating_add(payload.len());
     }
     let torn_bytes = bytes.len().saturating_sub(offset) as u64;
-    Ok(JournalContents { records, last_offset: None, valid_bytes: offset as u64, torn_bytes })
+    Ok(JournalContents { last_offset: None, valid_bytes: offset as u64, torn_bytes })
 }
 
 /// Returns the payload of the record at the start of `rest`, or breaks if the record is incomplete.
