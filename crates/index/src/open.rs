@@ -12,7 +12,7 @@ use crate::text;
 use disk::Wait;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use store::{Options, Snapshot, Writer};
+use store::{Limits, Options, Snapshot, Writer};
 use work::Progress;
 
 /// Tells backup programs that the directory can be rebuilt. See https://bford.info/cachedir/.
@@ -64,8 +64,9 @@ fn tag(environment: &Environment) -> Result<()> {
     }
 }
 
-/// The place of a lock file beside the segments of the text index. Their directory is created if it is missing:
-/// while all text lies in the commits it is empty, and some copies of a data directory leave out what is empty.
+/// The place of a lock file beside the segments of the text index. Their directory is created if it is
+/// missing: while all text lies in the commits it is empty, and some copies of a data directory leave out what
+/// is empty.
 ///
 /// # Errors
 /// A directory that cannot be written.
@@ -77,6 +78,10 @@ pub(crate) fn text_lock(environment: &Environment, name: &str) -> Result<PathBuf
     }
     Ok(directory.join(name))
 }
+
+/// Bytes of a journal until its rows become segments. Every program that opens the index reads all of it: 1 MiB
+/// takes about as long as all else.
+const JOURNAL_BYTES: u64 = 1 << 19;
 
 /// How often the lock is tried before the observer is told that another process has it, and how long it takes
 /// until the next time. Nobody has it for long, so there is rarely anything to tell; and a process that waits
@@ -142,6 +147,7 @@ pub(crate) fn options(environment: &Environment, wait: Wait) -> Options {
         wait,
         seed: environment.seed,
         known: environment.opened.last(&environment.index_directory()),
+        limits: Limits { journal_bytes: JOURNAL_BYTES, ..Limits::default() },
         ..Options::default()
     }
 }
