@@ -38,7 +38,7 @@ pub use names::{folder_directories, folder_names, is_tag, tag_names};
 pub use open::roots;
 pub use overlap::overlaps;
 pub use pass::{
-    Adopted, AttachmentsRead, Cleanup, Look, Loss, Mode, Places, Problem, Summary, UpdateOptions,
+    Adopted, AttachmentsRead, Cleanup, Look, Loss, Mode, Places, Problem, Summary, UpdateOptions, is_read_by,
 };
 pub use rebuild::{is_older, remembered_roots};
 pub use record::{Contact, Rest};
