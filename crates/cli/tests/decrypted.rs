@@ -55,6 +55,19 @@ fn count(keys: &Keys, query: &str) -> usize {
     keys.home.subjects(query).len()
 }
 
+/// Checks that another user reads nothing in a directory.
+fn nobody_else_reads(directory: PathBuf) {
+    let mut directories = vec![directory];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let (path, kind) = entry.map(|entry| (entry.path(), entry.file_type().unwrap())).unwrap();
+            let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+            assert_eq!(mode, if kind.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
+            directories.extend(kind.is_dir().then_some(path));
+        }
+    }
+}
+
 #[test]
 fn without_a_word_of_the_configuration_nothing_is_decrypted() {
     let keys = Keys::new(ANA);
@@ -114,16 +127,7 @@ fn decrypted_text_is_found_and_nowhere_else() {
         let shown = home.good(arguments);
         assert!(!["hush", "lantern", "blueprint"].iter().any(|word| shown.contains(word)), "{shown}");
     }
-    // Another user reads none of it.
-    let mut directories = vec![home.data()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let (path, kind) = entry.map(|entry| (entry.path(), entry.file_type().unwrap())).unwrap();
-            let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
-            assert_eq!(mode, if kind.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
-            directories.extend(kind.is_dir().then_some(path));
-        }
-    }
+    nobody_else_reads(home.data());
     // A backup has the mail as it is on the disk.
     fs::write(home.path().join("password"), "p").unwrap();
     let archive = |arguments: &[&str]| {
