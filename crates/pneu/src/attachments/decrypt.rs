@@ -163,8 +163,9 @@ fn cut(texts: &mut Vec<String>, bytes_max: usize) -> bool {
     for text in texts.iter_mut() {
         let kept = text.floor_char_boundary(left);
         is_cut |= kept < text.len();
+        // Nothing follows what was cut.
+        left = if is_cut { 0 } else { left.saturating_sub(kept) };
         text.truncate(kept);
-        left = left.saturating_sub(kept);
     }
     texts.retain(|text| !text.is_empty());
     is_cut
@@ -217,11 +218,7 @@ mod tests {
         };
         assert_eq!(cut_to(6), ("ab|cä|e".to_owned(), false));
         assert_eq!(cut_to(5), ("ab|cä".to_owned(), true));
-        assert_eq!(
-            cut_to(4),
-            ("ab|c".to_owned(), true),
-            "no character is cut, and what is short comes later"
-        );
+        assert_eq!(cut_to(4), ("ab|c".to_owned(), true), "no character is cut, and nothing follows");
         assert_eq!(cut_to(0), (String::new(), true));
     }
 }
