@@ -29,6 +29,7 @@ mod copies;
 mod count;
 mod damage;
 mod damaged_data;
+mod decrypted;
 mod dedupe;
 mod deliver;
 mod delivery;

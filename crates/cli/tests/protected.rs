@@ -36,7 +36,39 @@ impl Keys {
         keys
     }
 
-    fn command(&self, program: &str) -> Command {
+    /// Makes a home with a certificate of Ana for S/MIME.
+    pub(crate) fn with_certificate() -> Keys {
+        let keys = Keys::none();
+        let parameters = "Key-Type: RSA\nKey-Length: 2048\nKey-Usage: sign, encrypt\nName-DN: CN=Ana Ito\n\
+            Name-Email: ana@example.org\nSerial: random\n";
+        let file = keys.home.path().join("parameters");
+        fs::write(&file, parameters).unwrap();
+        let certificate = keys.gpgsm(&["--gen-key", file.to_str().unwrap()]);
+        keys.run("gpgsm", &["--import"], &certificate);
+        let list = String::from_utf8(keys.run("gpgsm", &["--with-colons", "--list-keys"], b"")).unwrap();
+        let print = list.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).unwrap();
+        let print = print.split(':').next().unwrap();
+        fs::write(keys.home.path().join(".gnupg/trustlist.txt"), format!("{print} S relax\n")).unwrap();
+        let _ = keys.command("gpgconf").args(["--kill", "gpg-agent"]).status();
+        keys
+    }
+
+    fn gpgsm(&self, arguments: &[&str]) -> Vec<u8> {
+        self.run("gpgsm", &[&["--passphrase-fd", "0"], arguments].concat(), b"")
+    }
+
+    /// Returns a part of S/MIME that gpgsm makes of an entity.
+    pub(crate) fn smime(&self, kind: &str, arguments: &[&str], entity: &str) -> String {
+        let file = self.home.path().join("entity");
+        fs::write(&file, entity.replace('\n', "\r\n")).unwrap();
+        let offline = ["--disable-dirmngr", "--disable-crl-checks", "--base64"];
+        let data = self.gpgsm(&[&offline[..], arguments, &[file.to_str().unwrap()]].concat());
+        let data: String =
+            String::from_utf8(data).unwrap().lines().filter(|line| !line.starts_with('-')).collect();
+        format!("Content-Type: application/{kind}\nContent-Transfer-Encoding: base64\n\n{data}\n")
+    }
+
+    pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
             .env_clear()
@@ -233,30 +265,8 @@ fn blocks_in_text_are_opened() {
 
 #[test]
 fn smime_is_opened_with_gpgsm() {
-    let keys = Keys::none();
-    let parameters = "Key-Type: RSA\nKey-Length: 2048\nKey-Usage: sign, encrypt\nName-DN: CN=Ana Ito\n\
-        Name-Email: ana@example.org\nSerial: random\n";
-    let file = keys.home.path().join("parameters");
-    fs::write(&file, parameters).unwrap();
-    let passphrase = ["--passphrase-fd", "0"];
-    let own = |more: &[&str]| keys.run("gpgsm", &[&passphrase[..], more].concat(), b"");
-    let certificate = own(&["--gen-key", file.to_str().unwrap()]);
-    keys.run("gpgsm", &["--import"], &certificate);
-    let list = String::from_utf8(keys.run("gpgsm", &["--with-colons", "--list-keys"], b"")).unwrap();
-    let print = list.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).unwrap();
-    let print = print.split(':').next().unwrap();
-    fs::write(keys.home.path().join(".gnupg/trustlist.txt"), format!("{print} S relax\n")).unwrap();
-    let _ = keys.command("gpgconf").args(["--kill", "gpg-agent"]).status();
-    let entity = keys.home.path().join("entity");
-    fs::write(&entity, TEXT.replace('\n', "\r\n")).unwrap();
-    let entity = entity.to_str().unwrap();
-    let offline = ["--disable-dirmngr", "--disable-crl-checks", "--base64"];
-    let part = |kind: &str, arguments: &[&str]| {
-        let data = own(&[&offline[..], arguments, &[entity]].concat());
-        let data: String =
-            String::from_utf8(data).unwrap().lines().filter(|line| !line.starts_with('-')).collect();
-        format!("Content-Type: application/{kind}\nContent-Transfer-Encoding: base64\n\n{data}\n")
-    };
+    let keys = Keys::with_certificate();
+    let part = |kind: &str, arguments: &[&str]| keys.smime(kind, arguments, TEXT);
     let detached = multipart("signed", &[TEXT, &part("pkcs7-signature", &["--detach-sign"])]);
     let good = keys.view_as("--verify", &message(&detached), 0);
     assert!(

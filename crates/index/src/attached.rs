@@ -1,10 +1,11 @@
 //! The text of attachments that the index cannot read by itself, such as PDF.
 //!
 //! Input: a message and its parts. Output: texts for its document, and the names of the filters that read
-//! them: a document keeps these names, so that the index knows which messages a filter has not read yet. Must
-//! not know how a filter reads, nor how texts become terms.
+//! them: a document keeps these names, so that the index knows which messages a filter has not read yet. One
+//! filter may be for messages that are encrypted, however that is told. Must not know how a filter reads, nor
+//! how texts become terms.
 
-use mail::MessageParts;
+use mail::{ContentFlags, MessageParts};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use work::Progress;
@@ -18,8 +19,18 @@ pub trait AttachmentReader: Debug + Send + Sync {
     /// changes with what the filter does.
     fn filters_for(&self, mime: &str) -> Vec<String>;
 
-    /// Returns the texts of a message's parts. Ends early if `is_stopped`.
-    fn read(&self, parts: &mut MessageParts<'_>, is_stopped: &dyn Fn() -> bool) -> AttachmentTexts;
+    /// Returns the name of the filter for encrypted messages, if there is one.
+    fn filter_for_encrypted(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns the texts of a message's parts, for which these filters are. Ends early if `is_stopped`.
+    fn read(
+        &self,
+        parts: &mut MessageParts<'_>,
+        filters: &BTreeSet<String>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> AttachmentTexts;
 }
 
 /// The texts of a message's parts.
@@ -58,22 +69,25 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Reads the attachments of a message that has parts of these types. `split` returns its parts; it is
-    /// called only if a filter is for one of them.
+    /// Reads the attachments of a message. `split` returns its parts; it is called only if a filter is for
+    /// the message.
     pub(crate) fn read<'m>(
         &self,
-        types: &[String],
+        message: &mail::Message,
         split: impl FnOnce() -> mail::Result<MessageParts<'m>>,
     ) -> Attached {
         let mut filters: BTreeSet<String> =
-            types.iter().flat_map(|mime| self.reader.filters_for(mime)).collect();
+            message.mime_types.iter().flat_map(|mime| self.reader.filters_for(mime)).collect();
+        if message.flags.contains(ContentFlags::ENCRYPTED) {
+            filters.extend(self.reader.filter_for_encrypted());
+        }
         let is_stopped = self.observer.is_cancelled();
         if filters.is_empty() || is_stopped {
             return Attached { is_stopped, ..Attached::default() };
         }
         // A file that cannot be read now is read another time.
         let Ok(mut parts) = split() else { return Attached { is_stopped: true, ..Attached::default() } };
-        let read = self.reader.read(&mut parts, &|| self.observer.is_cancelled());
+        let read = self.reader.read(&mut parts, &filters, &|| self.observer.is_cancelled());
         filters.retain(|name| !read.is_stopped && !read.unusable.contains(name));
         Attached {
             texts: read.texts,

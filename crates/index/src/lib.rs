@@ -40,7 +40,7 @@ pub use open::roots;
 pub use opened::Opened;
 pub use overlap::overlaps;
 pub use pass::{
-    Adopted, AttachmentsRead, Cleanup, Look, Loss, Mode, Places, Problem, Summary, UpdateOptions,
+    Adopted, AttachmentsRead, Cleanup, Look, Loss, Mode, Places, Problem, Summary, UpdateOptions, is_read_by,
 };
 pub use rebuild::{is_older, remembered_roots};
 pub use record::{Contact, Rest};

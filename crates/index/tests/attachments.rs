@@ -6,6 +6,7 @@
 use crate::support::{Fixture, StopAfter, environment, query, subjects};
 use index::{AttachmentReader, AttachmentTexts, AttachmentsRead, Error, Look, Mailbox, UpdateOptions};
 use mail::MessageParts;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -42,7 +43,12 @@ impl AttachmentReader for Reader {
         if mime == "a/b" { vec![self.name.to_owned()] } else { Vec::new() }
     }
 
-    fn read(&self, parts: &mut MessageParts<'_>, is_stopped: &dyn Fn() -> bool) -> AttachmentTexts {
+    fn read(
+        &self,
+        parts: &mut MessageParts<'_>,
+        _: &BTreeSet<String>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> AttachmentTexts {
         let mut read = AttachmentTexts { is_stopped: is_stopped(), ..AttachmentTexts::default() };
         for (number, mime) in parts.types() {
             if !self.is_usable {
@@ -326,4 +332,60 @@ fn a_process_killed_at_any_operation_leaves_the_old_or_the_new_text() {
             assert_eq!(found(&image.disk), 3, "crash at {number}, {}", image.description);
         }
     }
+}
+
+/// Reads what is encrypted, and nothing else.
+#[derive(Debug)]
+struct Opener;
+
+impl AttachmentReader for Opener {
+    fn filters(&self) -> Vec<String> {
+        vec!["d1".to_owned()]
+    }
+
+    fn filters_for(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn filter_for_encrypted(&self) -> Option<String> {
+        Some("d1".to_owned())
+    }
+
+    fn read(
+        &self,
+        parts: &mut MessageParts<'_>,
+        filters: &BTreeSet<String>,
+        _: &dyn Fn() -> bool,
+    ) -> AttachmentTexts {
+        assert!(filters.contains("d1") && parts.bytes().is_some());
+        AttachmentTexts { texts: vec!["opened".to_owned()], ..AttachmentTexts::default() }
+    }
+}
+
+#[test]
+fn encrypted_messages_have_a_filter_of_their_own_however_they_are_encrypted() {
+    let fixture = Fixture::new();
+    let block = "-----BEGIN PGP MESSAGE-----\n\nhQ==\n-----END PGP MESSAGE-----\n";
+    let container = "Content-Type: multipart/encrypted; boundary=b\n\n--b\n\n1\n--b\n\nx\n--b--\n";
+    for (number, body) in [
+        (1, format!("\nA block:\n{block}")),
+        (2, container.to_owned()),
+        (3, format!("\n> {}", block.replace('\n', "\n> "))),
+        (4, "\nbegin a pgp message\n".to_owned()),
+    ] {
+        let date = format!("Date: Mon, 2 Jan 2023 10:00:0{}", 9 - number);
+        let message = format!("Subject: s{number}\nMessage-ID: <{number}@x>\n{date} +0000\n{body}");
+        fixture.put("f", "cur", &format!("{number}:2,S"), &message);
+    }
+    let attachments: Arc<dyn AttachmentReader> = Arc::new(Opener);
+    let options = UpdateOptions { attachments: Some(attachments), ..UpdateOptions::default() };
+    fixture.update_with(&options);
+    assert!(!index::is_read_by(&fixture.environment, "d1").unwrap());
+    let read = |look| index::read_attachments(&fixture.environment, &options, look, &Silent).unwrap();
+    assert_eq!(read(Look::New), messages(2));
+    assert_eq!(fixture.find("opened"), ["s1", "s2"]);
+    assert!(index::is_read_by(&fixture.environment, "d1").unwrap());
+    assert!(!index::is_read_by(&fixture.environment, "d2").unwrap());
+    assert_eq!([read(Look::New), read(Look::All)], [messages(0), messages(0)]);
+    fixture.check();
 }

@@ -47,7 +47,22 @@ pub(crate) enum Talk {
 /// # Errors
 /// It cannot be started.
 pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
-    command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
+    start_with(command, Stdio::null())
+}
+
+/// Starts a command as [`start`] does. Its standard error goes there.
+///
+/// # Errors
+/// It cannot be started.
+pub(crate) fn start_with(command: &mut Command, errors: Stdio) -> io::Result<Child> {
+    command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors).spawn()
+}
+
+/// Returns commands for a shell that limit the memory and the processor time of each process after them. A
+/// limit that is lower already stays.
+pub(crate) fn limits_script(memory_mib: u64, cpu_seconds: u64) -> String {
+    let (memory_kib, seconds) = (memory_mib.saturating_mul(1024), cpu_seconds.max(1));
+    format!("ulimit -v {memory_kib}; ulimit -t {seconds}; ulimit -c 0\n")
 }
 
 /// Gives a child its input and takes its output, until it ends or must end. Returns its exit status, too.

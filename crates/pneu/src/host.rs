@@ -85,8 +85,7 @@ impl Host {
             writer_count: AtomicU64::default(),
             view_threads: Arc::new(Workers::new(thread_count)),
             opening_threads: Workers::new(thread_count),
-            filters: Filters::new(&settings.configuration.attachments, &settings.filter_variables)
-                .map(Arc::new),
+            filters: Filters::new(&settings.configuration, &settings.filter_variables).map(Arc::new),
             settings: Arc::new(settings),
         }
     }

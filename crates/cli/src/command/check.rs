@@ -17,7 +17,8 @@ use terminal::command_line::Run;
 /// checksum, key and record. Prints a line for each damaged file. Changes nothing unless --repair is given.
 ///
 /// The index can always be rebuilt from your mail. --repair rebuilds it if any part is damaged, or if
-/// config.toml lists a header that the index lacks. The new index replaces the old one once it is complete.
+/// config.toml lists a header that the index lacks, or if the index has the text of encrypted messages and
+/// config.toml does not say "decrypt = true". The new index replaces the old one once it is complete.
 /// Tags and saved queries are stored separately, in two copies, and survive: --repair restores a damaged copy
 /// from the other. If both copies are damaged, only a backup has them.
 #[derive(Debug, Args)]
@@ -30,7 +31,7 @@ pub(crate) struct Arguments {
     /// Read every byte
     #[arg(long)]
     deep: bool,
-    /// Read every byte, and rebuild the index if it is damaged or lacks a configured header
+    /// Read every byte, and rebuild the index if it is damaged or not as configured
     #[arg(long)]
     repair: bool,
 }
@@ -124,8 +125,8 @@ fn wants(damages: &[Damage], repair: Repair) -> bool {
     damages.iter().any(|damage| damage.repair == repair)
 }
 
-/// Checks, repairs the user's data from its second copy, and rebuilds the index if it is damaged or lacks a
-/// header of the configuration.
+/// Checks, repairs the user's data from its second copy, and rebuilds the index if it is damaged, lacks a
+/// header of the configuration or has decrypted text without it.
 fn repair(session: &Session) -> Result<Outcome> {
     let mut damages = session.with_any_host(|host| host.check(Depth::Deep))?;
     tell(&damages, SOUND, session)?;
@@ -140,7 +141,7 @@ fn repair(session: &Session) -> Result<Outcome> {
         let remembered = index::remembered_roots(&session.environment).unwrap_or_default();
         super::index::rebuild(session, &roots_of(session, &remembered)?)?
     } else {
-        add_headers(session)?
+        as_configured(session)?
     };
     complain_of_user(&damages, session);
     complain_of_backups(&damages);
@@ -151,15 +152,21 @@ fn repair(session: &Session) -> Result<Outcome> {
     })
 }
 
-/// Rebuilds an intact index if it lacks a header of the configuration.
-fn add_headers(session: &Session) -> Result<Outcome> {
+/// Rebuilds an intact index if it lacks a header of the configuration, or has decrypted text without it.
+fn as_configured(session: &Session) -> Result<Outcome> {
     let view = session.host()?.open_view()?;
     let missing = view.mailbox().missing_headers(&session.configured()?.headers);
-    if missing.is_empty() {
+    let has_unwanted = session.host()?.has_unwanted_text()?;
+    if missing.is_empty() && !has_unwanted {
         return Ok(Outcome::Done);
     }
     if !session.is_quiet {
-        output::complain(format!("reading all mail again to index the headers {}", missing.join(", ")));
+        if has_unwanted {
+            output::complain("reading all mail again to leave out the text of encrypted messages");
+        }
+        if !missing.is_empty() {
+            output::complain(format!("reading all mail again to index the headers {}", missing.join(", ")));
+        }
     }
     super::index::rebuild(session, &roots_of(session, view.roots())?)
 }

@@ -101,7 +101,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     accept_loss: bool,
     /// Try again to read attachments that the commands of [attachments.filters] could not read: the program
-    /// was missing, or the message had no file. Attachments that were never tried are always read, last
+    /// was missing, or the message had no file. With "decrypt = true" in the configuration, also encrypted
+    /// messages that could not be decrypted. Attachments that were never tried are always read, last
     #[arg(long)]
     attachments: bool,
     /// Also index messages that only the archive has, so that "pneu find --archived" finds them. Use it after
@@ -129,8 +130,11 @@ impl Run<Session> for Arguments {
     /// No root is known; the index is damaged or cannot be written; Ctrl-C.
     fn run(&self, session: &Session) -> Result<Outcome> {
         let hooks = &session.configured()?.hooks;
-        if self.attachments && session.configured()?.attachments.filters.is_empty() {
-            bail!("--attachments: the configuration has no [attachments.filters]; \"pneu init\" shows them");
+        if self.attachments && !session.configured()?.reads_attachments() {
+            bail!(
+                "--attachments: the configuration has no [attachments.filters], nor decrypt in [index]; \
+                 \"pneu init\" shows them"
+            );
         }
         let before = hook::run("index.before", hooks.before.as_ref());
         let mut outcome = self.update(session)?;
@@ -207,7 +211,7 @@ pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary>
 
 /// Reads the attachments of messages that are indexed already.
 fn attachments(session: &Session, look: Look) -> Result<Outcome> {
-    if session.configured()?.attachments.filters.is_empty() {
+    if !session.configured()?.reads_attachments() {
         return Ok(Outcome::Done);
     }
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)

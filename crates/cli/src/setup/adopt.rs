@@ -12,7 +12,9 @@ use crate::words::quoted_path;
 use anyhow::{Result, anyhow, bail};
 use backup::CONFIGURATION_BYTES_MAX;
 use pneu::setup::account::Account;
-use pneu::setup::configuration::{self as config, ArchiveConfiguration, Configuration, ConfigurationError};
+use pneu::setup::configuration::{
+    self as config, ArchiveConfiguration, Configuration, ConfigurationError, EncryptedText,
+};
 use pneu::setup::roots::check_on_disk;
 use pneu::setup::rules::Rule;
 use std::path::Path;
@@ -26,7 +28,7 @@ const LISTED_COUNT_MAX: usize = 20;
 /// It is not a configuration.
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, ConfigurationError> {
     // Every key is named here, so that a new one cannot be forgotten. Settings for queries and for the
-    // change log name nothing.
+    // change log name nothing. What is decrypted is told: it lies in the index in the clear.
     let Configuration {
         roots,
         accounts,
@@ -40,6 +42,7 @@ pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, Conf
         flag_tags: _,
         rules,
         attachments,
+        encrypted_text,
     } = config::parse(text, home)?;
     let mut lines = Vec::new();
     let commands = [pager, hooks.before, hooks.after];
@@ -50,6 +53,9 @@ pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, Conf
         lines.extend(password_command.map(|command| format!("command {command}")));
         lines.push(format!("repository {repository}"));
         lines.extend(password_file.map(|path| format!("password file {}", path.display())));
+    }
+    if encrypted_text == EncryptedText::Indexed {
+        lines.push("text of encrypted messages, to be indexed in the clear".to_owned());
     }
     lines.extend(roots.iter().map(|root| format!("mail {} in {}", root.name, root.path.display())));
     for (root, Account { folders, from, sendmail: _ }) in &accounts {
@@ -149,7 +155,7 @@ mod tests {
     #[test]
     fn all_that_a_configuration_names_is_listed_and_nothing_reaches_the_terminal() {
         let text = "headers = [\"X-A\"]\npager = \"sh -c ls\"\n\
-                    index.before = \"fetch\"\nindex.after = \"tell\"\n\
+                    index.before = \"fetch\"\nindex.after = \"tell\"\nindex.decrypt = true\n\
                      attachments.filters.\"a/b\" = \"read\"\n\
                     [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n\
                     spam = \"Junk\"\nfrom = \"a@x\"\nsendmail = \"send\"\n\
@@ -165,6 +171,7 @@ mod tests {
             "command sh -c 'id'",
             "repository s3:host/bucket",
             "password file /secret",
+            "text of encrypted messages, to be indexed in the clear",
             "mail work in /home/ana/Mail\u{fffd}[2J",
             "spam Junk of work",
             "from a@x of work",

@@ -27,7 +27,7 @@ use crate::{first, open, rows, user};
 pub use adopt::Adopted;
 pub(crate) use adopt::adopt;
 pub(crate) use attachments::{ATTACHMENTS_LOCK, read_attachments};
-pub use attachments::{AttachmentsRead, Look};
+pub use attachments::{AttachmentsRead, Look, is_read_by};
 use commit::{RootChange, SetAside};
 pub(crate) use merge::merge_due;
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};

@@ -32,7 +32,7 @@ pub(crate) use parts::is_ending;
 pub(crate) use reader::{Needle, TextReader};
 pub use small::TEXT_SLOTS;
 pub(crate) use small::{attach, settle, slot_name};
-pub(crate) use unread::unread;
+pub(crate) use unread::{Chosen, is_read_by, unread};
 pub(crate) use words::{WordTest, test_each, word_around};
 pub(crate) use writer::writer;
 

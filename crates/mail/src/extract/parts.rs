@@ -129,6 +129,15 @@ impl<'a> MessageParts<'a> {
         (block.fields.iter().map(field).collect(), is_cut)
     }
 
+    /// Returns the bytes of the message; `None` if it is too large to be in memory.
+    #[must_use]
+    pub fn bytes(&self) -> Option<&'a [u8]> {
+        match self.source {
+            Source::Memory(bytes) => Some(bytes),
+            Source::Large(..) => None,
+        }
+    }
+
     /// Returns the charset of text that names none.
     fn fallback(&self) -> Option<&'static Encoding> {
         self.parts.iter().find_map(|part| charset::encoding(part.content.charset.as_deref()?))

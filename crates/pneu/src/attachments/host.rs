@@ -3,8 +3,10 @@
 //! Input: a host. Output: what was read, and sentences about what was not. No other writer waits while a
 //! command runs. Does not know commands.
 
+use crate::attachments::DECRYPT;
 use crate::error::Result;
 use crate::host::Host;
+use crate::setup::configuration::EncryptedText;
 use index::{AttachmentsRead, Environment, Look, Summary, UpdateOptions};
 use work::{Context, Progress};
 
@@ -16,6 +18,16 @@ impl Host {
     /// There is no index; as [`Host::update`].
     pub fn read_attachments(&self, look: Look, progress: &dyn Progress) -> Result<AttachmentsRead> {
         self.read_attachments_in(&self.environment_of_writer(), look, progress)
+    }
+
+    /// Returns whether the index has text of encrypted messages, and the configuration does not say so any
+    /// more. [`Host::rebuild`] makes an index without it.
+    ///
+    /// # Errors
+    /// There is no index, or it is damaged.
+    pub fn has_unwanted_text(&self) -> Result<bool> {
+        let is_wanted = self.settings().configuration.encrypted_text == EncryptedText::Indexed;
+        Ok(!is_wanted && index::is_read_by(&self.settings().environment, DECRYPT)?)
     }
 
     /// Does what [`Host::read_attachments`] does for new messages, one command at a time.

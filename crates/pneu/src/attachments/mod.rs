@@ -3,20 +3,24 @@
 //! Input: the table `[attachments]` of the configuration, parts of messages. Output: texts, and sentences
 //! about what could not be read. A part's content is all that a command gets of a message: no name, type or
 //! parameter stands on its command line or in its environment. `run` runs one command, `programs` says
-//! whether it can be run, `variables` has its environment, and `host` is how a host asks for all of it. Does
-//! not know what becomes of texts.
+//! whether it can be run, `variables` has its environment, `decrypt` reads what is encrypted, and `host` is
+//! how a host asks for all of it. Does not know what becomes of texts.
 
+mod decrypt;
 mod host;
 mod programs;
 mod run;
 mod variables;
 
 use crate::setup::attachments::AttachmentConfiguration;
+use crate::setup::configuration::{Configuration, EncryptedText};
+pub(crate) use decrypt::NAME as DECRYPT;
+use decrypt::{Decrypted, Decrypter};
 use index::{AttachmentReader, AttachmentTexts};
 use mail::{MessageParts, PartRead};
 use run::{Limits, Program, Ran, is_there, run};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,6 +34,8 @@ pub(crate) struct Filters {
     /// The environment of the commands.
     variables: Vec<(OsString, OsString)>,
     problems: Mutex<BTreeMap<(usize, Fault), u64>>,
+    /// What reads encrypted messages, if the configuration says so.
+    decrypter: Option<Decrypter>,
 }
 
 /// A command and the types that it reads.
@@ -64,20 +70,23 @@ struct Room {
 }
 
 impl Filters {
-    /// Returns the commands of a configuration; `None` if it names none.
-    pub(crate) fn new(
-        configuration: &AttachmentConfiguration,
-        variables: &[(OsString, OsString)],
-    ) -> Option<Filters> {
+    /// Returns the commands of a configuration; `None` if nothing is to be read.
+    pub(crate) fn new(configuration: &Configuration, variables: &[(OsString, OsString)]) -> Option<Filters> {
+        if !configuration.reads_attachments() {
+            return None;
+        }
+        let limits = configuration.attachments.clone();
         let filter = |(pattern, command): (&String, &String)| Filter {
             pattern: pattern.to_ascii_lowercase(),
             command: command.clone(),
             name: name(pattern, command),
             is_there: Mutex::default(),
         };
-        let filters: Vec<Filter> = configuration.filters.iter().map(filter).collect();
-        let (limits, variables) = (configuration.clone(), variables.to_vec());
-        (!filters.is_empty()).then_some(Filters { filters, limits, variables, problems: Mutex::default() })
+        let filters = limits.filters.iter().map(filter).collect();
+        let is_decrypted = configuration.encrypted_text == EncryptedText::Indexed;
+        let decrypter = is_decrypted.then(|| Decrypter::new(limits.clone()));
+        let (variables, problems) = (variables.to_vec(), Mutex::default());
+        Some(Filters { filters, limits, variables, problems, decrypter })
     }
 
     /// Begins a reading: a program that was missing in the last one may be there now.
@@ -85,12 +94,14 @@ impl Filters {
         for filter in &self.filters {
             filter.is_there.lock().unwrap_or_else(PoisonError::into_inner).take_if(|is_there| !*is_there);
         }
+        self.decrypter.iter().for_each(Decrypter::begin);
     }
 
     /// Returns a sentence for each kind of problem since the last call.
     pub(crate) fn take_problems(&self) -> Vec<String> {
         let problems = std::mem::take(&mut *self.problems.lock().unwrap_or_else(PoisonError::into_inner));
-        problems.iter().filter_map(|((index, fault), count)| self.sentence(*index, *fault, *count)).collect()
+        let own = problems.iter().filter_map(|((index, fault), count)| self.sentence(*index, *fault, *count));
+        own.chain(self.decrypter.iter().flat_map(Decrypter::take_problems)).collect()
     }
 
     fn sentence(&self, index: usize, fault: Fault, count: u64) -> Option<String> {
@@ -158,7 +169,7 @@ impl Filters {
         if !is_there {
             return Err(Left::Unusable);
         }
-        let input_max = mebibytes(self.limits.input_mib);
+        let input_max = self.limits.input_bytes();
         let mut content = Vec::new();
         let read = parts.each_block(number, &mut |block| {
             let left = input_max.saturating_add(1).saturating_sub(content.len());
@@ -206,17 +217,27 @@ enum Left {
 
 impl AttachmentReader for Filters {
     fn filters(&self) -> Vec<String> {
-        self.filters.iter().map(|filter| filter.name.clone()).collect()
+        let own = self.filters.iter().map(|filter| filter.name.clone());
+        own.chain(self.filter_for_encrypted()).collect()
     }
 
     fn filters_for(&self, mime: &str) -> Vec<String> {
         self.filters.iter().filter(|filter| filter.is_for(mime)).map(|filter| filter.name.clone()).collect()
     }
 
-    fn read(&self, parts: &mut MessageParts<'_>, is_stopped: &dyn Fn() -> bool) -> AttachmentTexts {
+    fn filter_for_encrypted(&self) -> Option<String> {
+        self.decrypter.as_ref().map(|_| DECRYPT.to_owned())
+    }
+
+    fn read(
+        &self,
+        parts: &mut MessageParts<'_>,
+        wanted: &BTreeSet<String>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> AttachmentTexts {
         let mut out = AttachmentTexts::default();
         let time = Duration::from_secs(self.limits.time_seconds);
-        let text_bytes = mebibytes(self.limits.text_mib);
+        let text_bytes = self.limits.text_bytes();
         let mut room = Room { end: Instant::now() + time, text_bytes, has_failed: false };
         for (number, mime) in parts.types() {
             let Some((index, filter)) = self.filter_for(&mime) else { continue };
@@ -229,6 +250,18 @@ impl AttachmentReader for Filters {
             }
         }
         out.has_failed = room.has_failed;
+        if let Some(decrypter) = self.decrypter.as_ref().filter(|_| wanted.contains(DECRYPT)) {
+            match decrypter.read(parts.bytes(), (room.end, room.text_bytes), is_stopped) {
+                Decrypted::Texts { texts, is_all } => {
+                    out.texts.extend(texts);
+                    out.has_failed |= !is_all;
+                }
+                Decrypted::NotNow => out.unusable.push(DECRYPT.to_owned()),
+                Decrypted::Stopped => {
+                    return AttachmentTexts { is_stopped: true, ..AttachmentTexts::default() };
+                }
+            }
+        }
         out
     }
 }
@@ -249,17 +282,14 @@ fn name(pattern: &str, command: &str) -> String {
     format!("f{}", digits.collect::<String>())
 }
 
-fn mebibytes(count: u64) -> usize {
-    usize::try_from(count.saturating_mul(1 << 20)).unwrap_or(usize::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn filters(list: &[(&str, &str)]) -> Filters {
         let filters = list.iter().map(|(pattern, command)| ((*pattern).into(), (*command).into())).collect();
-        Filters::new(&AttachmentConfiguration { filters, ..AttachmentConfiguration::default() }, &[]).unwrap()
+        let attachments = AttachmentConfiguration { filters, ..AttachmentConfiguration::default() };
+        Filters::new(&Configuration { attachments, ..Configuration::default() }, &[]).unwrap()
     }
 
     /// A message with a part of each of these types and contents.
@@ -270,7 +300,7 @@ mod tests {
     }
 
     fn texts(filters: &Filters, parts: &[(&str, &str)]) -> AttachmentTexts {
-        filters.read(&mut MessageParts::of_bytes(message(parts).as_bytes()), &|| false)
+        filters.read(&mut MessageParts::of_bytes(message(parts).as_bytes()), &BTreeSet::new(), &|| false)
     }
 
     #[test]
@@ -354,7 +384,9 @@ mod tests {
     #[test]
     fn a_stop_leaves_the_whole_message_for_later() {
         let filters = filters(&[("a/b", "cat")]);
-        let read = filters.read(&mut MessageParts::of_bytes(message(&[("a/b", "x")]).as_bytes()), &|| true);
+        let message = message(&[("a/b", "x")]);
+        let mut parts = MessageParts::of_bytes(message.as_bytes());
+        let read = filters.read(&mut parts, &BTreeSet::new(), &|| true);
         assert_eq!(read, AttachmentTexts { is_stopped: true, ..AttachmentTexts::default() });
     }
 }

@@ -79,9 +79,7 @@ pub(super) fn run(program: Program<'_>, input: &[u8], limits: &Limits, is_stoppe
 }
 
 fn spawn(Program { command, variables }: Program<'_>, limits: &Limits) -> std::io::Result<Child> {
-    // A limit that is lower already stays.
-    let (memory_kib, seconds) = (limits.memory_mib.saturating_mul(1024), limits.cpu_seconds.max(1));
-    let script = format!("ulimit -v {memory_kib}; ulimit -t {seconds}; ulimit -c 0\n{command}\n");
+    let script = child::limits_script(limits.memory_mib, limits.cpu_seconds) + command + "\n";
     let mut shell = Command::new("/bin/sh");
     shell
         .env_clear()

@@ -10,7 +10,7 @@ use crate::settings::SECRET_VARIABLES;
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::AsRawFd;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -67,7 +67,7 @@ impl Program {
     }
 
     /// Returns the options with which it uses no network and asks nobody.
-    fn options(self) -> &'static [&'static str] {
+    pub(super) fn options(self) -> &'static [&'static str] {
         match self {
             Program::Gpg => &[
                 "--batch",
@@ -128,8 +128,21 @@ pub(super) fn run(
     };
     let child = child::start(&mut command)?;
     drop((status_writer, signature));
+    finish((child, status_reader), input, bounds, is_stopped)
+}
+
+/// Gives a program its input, and reads its output and its status.
+///
+/// # Errors
+/// As those of [`run`].
+pub(super) fn finish(
+    (child, status): (Child, PipeReader),
+    input: &[u8],
+    bounds: &Bounds,
+    is_stopped: &dyn Fn() -> bool,
+) -> io::Result<Output> {
     let (talk, status) = std::thread::scope(|scope| {
-        let status = scope.spawn(move || status_lines(status_reader));
+        let status = scope.spawn(move || status_lines(status));
         let (talk, _) = child::finish(child, input, bounds, is_stopped);
         (talk, status.join().unwrap_or_default())
     });
@@ -144,7 +157,12 @@ pub(super) fn run(
 
 /// Returns the command of a program, which gets no secret from the environment.
 fn command(program: Program) -> Command {
-    let mut command = Command::new(program.name());
+    without_secrets(program.name())
+}
+
+/// Returns a command that gets no secret from the environment.
+pub(super) fn without_secrets(program: &str) -> Command {
+    let mut command = Command::new(program);
     SECRET_VARIABLES.iter().for_each(|name| {
         command.env_remove(name);
     });

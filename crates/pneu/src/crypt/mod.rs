@@ -2,11 +2,13 @@
 //!
 //! Input: the bytes of a message. Output: its signatures, and its decrypted contents, each by itself: nothing
 //! joins a decrypted content with what is around it. Everything goes through pipes; nothing is kept. `gpg`
-//! runs the programs, `status` reads what they say, `open` opens one content. Does not know how it is shown.
+//! runs the programs, `status` reads what they say, `open` opens one content, `unasked` does it for the
+//! index, so that nobody is asked. Does not know how it is shown.
 
 mod gpg;
 mod open;
 mod status;
+pub(crate) mod unasked;
 
 use crate::child::Bounds;
 use gpg::{OUTPUT_BYTES_MAX, Output, Program, TIME_MAX, Task, run};
@@ -35,6 +37,15 @@ pub enum Secrets {
     Kept,
     /// They are decrypted.
     Decrypted,
+}
+
+/// For what contents are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Somebody looks at them.
+    Shown(Secrets),
+    /// Text in what is encrypted is searched. Nothing else is opened, and no signature is verified.
+    Searched,
 }
 
 /// A signed or encrypted content of a message.
@@ -123,7 +134,7 @@ pub fn open_contents(message: &[u8], secrets: Secrets, cancel: &Cancel) -> Opene
     };
     let mut opening = Opening {
         message,
-        secrets,
+        purpose: Purpose::Shown(secrets),
         run: &run_until,
         count_left: OPENED_COUNT_MAX,
         bytes_left: OPENED_BYTES_MAX,
@@ -141,7 +152,7 @@ type Runner<'r> = &'r dyn Fn(Program, Task<'_>, &[u8], usize) -> io::Result<Outp
 struct Opening<'r> {
     /// The message around everything.
     message: &'r [u8],
-    secrets: Secrets,
+    purpose: Purpose,
     run: Runner<'r>,
     /// How many more contents may be opened.
     count_left: usize,
@@ -210,8 +221,8 @@ mod tests {
 
     fn opening<'r>(message: &'r str, run: Runner<'r>) -> Opening<'r> {
         let message = message.as_bytes();
-        let (secrets, count_left, bytes_left) = (Secrets::Decrypted, 9, 100);
-        Opening { message, secrets, run, count_left, bytes_left, is_cut: false, is_full: false }
+        let (purpose, count_left, bytes_left) = (Purpose::Shown(Secrets::Decrypted), 9, 100);
+        Opening { message, purpose, run, count_left, bytes_left, is_cut: false, is_full: false }
     }
 
     fn multipart(kind: &str, pieces: &[&str]) -> String {

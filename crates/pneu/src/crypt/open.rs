@@ -5,7 +5,7 @@
 
 use super::gpg::{Program, SIGNATURE_BYTES_MAX, Task};
 use super::status::{self, Decryption, Signature, Standing, Trust};
-use super::{Failure, OpenedContent, Opening, Secrets};
+use super::{Failure, OpenedContent, Opening, Purpose, Secrets};
 use mail::{Protected, ProtectedContent, Protection};
 use std::io;
 
@@ -49,6 +49,11 @@ impl Opening<'_> {
         opened: &mut OpenedContent,
     ) -> io::Result<Option<Vec<String>>> {
         match content {
+            ProtectedContent::Signed { .. } | ProtectedContent::Wrapped(_)
+                if self.purpose == Purpose::Searched =>
+            {
+                Ok(None)
+            }
             ProtectedContent::Signed { signed, signature } => {
                 // It is shown, whatever becomes of its signature.
                 let signed = opened.content.insert(signed);
@@ -71,7 +76,7 @@ impl Opening<'_> {
             }
             ProtectedContent::Encrypted(bytes) => {
                 opened.encryption = Some(None);
-                if self.secrets == Secrets::Kept {
+                if self.purpose == Purpose::Shown(Secrets::Kept) {
                     return Ok(None);
                 }
                 let output = self.run(program, Task::Decrypt, &bytes)?;
@@ -83,7 +88,7 @@ impl Opening<'_> {
                     return Ok(None);
                 }
                 opened.content = Some(output.bytes);
-                Ok(Some(output.status))
+                Ok(Some(output.status).filter(|_| self.purpose != Purpose::Searched))
             }
         }
     }

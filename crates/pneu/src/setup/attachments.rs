@@ -19,7 +19,7 @@ pub struct AttachmentConfiguration {
     pub time_seconds: u64,
     /// How much memory a command may take, in MiB.
     pub memory_mib: u64,
-    /// The largest part that is read, in MiB.
+    /// The largest part, and the largest encrypted message, that is read, in MiB.
     pub input_mib: u64,
     /// How much text all attachments of one message may have, in MiB.
     pub text_mib: u64,
@@ -35,6 +35,22 @@ impl Default for AttachmentConfiguration {
             text_mib: 4,
         }
     }
+}
+
+impl AttachmentConfiguration {
+    /// Returns the size of the largest part that is read, in bytes.
+    pub(crate) fn input_bytes(&self) -> usize {
+        mebibytes(self.input_mib)
+    }
+
+    /// Returns how much text all attachments of one message may have, in bytes.
+    pub(crate) fn text_bytes(&self) -> usize {
+        mebibytes(self.text_mib)
+    }
+}
+
+fn mebibytes(count: u64) -> usize {
+    usize::try_from(count.saturating_mul(1 << 20)).unwrap_or(usize::MAX)
 }
 
 /// Why a table cannot be used.

@@ -56,9 +56,26 @@ pub struct Configuration {
     pub rules: Vec<Rule>,
     /// The commands that read the text of attachments.
     pub attachments: AttachmentConfiguration,
+    /// Whether the text of encrypted messages is indexed, as the table `[index]` says.
+    pub encrypted_text: EncryptedText,
+}
+
+/// What of encrypted messages is indexed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EncryptedText {
+    /// Nothing but what stands outside of what is encrypted.
+    #[default]
+    Left,
+    /// Their text, if gpg or gpgsm can decrypt it without asking anybody. It is in the index in the clear.
+    Indexed,
 }
 
 impl Configuration {
+    /// Returns whether anything is read after an update of the index: attachments, or encrypted messages.
+    pub fn reads_attachments(&self) -> bool {
+        !self.attachments.filters.is_empty() || self.encrypted_text == EncryptedText::Indexed
+    }
+
     /// Returns all addresses that are the user's, with those that the accounts send from.
     pub fn own_addresses(&self) -> Vec<String> {
         let sending = self.accounts.values().flat_map(Account::addresses).map(str::to_owned);
@@ -119,6 +136,8 @@ struct IndexTable {
     before: Option<String>,
     after: Option<String>,
     changes_days: Option<u16>,
+    #[serde(default)]
+    decrypt: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -184,7 +203,7 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
     let rules = rules::checked(document.rule, flag_tags)?;
     attachments::check(&document.attachments)?;
     let Document { headers, pager, user: UserTable { addresses }, index, attachments, .. } = document;
-    let IndexTable { before, after, changes_days } = index;
+    let IndexTable { before, after, changes_days, decrypt } = index;
     Ok(Configuration {
         roots,
         accounts,
@@ -198,6 +217,7 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration> {
         flag_tags,
         rules,
         attachments,
+        encrypted_text: if decrypt { EncryptedText::Indexed } else { EncryptedText::Left },
     })
 }
 
@@ -350,6 +370,17 @@ mod tests {
         assert_eq!(read.unwrap().attachments, expected);
         let said = parsed("[attachments.filters]\npdf = \"x\"\n").unwrap_err();
         assert_eq!(said, "attachments.filters: \"pdf\" is not a type such as application/pdf or image/*");
+    }
+
+    #[test]
+    fn encrypted_messages_are_left_unless_it_says_otherwise() {
+        let read =
+            |text: &str| parsed(text).map(|read| (read.encrypted_text, read.reads_attachments())).unwrap();
+        assert_eq!(read(""), (EncryptedText::Left, false));
+        assert_eq!(read("[index]\nafter = \"a\"\n"), (EncryptedText::Left, false));
+        assert_eq!(read("[index]\ndecrypt = false\n"), (EncryptedText::Left, false));
+        assert_eq!(read("[index]\ndecrypt = true\n"), (EncryptedText::Indexed, true));
+        assert!(parsed("[index]\ndecrypt = \"yes\"\n").unwrap_err().contains("decrypt"));
     }
 
     #[test]

@@ -26,6 +26,10 @@ const BEGIN: &str = "\
 #
 # For how many days the index remembers what changed, for programs that follow it with \"pneu changes\".
 # changes_days = 30
+#
+# true: the text of encrypted messages is searched, as far as gpg and gpgsm can decrypt them without asking.
+# The decrypted words are then in the index, in the clear, in files for you alone.
+# decrypt = false
 
 # true: the tags unread, flagged, replied, passed and draft are the flags of the files, as in notmuch.
 # [tags]

@@ -21,8 +21,10 @@ use crate::pass::orphans::{self, TEXT_MERGER_LOCK};
 use crate::search::Mailbox;
 use crate::set::NumberSet;
 use crate::state::{State, TextSegment};
+use crate::tables::messages;
 use crate::text;
 use disk::{Lock, Wait};
+use mail::ContentFlags;
 use reading::{Batch, Ended, Reading};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -108,6 +110,15 @@ pub(crate) fn read_attachments(
     done.map(|()| work.read)
 }
 
+/// Returns whether this filter has read a message whose text the index has.
+///
+/// # Errors
+/// There is no index, or it is damaged.
+pub fn is_read_by(environment: &Environment, filter: &str) -> Result<bool> {
+    let state = open::state(&open::snapshot(environment)?, &environment.index_directory())?;
+    text::is_read_by((&environment.disk, &environment.text_directory()), &state.text, filter)
+}
+
 /// Returns what need not be looked at, and whether that is all.
 fn looked(environment: &Environment, asking: Asking<'_>, look: Look) -> Result<(Looked, bool)> {
     let snapshot = open::snapshot(environment)?;
@@ -185,7 +196,26 @@ impl Work<'_> {
     fn unread(&self, segment: &TextSegment) -> Result<BTreeMap<u32, bool>> {
         let directory = self.environment.text_directory();
         let place = (&self.environment.disk, directory.as_path());
-        text::unread(place, segment, &|mime| self.asking.reader.filters_for(mime))
+        let encrypted = self.encrypted()?;
+        text::unread(place, segment, &|mime| self.asking.reader.filters_for(mime), encrypted.as_ref())
+    }
+
+    /// Returns the encrypted messages, if there is a filter for them.
+    fn encrypted(&self) -> Result<Option<text::Chosen>> {
+        let Some(filter) = self.asking.reader.filter_for_encrypted() else { return Ok(None) };
+        let snapshot = open::snapshot(self.environment)?;
+        let state = open::state(&snapshot, &self.environment.index_directory())?;
+        let mut found = NumberSet::new(state.next_message);
+        for part in snapshot.table(messages::TABLE)?.parts() {
+            let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
+            let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
+            for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers)) {
+                if ContentFlags::from_bits(*flags).contains(ContentFlags::ENCRYPTED) {
+                    found.insert(*number);
+                }
+            }
+        }
+        Ok(Some((filter, found)))
     }
 
     /// Reads some messages of a segment, and exchanges it.

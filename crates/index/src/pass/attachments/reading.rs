@@ -162,7 +162,7 @@ impl<'a> Reading<'a> {
             let context = mail::Context { headers: &self.headers, ..mail::Context::new(self.now_seconds) };
             let message = mail::parse(&read.content.bytes, &context);
             let split = || Ok(mail::MessageParts::of_bytes(&read.content.bytes));
-            read.attached = Some(self.asking.read(&message.mime_types, split));
+            read.attached = Some(self.asking.read(&message, split));
             read.message = Some(Box::new(message));
         }
         let attached = read.attached.as_ref();

@@ -111,7 +111,7 @@ fn read_in_pieces(large: &mut LargeMessage<'_>, stat: FileStat, manner: &Manner<
         let parsed = large.parse(&mail::Context { headers: manner.headers, ..context })?;
         attached = manner.attached.map(|asking| {
             let split = || MessageParts::of_large(large);
-            asking.read(&parsed.mime_types, split)
+            asking.read(&parsed, split)
         });
         message = Some(Box::new(parsed));
     }

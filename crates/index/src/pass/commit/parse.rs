@@ -96,7 +96,7 @@ fn parse(
         (Some(attached), _) => attached,
         (None, asking) => {
             let split = || Ok(mail::MessageParts::of_bytes(&read.content.bytes));
-            read_now = asking.map(|asking| asking.read(&message.mime_types, split)).unwrap_or_default();
+            read_now = asking.map(|asking| asking.read(message, split)).unwrap_or_default();
             &read_now
         }
     };
