@@ -112,6 +112,9 @@ fn worded(finding: &Finding) -> Worded {
     let told = |subject, what: String, advice: &str| Worded { subject, what, advice: advice.to_owned() };
     match finding {
         Finding::NoIndex => told("index", "there is none yet".into(), "run \"pneu index\""),
+        Finding::WrongRoots(error) => {
+            told("roots", error.to_string(), "correct the [[root]] of the configuration")
+        }
         Finding::OutdatedIndex => {
             told("index", "it has an older version".into(), "run \"pneu index\", which rebuilds it")
         }
