@@ -48,7 +48,7 @@ impl Host {
         match tagged {
             Ok(()) | Err(Error::Cancelled) => {}
             Err(error) => {
-                read.problems.push(format!("new messages are not tagged by their text yet: {error}"))
+                read.problems.push(format!("new messages are not tagged by their text yet: {error}"));
             }
         }
         read.problems.extend(self.attachment_problems());

@@ -148,14 +148,19 @@ pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     if loss == Loss::Refuse {
         refuse_losses(&mut plan, &limits);
     }
-    plan.read.sort_by(|a, b| {
+    sort_by_place(&mut plan.read);
+    plan
+}
+
+/// Sorts files by their folders and names.
+fn sort_by_place(read: &mut [Candidate]) {
+    read.sort_by(|a, b| {
         (a.found.folder, a.found.subdirectory, &a.found.name).cmp(&(
             b.found.folder,
             b.found.subdirectory,
             &b.found.name,
         ))
     });
-    plan
 }
 
 /// Rows and files after those that belong together were paired.
