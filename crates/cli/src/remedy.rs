@@ -30,6 +30,9 @@ pub(crate) fn words(remedy: Remedy) -> &'static str {
         }
         Remedy::AcceptLoss => ". If you removed them on purpose, run \"pneu index --accept-loss\"",
         Remedy::AcceptLossOfFolder => ". If it is gone for good, run \"pneu index --accept-loss\"",
+        Remedy::NameRootOrAcceptLoss => {
+            ". Add it there as a [[root]]; or run \"pneu index --accept-loss\" to remove its messages"
+        }
         Remedy::MountOrAcceptLoss => ". Mount it, or run \"pneu index --accept-loss\"",
         Remedy::RunPass => "; when it can be read again, run \"pneu index\"",
     }

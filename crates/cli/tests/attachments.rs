@@ -4,6 +4,7 @@
 //! depend on how commands are run.
 
 use crate::support::{Home, end, run, run_with_input};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -81,6 +82,45 @@ fn what_fails_costs_its_own_part_and_is_told_once() {
     assert_eq!(home.good(&["count", "body:plain"]).trim(), "3");
     // A failure is not repeated.
     assert_eq!(home.pneu(&["index", "--attachments"]).code, Some(0));
+}
+
+#[test]
+fn text_that_comes_later_is_a_change_and_rules_and_waits_see_it() {
+    let home = home(1);
+    home.configure(
+        "[[rule]]\nquery = \"plain\"\ntag = \"+inbox\"\n[[rule]]\nquery = \"hidden\"\ntag = \"+found\"\n\
+         [attachments.filters]\n\"application/pdf\" = \"tr a-z n-za-m\"\n",
+    );
+    let token = |home: &Home| {
+        let line: serde_json::Value = serde_json::from_str(&home.good(&["changes"])).unwrap();
+        line["token"].as_str().unwrap().to_owned()
+    };
+    let first = token(&home);
+    home.deliver("", "1:2,S", &message(1, ""));
+    for number in [2, 3] {
+        let delivered = run_with_input(&mut home.command(&["deliver", "/"]), &message(number, ""));
+        assert_eq!(delivered.code, Some(0), "{delivered:?}");
+    }
+    assert_eq!(home.pneu(&["find", "tag:found"]).code, Some(1), "no command has read it yet");
+    home.good(&["tag", "-inbox", "--", "subject:s2"]);
+    let second = token(&home);
+    home.good(&["index"]);
+    // What the first index found is not new, and what a rule did before it does not do again.
+    let tagged = |tag: &str| home.subjects(tag).into_iter().collect::<BTreeSet<_>>();
+    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(tagged("tag:found"), named(&["s1", "s2", "s3"]));
+    assert_eq!(tagged("tag:inbox"), named(&["s1", "s3"]));
+    home.good(&["tag", "-found", "--", "subject:s3"]);
+    home.good(&["index", "--attachments"]);
+    assert_eq!(tagged("tag:found"), named(&["s1", "s2"]));
+    let changes = home.good(&["changes", "--since", &second]);
+    assert_eq!(changes.matches("\"change\":\"text\"").count(), 4, "{changes}");
+    let wait = |since: &str, query: &str| home.pneu(&["wait", "--timeout", "0", "--since", since, query]);
+    let came = wait(&second, "embed:hidden");
+    assert_eq!((came.code, came.out.lines().count()), (Some(0), 5), "{came:?}");
+    assert_eq!(wait(&second, "subject:s2").code, Some(1), "it asks for no text");
+    assert_eq!(wait(&first, "subject:s2").code, Some(0));
+    assert_eq!(wait(&token(&home), "embed:hidden").code, Some(1));
 }
 
 #[test]

@@ -77,3 +77,24 @@ fn a_lost_index_and_lost_mail_are_told() {
     let gone = home.pneu(&["doctor", "--quiet"]);
     assert!(gone.code == Some(1) && gone.out.starts_with("todo  roots: not there: "), "{gone:?}");
 }
+
+#[test]
+fn roots_that_are_one_directory_are_told_with_and_without_an_index() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "One", "text"));
+    std::os::unix::fs::symlink(home.mail(), home.path().join("Same")).unwrap();
+    let root = |name: &str, path: &str| format!("[[root]]\nname = \"{name}\"\npath = \"~/{path}\"\n");
+    home.configure(&[root("a", "Mail"), root("b", "Same")].concat());
+    let expected = "todo  roots: root \"a\" and root \"b\" are one directory, or lie in one another, by a \
+                    symbolic link or a mount; name one of them only; correct the [[root]] of the \
+                    configuration\n";
+    let without = home.pneu(&["doctor", "--quiet"]);
+    assert_eq!(without.code, Some(1), "{without:?}");
+    let none = "todo  index: there is none yet; run \"pneu index\"\n";
+    assert_eq!(without.out, format!("{expected}{none}"));
+    home.configure(&root("a", "Mail"));
+    home.good(&["index"]);
+    assert_eq!(home.pneu(&["doctor", "--quiet"]).out, "");
+    home.configure(&[root("a", "Mail"), root("b", "Same")].concat());
+    assert!(home.pneu(&["doctor", "--quiet"]).out.starts_with(expected));
+}

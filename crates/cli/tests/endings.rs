@@ -272,3 +272,38 @@ fn help_and_version_are_zero() {
     assert_eq!(nothing.code, Some(2));
     assert!(nothing.err.contains("Usage: pneu"));
 }
+
+#[test]
+fn what_was_done_with_an_archive_is_done_although_it_cannot_be_printed() {
+    let home = crate::archive::archived();
+    let (target, mbox) = (home.home.path().join("restored"), home.home.path().join("old.mbox"));
+    fs::write(&mbox, "From a@x Tue Mar  4 10:00:00 2025\nSubject: old\nMessage-ID: <old@x>\n\nold\n")
+        .unwrap();
+    assert_eq!(home.run(&["archive", "init"]).code, Some(0));
+    let full = |arguments: &[&str]| {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = home.command(arguments);
+        let child = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        end(child)
+    };
+    let mbox = mbox.display().to_string();
+    for (arguments, done) in [
+        (&["archive", "backup"][..], ": snapshot "),
+        (&["archive", "restore", "latest", "--target", target.to_str().unwrap()], " restored to "),
+        (&["archive", "unlock"], ": 0 locks removed\n"),
+        (&["import", "--create", "imported", &mbox], ": 1 message imported\n"),
+        (&["undelete", "tubes"], "done\npneu: 1 message put back; "),
+    ] {
+        if arguments[0] == "undelete" {
+            fs::remove_file(home.home.mail().join("lists/rust/cur/3:2,FS")).unwrap();
+        }
+        let run = full(arguments);
+        assert_eq!(run.code, Some(3), "{arguments:?}: {run:?}");
+        let said =
+            "cannot write the output: No space left on device (os error 28); all that was to be done is done";
+        assert!(run.err.contains(said) && run.err.contains(done), "{arguments:?}: {run:?}");
+    }
+    assert!(home.home.mail().join("lists/rust/cur/3:2,FS").exists() && target.exists());
+    // Nothing was done but printing.
+    assert_eq!(full(&["import", "--dry-run", "--create", "other", &mbox]).code, Some(2));
+}

@@ -91,3 +91,16 @@ fn what_the_lines_do_not_say_stays_readable() {
         assert!(kept.contains("Event: Lunch\n") && kept.contains(lines), "{kept}");
     }
 }
+
+#[test]
+fn events_beyond_the_limit_are_counted() {
+    let events = "BEGIN:VEVENT\nSUMMARY:Lunch\nDTSTART:20240305T113000Z\nEND:VEVENT\n".repeat(23);
+    let message = format!(
+        "From: ana@example.org\nSubject: many\nMIME-Version: 1.0\nContent-Type: text/calendar\n\n\
+         BEGIN:VCALENDAR\nMETHOD:PUBLISH\n{events}END:VCALENDAR\n"
+    );
+    let home = Home::new();
+    let run = run_with_input(&mut home.command(&["view", "-"]), message.as_bytes());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(run.err, "pneu: a calendar has 3 events more than the 20 that are listed\n");
+}

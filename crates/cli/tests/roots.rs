@@ -82,6 +82,31 @@ fn losing_most_of_a_root_must_be_meant() {
 }
 
 #[test]
+fn a_root_that_the_configuration_does_not_name_stays_until_somebody_lets_it_go() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "One", "text"));
+    home.deliver("../Other", "2:2,", &letter("2", "Two", "text"));
+    configure(&home, "[[root]]\nname = \"a\"\npath = \"~/Mail\"\n");
+    home.good(&["index", "--maildir", "other=Other"]);
+    home.deliver("", "3:2,", &letter("3", "Three", "text"));
+    for added in [1, 0] {
+        let run = home.pneu(&["index"]);
+        assert_eq!(run.code, Some(3), "{run:?}");
+        assert!(run.out.contains(&format!(" {added} added, 0 moved, 0 changed, 0 gone")), "{run:?}");
+        let said = format!(
+            "pneu: {}/Other: root \"other\" is not in the configuration; its messages stay in the index. \
+             Add it there as a [[root]]; or run \"pneu index --accept-loss\" to remove its messages\n",
+            home.path().display()
+        );
+        assert_eq!(run.err, said);
+    }
+    assert_eq!(home.good(&["count"]), "3\n");
+    assert!(home.good(&["index", "--accept-loss"]).contains(" 1 gone"));
+    assert_eq!(home.pneu(&["index"]).code, Some(0));
+    assert_eq!(home.good(&["count"]), "2\n");
+}
+
+#[test]
 fn the_configuration_names_several_roots() {
     let home = Home::new();
     home.deliver("", "1:2,", &letter("1", "One", "text"));

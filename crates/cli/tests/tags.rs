@@ -165,3 +165,52 @@ fn tags_go_to_notmuch_and_come_back_and_lines_are_done_at_once() {
         assert!(run.err.contains(part), "{text}: {}", run.err);
     }
 }
+
+#[test]
+fn a_message_id_that_no_line_can_hold_is_left_out_of_a_dump() {
+    let home = Home::indexed();
+    let message = |id: &str, subject: &str| {
+        format!(
+            "From: a@x\nSubject: {subject}\nMessage-ID: <{id}>\nDate: Tue, 4 Mar 2025 10:00:00 +0000\n\nx\n"
+        )
+    };
+    home.deliver("", "21:2,", message("ödd@x", "odd").as_bytes());
+    home.deliver("", "22:2,", message("e\u{1b}[31m\u{7}sc@x", "escaped").as_bytes());
+    home.good(&["index"]);
+    home.good(&["tag", "+kept", "--", "subject:odd or subject:escaped or subject:first"]);
+    let dump = home.pneu(&["tag", "--dump"]);
+    assert_eq!(dump.code, Some(3), "{dump:?}");
+    assert_eq!(dump.out, "+kept -- id:\"ödd@x\"\n+kept -- id:1@example.org\n");
+    let said = "pneu: 1 message with tags left out: no Message-ID, or one with control characters, which no \
+                line can hold\n";
+    assert_eq!(dump.err, said);
+    home.good(&["tag", "-kept", "--", "*"]);
+    let restored = run_with_input(&mut home.command(&["tag", "--restore", "-"]), dump.out.as_bytes());
+    assert_eq!((restored.code, restored.out.as_str()), (Some(0), "2 lines, 2 messages: 2 changed\n"));
+    assert_eq!(home.subjects("tag:kept"), ["odd", "First steps"]);
+}
+
+#[test]
+fn lines_that_are_tried_are_printed_message_by_message() {
+    let home = Home::indexed();
+    home.good(&["tag", "+old", "+b", "--", "subject:first"]);
+    let lines = "+a -old -- subject:first\n+b -- hello\n-a +c -- id:1@example.org\n";
+    let batch = |options: &[&str]| {
+        run_with_input(&mut home.command(&[&["tag", "--batch", "-"], options].concat()), lines.as_bytes())
+    };
+    let tried = batch(&["--dry-run"]);
+    assert_eq!(tried.code, Some(0), "{tried:?}");
+    let ends: Vec<&str> = tried.out.lines().map(|line| line.split_once('\t').unwrap().1).collect();
+    assert_eq!(
+        ends,
+        ["Ana Example\tSecond thoughts\t+b", "Ana Example\tFirst steps\t+b +c -a -old"],
+        "{tried:?}"
+    );
+    assert_eq!(home.subjects("tag:old tag:b"), ["First steps"], "nothing has changed");
+    assert_eq!(batch(&[]).out, "3 lines, 2 messages: 2 changed\n");
+    assert_eq!(home.subjects("tag:c tag:b not tag:old not tag:a"), ["First steps"]);
+    assert_eq!(batch(&["--dry-run"]).code, Some(1));
+    let wrong =
+        run_with_input(&mut home.command(&["tag", "--dry-run", "--batch", "-"]), b"+a%20b -- hello\n");
+    assert!(wrong.code == Some(2) && wrong.err.contains("cannot be a tag"), "{wrong:?}");
+}

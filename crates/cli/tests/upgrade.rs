@@ -92,6 +92,23 @@ fn check_newest(home: &Home, context: &str) {
 }
 
 #[test]
+fn an_index_of_an_older_version_is_no_damage() {
+    let home = Home::new();
+    deliver(&home);
+    let older = golden().into_iter().find(|directory| directory.join("index").is_dir()).unwrap();
+    copy(&older, &home.data());
+    let check = home.pneu(&["check"]);
+    let index = home.index_directory();
+    let said = format!(
+        "pneu: the index in {} is not damaged, but of an older version: \"pneu index\" makes it anew\n",
+        index.display()
+    );
+    assert_eq!((check.code, &check.err), (Some(2), &said), "{check:?}");
+    assert_eq!(home.pneu(&["index", "--maildir", "Mail"]).code, Some(0));
+    home.good(&["check"]);
+}
+
+#[test]
 fn data_directories_of_all_versions_open_are_upgraded_and_keep_every_tag() {
     let all = golden();
     assert!(all.len() >= 4, "{all:?}");

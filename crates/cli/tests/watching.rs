@@ -188,3 +188,41 @@ fn a_wait_that_follows_lists_each_message_once_until_a_signal_comes() {
     signal(&wait, "INT");
     assert_eq!(end(wait).code, Some(130));
 }
+
+#[test]
+fn a_wait_for_what_does_not_exist_says_so_and_waits() {
+    let home = Home::indexed();
+    let said = "pneu: there is no folder /nowhere; no message has the tag never; waiting for it\n";
+    let waited = home.pneu(&["wait", "--timeout", "0", "maildir:/nowhere or tag:never"]);
+    assert_eq!((waited.code, waited.out.as_str(), waited.err.as_str()), (Some(1), "", said));
+    let mut command = home.command(&["wait", "--format", "paths", "tag:never"]);
+    let mut wait = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(wait.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(lines.next().unwrap(), "pneu: no message has the tag never; waiting for it");
+    // It may begin after the first one.
+    for number in 0..10_000 {
+        let sign = if number % 2 == 0 { "+never" } else { "-never" };
+        home.good(&["tag", sign, "--", "subject:first"]);
+        if wait.try_wait().unwrap().is_some() {
+            break;
+        }
+    }
+    assert_eq!(end(wait).code, Some(0));
+}
+
+#[test]
+fn a_watch_accepts_that_a_folder_was_removed() {
+    let home = Home::indexed();
+    for number in 0..20 {
+        home.deliver("big", &format!("big{number}:2,S"), &letter(&format!("b{number}"), "Big", "text"));
+    }
+    home.good(&["index"]);
+    let (mut watch, mut lines) = start(&home, &["index", "--watch"]);
+    has_begun(&mut watch);
+    // A mail program moves it to where it is removed from.
+    fs::rename(home.mail().join("big"), home.path().join("trash")).unwrap();
+    let is_gone = (0..2_000).any(|_| home.pneu(&["count", "subject:big"]).out == "0\n");
+    signal(&watch, "TERM");
+    assert_eq!(end(watch).code, Some(143));
+    assert!(is_gone && lines.any(|line| line.contains("20 gone")));
+}

@@ -62,10 +62,11 @@ pub use threaded::{
     adopt, check, forget, read_attachments, rebuild, rebuild_with, sweep, update, update_places,
 };
 pub use user::{
-    Arrivals, FLAG_TAGS, FlagTag, FlagTags, Looked, MUTED, QUERY_NAME_BYTES_MAX, Seen, TAG_BYTES_MAX,
-    TagChange, TagEdit, TagEdits, TagImport, TagSummary, change_queries, change_tags, check_query_name,
-    check_tag, edit_tags, expect_arrivals, export_queries, export_tags, has_no_tags, import_queries,
-    import_tags, import_tags_of, repair_user, replace_arrivals, saved_queries, tags_by_message,
+    Arrivals, Awaited, FLAG_TAGS, FlagTag, FlagTags, Looked, MUTED, QUERY_NAME_BYTES_MAX, Seen,
+    TAG_BYTES_MAX, TagChange, TagEdit, TagEdits, TagImport, TagSummary, awaited_text, change_queries,
+    change_tags, check_query_name, check_tag, edit_tags, end_awaiting, expect_arrivals, export_queries,
+    export_tags, has_no_tags, import_queries, import_tags, import_tags_of, repair_user, replace_arrivals,
+    saved_queries, tags_by_message,
 };
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.

@@ -33,6 +33,8 @@ pub enum Remedy {
     AcceptLoss,
     /// Run a pass that accepts losses, if the folder was removed for good.
     AcceptLossOfFolder,
+    /// Name the root in the configuration, or run a pass that accepts losses.
+    NameRootOrAcceptLoss,
     /// Mount the device, or run a pass that accepts losses.
     MountOrAcceptLoss,
     /// Run a pass once the directory can be read.

@@ -57,7 +57,8 @@ pub fn adopt(
     on(environment, || pass::adopt(environment, archive, options, observer))
 }
 
-/// Adds the text of attachments to messages that the options' reader has not read yet.
+/// Adds the text of attachments to messages that the options' reader has not read yet. Calls `published`
+/// after each commit with such text.
 ///
 /// # Errors
 /// There is no index; as [`update`].
@@ -66,8 +67,9 @@ pub fn read_attachments(
     options: &UpdateOptions,
     look: Look,
     observer: &dyn Progress,
+    published: &(dyn Fn() + Sync),
 ) -> Result<AttachmentsRead> {
-    on(environment, || pass::read_attachments(environment, options, look, observer))
+    on(environment, || pass::read_attachments(environment, options, look, observer, published))
 }
 
 /// Makes the index anew from the mail in these roots. The new index replaces the old one when it is complete.

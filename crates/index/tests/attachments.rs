@@ -4,7 +4,10 @@
 //! on how attachments are read.
 
 use crate::support::{Fixture, StopAfter, environment, query, subjects};
-use index::{AttachmentReader, AttachmentTexts, AttachmentsRead, Error, Look, Mailbox, UpdateOptions};
+use index::{
+    Arrivals, AttachmentReader, AttachmentTexts, AttachmentsRead, Error, Happened, Look, Looked, Mailbox,
+    UpdateOptions,
+};
 use mail::MessageParts;
 use std::collections::BTreeSet;
 use std::fs;
@@ -108,7 +111,7 @@ fn read_with(
     look: Look,
     progress: &dyn Progress,
 ) -> index::Result<AttachmentsRead> {
-    index::read_attachments(&fixture.environment, &options(reader), look, progress)
+    index::read_attachments(&fixture.environment, &options(reader), look, progress, &|| ())
 }
 
 fn read(fixture: &Fixture, reader: &Arc<Reader>) -> AttachmentsRead {
@@ -178,7 +181,7 @@ fn messages_that_are_too_large_for_memory_have_it_too() {
     let options = UpdateOptions { message_bytes_max: 1000, ..options(&reader) };
     fixture.update_with(&options);
     assert_eq!(fixture.find("embed:hidden"), [""; 0]);
-    let read = index::read_attachments(&fixture.environment, &options, Look::New, &Silent).unwrap();
+    let read = index::read_attachments(&fixture.environment, &options, Look::New, &Silent, &|| ()).unwrap();
     assert_eq!(read, messages(2));
     assert_eq!(fixture.find("embed:hidden"), ["s01", "s02"]);
 }
@@ -266,7 +269,7 @@ fn what_is_read_is_published_before_all_is_read() {
         assert!(found + 2 >= before, "{found} of {before}");
     });
     let options = UpdateOptions { batch_time: Duration::ZERO, ..options(&reader) };
-    let read = index::read_attachments(&fixture.environment, &options, Look::New, &Silent).unwrap();
+    let read = index::read_attachments(&fixture.environment, &options, Look::New, &Silent, &|| ()).unwrap();
     assert_eq!(read, messages(8));
     assert_eq!(fixture.find("embed:hidden").len(), 8);
 }
@@ -287,8 +290,8 @@ fn others_write_and_merge_while_a_message_is_read() {
         }
         assert_eq!(other.find("body:plain").len(), 12);
         let second = reader_of_nothing();
-        let read =
-            index::read_attachments(&other.environment, &options(&second), Look::New, &Silent).unwrap();
+        let read = index::read_attachments(&other.environment, &options(&second), Look::New, &Silent, &|| ())
+            .unwrap();
         assert_eq!(read.is_read_by.as_deref(), Some("a test"), "each is read once");
     });
     assert_eq!(read(&fixture, &reader), messages(11));
@@ -301,6 +304,68 @@ fn reader_of_nothing() -> Arc<Reader> {
     make("f2", true, |_| panic!("it has nothing to read"))
 }
 
+/// Returns how many messages have had more text since a token.
+fn texts_since(mailbox: &Mailbox, token: &str) -> u64 {
+    let mut count = 0;
+    let counted = |change: index::Change| {
+        count += u64::from(change.what == Happened::Text);
+        index::Result::Ok(())
+    };
+    mailbox.changes(Some(token)).unwrap().each(mailbox, counted).unwrap();
+    count
+}
+
+#[test]
+fn what_asks_for_text_sees_messages_come_when_it_was_read() {
+    let fixture = fixture(2);
+    fixture.update();
+    let token = fixture.mailbox().changes(None).unwrap().token;
+    let came = |asked: &str| fixture.mailbox().came_since(&token, &query(asked)).unwrap().count();
+    let unreadable = make("f0", false, |_| ());
+    read(&fixture, &unreadable);
+    assert_eq!((texts_since(&fixture.mailbox(), &token), came("embed:hidden")), (0, 0));
+    read(&fixture, &reader("f1"));
+    assert_eq!(texts_since(&fixture.mailbox(), &token), 2);
+    for (asked, count) in
+        [("embed:hidden", 2), ("hidden", 2), ("not (hidden or flag:seen)", 2), ("subject:s00", 0)]
+    {
+        assert_eq!(came(asked), count, "{asked}");
+    }
+}
+
+#[test]
+fn new_messages_are_seen_once_more_when_their_text_comes() {
+    let fixture = fixture(1);
+    let environment = &fixture.environment;
+    fixture.update();
+    assert!(Arrivals::take(environment, &fixture.mailbox(), Looked::Everywhere).unwrap().is_some());
+    index::expect_arrivals(environment).unwrap();
+    (1..4).for_each(|number| put(&fixture, number));
+    fixture.update();
+    let mailbox = fixture.mailbox();
+    let numbers = |asked: &str| mailbox.evaluate(&query(asked)).unwrap();
+    let mut arrivals = Arrivals::take(environment, &mailbox, Looked::Everywhere).unwrap().unwrap();
+    assert_eq!(arrivals.for_rule(7), numbers("subject:s01 or subject:s02 or subject:s03"));
+    arrivals.await_text(&mailbox, 7, &numbers("subject:s01 or subject:s02"));
+    arrivals.await_text(&mailbox, 8, &numbers("subject:s02"));
+    arrivals.commit(environment, &mailbox, &[]).unwrap();
+    assert!(Arrivals::take_text(environment, &mailbox).unwrap().is_none());
+    // That of older messages is read, too.
+    assert_eq!(read(&fixture, &reader("f1")), messages(4));
+    // Whoever asks first stops before the commit.
+    for _ in 0..2 {
+        let again = Arrivals::take_text(environment, &fixture.mailbox()).unwrap().unwrap();
+        assert_eq!(again.new_messages(), &numbers("subject:s01 or subject:s02"));
+        assert_eq!(again.for_rule(7), numbers("subject:s01 or subject:s02"));
+        assert_eq!(again.for_rule(8), numbers("subject:s02"));
+        assert!(again.for_rule(9).is_empty(), "it was written later, or had matched");
+    }
+    let again = Arrivals::take_text(environment, &fixture.mailbox()).unwrap().unwrap();
+    again.commit(environment, &fixture.mailbox(), &[]).unwrap();
+    assert!(Arrivals::take_text(environment, &fixture.mailbox()).unwrap().is_none());
+    assert!(index::awaited_text(environment).unwrap().is_empty());
+}
+
 #[test]
 fn a_process_killed_at_any_operation_leaves_the_old_or_the_new_text() {
     let fixture = fixture(3);
@@ -308,7 +373,7 @@ fn a_process_killed_at_any_operation_leaves_the_old_or_the_new_text() {
     let indexed = SimDisk::new(1);
     index::update(&environment(&indexed), &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
     let read = |disk: &SimDisk| {
-        index::read_attachments(&environment(disk), &options(&reader("f1")), Look::New, &Silent)
+        index::read_attachments(&environment(disk), &options(&reader("f1")), Look::New, &Silent, &|| ())
             .map(|read| read.messages)
     };
     let found = |disk: &SimDisk| {
@@ -318,6 +383,8 @@ fn a_process_killed_at_any_operation_leaves_the_old_or_the_new_text() {
         assert_eq!(mailbox.count(&query("body:plain")).unwrap(), 4);
         mailbox.count(&query("embed:hidden")).unwrap()
     };
+    let token = Mailbox::open(&environment(&indexed)).unwrap().changes(None).unwrap().token;
+    let logged = |disk: &SimDisk| texts_since(&Mailbox::open(&environment(disk)).unwrap(), &token);
     let whole = indexed.fork();
     let start = whole.operation_count();
     assert_eq!((read(&whole).unwrap(), found(&whole)), (3, 3));
@@ -328,8 +395,9 @@ fn a_process_killed_at_any_operation_leaves_the_old_or_the_new_text() {
         for image in disk.images() {
             let seen = found(&image.disk);
             assert!(matches!(seen, 0 | 3), "crash at {number}, {}: {seen}", image.description);
+            assert_eq!(logged(&image.disk), seen, "crash at {number}, {}", image.description);
             assert_eq!(read(&image.disk).unwrap() + seen, 3, "crash at {number}, {}", image.description);
-            assert_eq!(found(&image.disk), 3, "crash at {number}, {}", image.description);
+            assert_eq!((found(&image.disk), logged(&image.disk)), (3, 3), "crash at {number}");
         }
     }
 }

@@ -44,5 +44,6 @@ mod sweep;
 mod tags;
 mod tags_text;
 mod threads;
+mod unnamed_roots;
 mod words;
 mod writers;

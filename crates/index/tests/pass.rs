@@ -364,27 +364,6 @@ fn two_roots_with_the_same_folders_are_kept_apart() {
 }
 
 #[test]
-fn a_root_that_is_no_longer_named_is_removed_only_on_request() {
-    let mut fixture = Fixture::new();
-    let second = fixture.directory.path().join("work");
-    fs::create_dir_all(second.join("inbox/cur")).unwrap();
-    fs::write(second.join("inbox/cur/1.a:2,S"), message("w", "work", "text")).unwrap();
-    fixture.put("inbox", "cur", "1.a:2,S", &message("h", "home", "text"));
-    fixture.roots.push(index::Root { name: "work".into(), path: second.clone() });
-    fixture.update();
-    fixture.roots.pop();
-    let summary = fixture.update();
-    assert_eq!((summary.gone, summary.problems.len()), (0, 1));
-    let path = format!("path:{}", second.join("inbox/cur/1.a:2,S").display());
-    assert_eq!(fixture.find(&path), ["work"], "where it lies is still known");
-    assert_eq!(fixture.update_with(&accept()).gone, 1);
-    assert_eq!(fixture.find("text"), ["home"]);
-    assert!(fixture.update().problems.is_empty());
-    assert_eq!(fixture.mailbox().roots(), fixture.roots);
-    fixture.check();
-}
-
-#[test]
 fn a_message_over_the_limit_is_read_in_pieces_to_its_end() {
     let options = UpdateOptions { message_bytes_max: 300_000, ..UpdateOptions::default() };
     let filler = "filler ".repeat(60_000);

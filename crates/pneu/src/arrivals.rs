@@ -1,12 +1,11 @@
 //! Tags new messages: by the rules of the configuration, and those of muted threads.
 //!
 //! Input: a pass that adds messages. Output: its summary, with what is wrong with a rule. Each message is
-//! seen once, whoever adds it and whatever stops in between. Costs a look at the tags if there is nothing to
-//! do.
+//! seen once, whoever adds it and whatever stops in between, and once more by the rules that did not match it
+//! when text of its attachments comes. Costs a look at the tags if there is nothing to do.
 
 use crate::error::{Error, Result};
 use crate::host::Host;
-use crate::setup::rules::Rule;
 use crate::view::View;
 use index::{Arrivals, Looked, MUTED, NumberSet, Problem, Seen, Summary, TagChange};
 
@@ -97,26 +96,56 @@ impl Host {
     fn tag_arrivals(&self, looked: Looked) -> Result<Vec<Problem>> {
         self.write_user(|environment| {
             let view = self.newest_view()?;
-            let Some(arrivals) = Arrivals::take(environment, view.mailbox(), looked)? else {
+            let Some(mut arrivals) = Arrivals::take(environment, view.mailbox(), looked)? else {
                 return Ok(Vec::new());
             };
-            let (changes, problems) = self.changes(&view, arrivals.new_messages())?;
+            let (mut changes, problems) = self.changes(&view, &mut arrivals)?;
+            let muted = view.mailbox().with_user_tag(MUTED)?;
+            if !muted.is_empty() {
+                let found = view.mailbox().answering(arrivals.new_messages(), &muted)?;
+                changes.push((found, TagChange { add: [MUTED.to_owned()].into(), ..TagChange::default() }));
+            }
             arrivals.commit(environment, view.mailbox(), &changes)?;
             Ok::<_, Error>(problems)
         })
     }
 
-    /// Returns what the rules, and then muted threads, do to new messages. All queries see the state before.
-    fn changes(&self, view: &View, new: &NumberSet) -> Result<(Changes, Vec<Problem>)> {
+    /// Tags new messages of whose attachments text came since the rules saw them.
+    ///
+    /// # Errors
+    /// Damage; a data directory that cannot be written. They are tagged the next time then.
+    pub(crate) fn tag_text(&self) -> Result<()> {
+        if index::awaited_text(&self.settings().environment)?.is_empty() {
+            return Ok(());
+        }
+        self.write_user(|environment| {
+            let view = self.newest_view()?;
+            let Some(mut arrivals) = Arrivals::take_text(environment, view.mailbox())? else { return Ok(()) };
+            // What is wrong with a rule was told when they were new.
+            let (changes, _) = self.changes(&view, &mut arrivals)?;
+            arrivals.commit(environment, view.mailbox(), &changes)?;
+            Ok::<_, Error>(())
+        })
+    }
+
+    /// Returns what the rules do to new messages, and notes which of these they do not match if text may come
+    /// later. All queries see the state before.
+    fn changes(&self, view: &View, arrivals: &mut Arrivals) -> Result<(Changes, Vec<Problem>)> {
         let (mut changes, mut problems) = (Vec::new(), Vec::new());
-        if new.is_empty() {
+        if arrivals.new_messages().is_empty() {
             return Ok((changes, problems));
         }
-        for (number, Rule { query, change }) in (1..).zip(&self.settings().configuration.rules) {
-            match view.query(query).and_then(|query| view.matching(&query)) {
+        for (number, rule) in (1..).zip(&self.settings().configuration.rules) {
+            let id = rule.id();
+            let mut new = arrivals.for_rule(id);
+            match view.query(&rule.query).and_then(|query| view.matching(&query)) {
                 Ok(mut found) => {
-                    found.and(new);
-                    changes.push((found, change.clone()));
+                    found.and(&new);
+                    if self.filters.is_some() && !arrivals.are_seen_again() {
+                        new.minus(&found);
+                        arrivals.await_text(view.mailbox(), id, &new);
+                    }
+                    changes.push((found, rule.change.clone()));
                 }
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) => problems.push(Problem {
@@ -125,11 +154,6 @@ impl Host {
                     remedy: None,
                 }),
             }
-        }
-        let muted = view.mailbox().with_user_tag(MUTED)?;
-        if !muted.is_empty() {
-            let found = view.mailbox().answering(new, &muted)?;
-            changes.push((found, TagChange { add: [MUTED.to_owned()].into(), ..TagChange::default() }));
         }
         Ok((changes, problems))
     }

@@ -8,8 +8,9 @@ use crate::host::Host;
 use crate::tag_lines::{self, TagLine, Wanted};
 use crate::tagging::{Tagged, without_flags};
 use crate::view::View;
-use index::{Hit, MUTED, Order, Root, TagChange, TagEdit, TagImport};
-use std::collections::{BTreeSet, HashMap};
+use index::{Hit, MUTED, NumberSet, Order, Root, TagChange, TagEdit, TagImport};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// What lines of tags did.
@@ -33,8 +34,8 @@ impl Host {
     }
 
     /// Returns all tags of the user in notmuch's format: a line for each message, `+work +later -- id:1@x`.
-    /// Tags that stand for flags are left out: their files have them.
-    /// Also returns how many messages are left out, because they have no Message-ID.
+    /// Tags that stand for flags are left out: their files have them. Also returns how many messages are left
+    /// out: they have no Message-ID, or one that no line can hold, with control characters.
     ///
     /// # Errors
     /// The tags are damaged.
@@ -44,7 +45,7 @@ impl Host {
         let kind = self.settings().configuration.flag_tags;
         for (message_id, tags) in index::tags_by_message(&self.settings().environment)? {
             let tags = without_flags(&tags, kind);
-            match (tags.is_empty(), message_id.is_empty()) {
+            match (tags.is_empty(), message_id.is_empty() || is_breaking(&message_id)) {
                 (true, _) => {}
                 (false, true) => left_out += 1,
                 (false, false) => lines.push(tag_lines::line(&message_id, tags)),
@@ -77,6 +78,41 @@ impl Host {
         self.do_lines(&parsed(text)?, None, |line| {
             Ok(Some(TagEdit::Change(TagChange { add: line.add.clone(), remove: line.remove.clone() })))
         })
+    }
+
+    /// Returns the messages whose tags [`Host::apply_tags`] would change, newest first, each with what would
+    /// be added and removed; copies once. The view shows them.
+    ///
+    /// # Errors
+    /// As [`Host::apply_tags`].
+    pub fn plan_tags(&self, text: &str) -> Result<(View, Vec<(Hit, TagChange)>)> {
+        let view = self.newest_view()?;
+        let mut changes: BTreeMap<u32, TagChange> = BTreeMap::new();
+        for line in parsed(text)? {
+            for tag in line.add.iter().chain(&line.remove) {
+                index::check_tag(tag).map_err(|what| index::Error::Tag { tag: tag.clone(), what })?;
+            }
+            for hit in hits_of(&view, &line)? {
+                let copies = view.mailbox().copies_of_hit(&hit)?;
+                let first = copies.iter().map(|copy| copy.number).min().unwrap_or(hit.number);
+                let change = changes.entry(first).or_default();
+                change.add = &(&change.add - &line.remove) | &line.add;
+                change.remove = &(&change.remove | &line.remove) - &line.add;
+            }
+        }
+        let mut by_change: BTreeMap<_, NumberSet> = BTreeMap::new();
+        let bound = changes.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
+        for (number, TagChange { add, remove }) in changes {
+            by_change.entry((add, remove)).or_insert_with(|| NumberSet::new(bound)).insert(number);
+        }
+        let mut planned = Vec::new();
+        for ((add, remove), numbers) in by_change {
+            let change = TagChange { add, remove };
+            let hits = view.to_tag(&numbers, &change)?;
+            planned.extend(hits.into_iter().map(|hit| (hit, change.clone())));
+        }
+        planned.sort_by_key(|(hit, _)| (Reverse(hit.date), hit.number));
+        Ok((view, planned))
     }
 
     /// Edits tags as lines say, unless a line has no edit of its own. Exact tags leave the tag `keeps` as
@@ -165,6 +201,11 @@ impl Dump {
             _ => Err("a line of a dump has tags to add, and names a message by id:"),
         }
     }
+}
+
+/// Returns whether an id has what cannot be printed as it is. notmuch cannot read it either.
+fn is_breaking(message_id: &str) -> bool {
+    printable::sanitise::one_line(message_id) != message_id
 }
 
 fn parsed(text: &str) -> Result<Vec<TagLine>> {

@@ -41,10 +41,18 @@ fn fill_random(mut bytes: &mut [u8]) {
 
 fn is_alive(process: u32) -> bool {
     let known = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
-    // A process of another user cannot be signalled, but exists.
-    known.is_some_and(|process| {
-        !matches!(rustix::process::test_kill_process(process), Err(rustix::io::Errno::SRCH))
+    // A process of another user cannot be signalled, but exists. One that has ended, and whose parent has not
+    // noticed yet, can be signalled.
+    known.is_some_and(|known| {
+        !matches!(rustix::process::test_kill_process(known), Err(rustix::io::Errno::SRCH))
+            && !is_zombie(process)
     })
+}
+
+/// Returns whether a process has ended with all its threads, as far as the kernel tells.
+fn is_zombie(process: u32) -> bool {
+    let thread_count = stat(process, 17).and_then(|count| count.parse::<u32>().ok());
+    matches!(stat(process, 0).as_deref(), Some("Z" | "X")) && thread_count.is_some_and(|count| count <= 1)
 }
 
 /// Returns the boot of the kernel and the namespaces within which process numbers and start times are unique;
@@ -61,11 +69,15 @@ fn place() -> Option<String> {
 
 /// Returns when a process started, in ticks since boot.
 fn started(process: u32) -> Option<u64> {
-    /// The position of the time after the program's name, which may contain spaces and parentheses.
-    const FIELD: usize = 19;
+    stat(process, 19)?.parse().ok()
+}
+
+/// Returns what the kernel says of a process: the field at this position after the program's name, which may
+/// contain spaces and parentheses. The first is the state.
+fn stat(process: u32, field: usize) -> Option<String> {
     let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
-    stat.rsplit_once(')')?.1.split_whitespace().nth(FIELD)?.parse().ok()
+    stat.rsplit_once(')')?.1.split_whitespace().nth(field).map(str::to_owned)
 }
 
 /// Where the system keeps names of users, and the largest size that is read.
@@ -87,6 +99,19 @@ fn user_name(number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_has_ended_is_dead_before_its_parent_notices() {
+        assert!(is_alive(std::process::id()) && is_alive(1));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        // Waits for its end, and leaves it as it is.
+        let wanted = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
+        let id = rustix::process::Pid::from_child(&child);
+        rustix::process::waitid(rustix::process::WaitId::Pid(id), wanted).unwrap();
+        assert!(!is_alive(child.id()));
+        child.wait().unwrap();
+        assert!(!is_alive(child.id()));
+    }
 
     #[test]
     fn a_process_is_known_by_its_place_and_its_start() {

@@ -108,10 +108,19 @@ impl Output {
     /// Writes a last line, which says what was done, and the gathered bytes. Returns how the command ended:
     /// the work is done, whether that can be written or not. A full disk is reported, with what was done, and
     /// [`Outcome::Done`] becomes [`Outcome::Partly`].
-    pub fn conclude(mut self, done: Option<&str>, outcome: Outcome) -> Outcome {
-        let Err(error) = done.map_or(Ok(()), |line| self.line(line)).and_then(|()| self.finish()) else {
-            return outcome;
-        };
+    pub fn conclude(self, done: Option<&str>, outcome: Outcome) -> Outcome {
+        self.conclude_lines(done.as_slice(), done, outcome)
+    }
+
+    /// Does what [`Output::conclude`] does with several lines. `done` is for the report.
+    pub fn conclude_lines(
+        mut self,
+        lines: &[impl AsRef<str>],
+        done: Option<&str>,
+        outcome: Outcome,
+    ) -> Outcome {
+        let written = lines.iter().try_for_each(|line| self.line(line.as_ref()));
+        let Err(error) = written.and_then(|()| self.finish()) else { return outcome };
         if is_closed_pipe(&error) {
             return outcome;
         }

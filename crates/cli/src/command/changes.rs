@@ -9,10 +9,10 @@ use terminal::command_line::Run;
 /// List what happened to messages since a token
 ///
 /// Prints a line of JSON for each message that commands and other programs have added, moved, flagged, tagged
-/// or removed since, as far as the index knows, and at the end the next token. Without --since it prints a
-/// token alone. With a token, a program that keeps a copy of the index's content can follow it: it takes a
-/// token, lists all messages once, and from then on asks for changes only. No change is missed or told twice,
-/// even after a crash.
+/// or removed since, or whose attachments were read, as far as the index knows, and at the end the next
+/// token. Without --since it prints a token alone. With a token, a program that keeps a copy of the index's
+/// content can follow it: it takes a token, lists all messages once, and from then on asks for changes only.
+/// No change is missed or told twice, even after a crash.
 ///
 /// Changes are kept for 30 days, or as long as the configuration says (changes_days in [index]). A token that
 /// is too old, or of an index that was rebuilt since, is refused with exit code 4: then take a new token and

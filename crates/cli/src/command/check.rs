@@ -7,7 +7,7 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::Args;
-use index::{Damage, Depth, Repair};
+use index::{Damage, Depth, Remedy, Repair};
 use pneu::Root;
 use terminal::command_line::Run;
 
@@ -52,11 +52,18 @@ impl Run<Session> for Arguments {
             session.view()?;
         }
         tell(&damages, if self.deep { SOUND } else { SOUND_SO_FAR }, session)?;
+        if damages.iter().any(is_older) {
+            let directory = session.environment.index_directory();
+            output::complain(format!(
+                "the index in {} is not damaged, but of an older version: \"pneu index\" makes it anew",
+                directory.display()
+            ));
+        }
         for (remedy, directory) in [
             (Repair::Rebuild, session.environment.index_directory()),
             (Repair::Copy, session.environment.user_directory()),
         ] {
-            if wants(&damages, remedy) {
+            if damages.iter().any(|damage| damage.repair == remedy && !is_older(damage)) {
                 output::complain(format!("{} is damaged: run \"pneu check --repair\"", directory.display()));
             }
         }
@@ -119,6 +126,11 @@ fn complain_of_user(damages: &[Damage], session: &Session) {
             directory.display()
         ));
     }
+}
+
+/// Returns whether it is no damage, but an index of an older version.
+fn is_older(damage: &Damage) -> bool {
+    damage.remedy == Some(Remedy::UpgradeIndex)
 }
 
 fn wants(damages: &[Damage], repair: Repair) -> bool {

@@ -12,7 +12,7 @@ use pneu::setup::roles::Role;
 use pneu::{Finding, RuleFault};
 use render::json_line_of;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use terminal::command_line::Run;
 use terminal::complaint::said_of;
@@ -112,6 +112,9 @@ fn worded(finding: &Finding) -> Worded {
     let told = |subject, what: String, advice: &str| Worded { subject, what, advice: advice.to_owned() };
     match finding {
         Finding::NoIndex => told("index", "there is none yet".into(), "run \"pneu index\""),
+        Finding::WrongRoots(error) => {
+            told("roots", error.to_string(), "correct the [[root]] of the configuration")
+        }
         Finding::OutdatedIndex => {
             told("index", "it has an older version".into(), "run \"pneu index\", which rebuilds it")
         }
@@ -143,11 +146,7 @@ fn worded(finding: &Finding) -> Worded {
             format!("not there: {}", paths(missing)),
             "mount the disk, or correct the configuration",
         ),
-        Finding::Space { path, free_bytes, wanted_bytes } => {
-            let (free, wanted) = (people(*free_bytes), people(*wanted_bytes));
-            let advice = format!("free space: at least {wanted} are needed");
-            told("space", format!("{free} free for {}", path.display()), &advice)
-        }
+        Finding::Space { path, free_bytes, wanted_bytes } => space(path, *free_bytes, *wanted_bytes),
         Finding::Unreadable(files) if files.is_empty() => {
             told("mail", "every file of mail can be read".into(), "")
         }
@@ -178,6 +177,15 @@ fn worded(finding: &Finding) -> Worded {
             let what = format!("the newest is {} old", age(*seconds));
             told("backup", what, "run \"pneu archive backup\", and let a timer run it")
         }
+    }
+}
+
+fn space(path: &Path, free_bytes: u64, wanted_bytes: u64) -> Worded {
+    let (free, wanted) = (people(free_bytes), people(wanted_bytes));
+    Worded {
+        subject: "space",
+        what: format!("{free} free for {}", path.display()),
+        advice: format!("free space: at least {wanted} are needed"),
     }
 }
 

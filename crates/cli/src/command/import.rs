@@ -130,16 +130,10 @@ impl Arguments {
         if total.all() == 0 && imported.problems.is_empty() && !imported.is_interrupted {
             return session.nothing("there is no mail in it");
         }
+        let is_whole = imported.problems.is_empty() && imported.unfinished.is_none();
+        let mut outcome = if is_whole { Outcome::Done } else { Outcome::Partly };
         if !session.is_quiet {
-            let mut output = session.output();
-            for folder in &imported.folders {
-                let line = format!("{}: {}", folder.path.display(), self.counted(folder.counts));
-                output.line(&one_line(&line))?;
-            }
-            if imported.folders.len() > 1 {
-                output.line(&format!("in all: {}", self.counted(total)))?;
-            }
-            output.finish()?;
+            outcome = self.print(imported, session, outcome)?;
         }
         if imported.other_count > 0 {
             let others = count(imported.other_count, "file");
@@ -151,8 +145,25 @@ impl Arguments {
             output::complain(INTERRUPTED);
             return Ok(Outcome::Interrupted);
         }
-        let is_whole = imported.problems.is_empty() && imported.unfinished.is_none();
-        Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
+        Ok(outcome)
+    }
+
+    /// Prints what was imported into each folder. Returns the outcome.
+    fn print(&self, imported: &MailImported, session: &Session, outcome: Outcome) -> Result<Outcome> {
+        let lines = imported.folders.iter().map(|folder| {
+            let line = format!("{}: {}", folder.path.display(), self.counted(folder.counts));
+            one_line(&line).into_owned()
+        });
+        let total = self.counted(imported.total());
+        let sum = (imported.folders.len() > 1).then(|| format!("in all: {total}"));
+        let lines: Vec<String> = lines.chain(sum).collect();
+        let mut output = session.output();
+        if self.dry_run {
+            lines.iter().try_for_each(|line| output.line(line))?;
+            output.finish()?;
+            return Ok(outcome);
+        }
+        Ok(output.conclude_lines(&lines, Some(&total), outcome))
     }
 
     fn counted(&self, counts: ImportCounts) -> String {

@@ -93,11 +93,12 @@ pub(crate) struct Arguments {
     /// After that, keep the index in step: watch all folders, and update the index as soon as something
     /// changes. Prints a line for each update, until Ctrl-C. Reads the configuration again when it changes;
     /// one that is not valid is reported, and the old one stays. Other commands work as always meanwhile.
-    /// Messages that it sees being removed are removed from the index, however many they are. Whole folders
-    /// that go are treated as without --watch
+    /// Messages that it sees being removed are removed from the index, however many they are. So are those of
+    /// a folder that is removed, unless it may only be unmounted: then they stay, and a message names it
     #[arg(long, conflicts_with_all = ["no_cleanup", "accept_loss"])]
     watch: bool,
-    /// Remove messages from the index even if a Maildir lost most of them
+    /// Remove messages from the index even if a root lost most of them, or is not in the configuration any
+    /// more. Folders that were removed as a whole, while others of the root are there, need no consent
     #[arg(long)]
     accept_loss: bool,
     /// Try again to read attachments that the commands of [attachments.filters] could not read: the program

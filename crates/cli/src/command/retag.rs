@@ -12,7 +12,7 @@ use crate::search::question::TypedQuery;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
-use pneu::{Line, NumberSet, TagChange, View};
+use pneu::{Hit, Line, NumberSet, TagChange, View};
 
 /// Options of commands that change tags.
 #[derive(Clone, Copy, Debug, Args)]
@@ -50,12 +50,35 @@ fn show(view: &View, found: &NumberSet, change: &TagChange, session: &Session) -
     if hits.is_empty() {
         return session.nothing("the tags of none of them would change");
     }
+    print_lines(view, &hits, None, session)?;
+    Ok(Outcome::Done)
+}
+
+/// Prints a line for each message: date, sender and subject, and what would happen to its tags, if that is
+/// not the same for all.
+///
+/// # Errors
+/// The output cannot be written.
+pub(super) fn print_lines(
+    view: &View,
+    hits: &[Hit],
+    changes: Option<&[TagChange]>,
+    session: &Session,
+) -> Result<()> {
     let mut output = session.output();
     let zone = environment::now();
-    for Line { date, from, subject, .. } in view.lines(&hits)? {
+    let mut changes = changes.into_iter().flatten();
+    for Line { date, from, subject, .. } in view.lines(hits)? {
         let date = date.map(|date| minute(date, zone.time_zone())).unwrap_or_default();
-        output.line(&format!("{date}\t{}\t{}", one_line(&from), one_line(&subject)))?;
+        let change = changes.next().map_or(String::new(), |change| format!("\t{}", words(change)));
+        output.line(&format!("{date}\t{}\t{}{change}", one_line(&from), one_line(&subject)))?;
     }
-    output.finish()?;
-    Ok(Outcome::Done)
+    output.finish()
+}
+
+/// Returns a change as it is typed.
+fn words(change: &TagChange) -> String {
+    let added = change.add.iter().map(|tag| format!("+{tag}"));
+    let removed = change.remove.iter().map(|tag| format!("-{tag}"));
+    one_line(&added.chain(removed).collect::<Vec<_>>().join(" ")).into_owned()
 }

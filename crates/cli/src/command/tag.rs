@@ -6,7 +6,7 @@
 use crate::amount::count;
 use crate::command::act;
 use crate::command::change_words::{self, Changes};
-use crate::command::retag::{RetagOptions, retag};
+use crate::command::retag::{RetagOptions, print_lines, retag};
 use crate::exit::Outcome;
 use crate::output;
 use crate::remedy;
@@ -16,7 +16,7 @@ use crate::session::Session;
 use anyhow::{Result, anyhow};
 use clap::{Arg, ArgAction, ArgMatches, Args};
 use disk::Source;
-use pneu::{Host, TagChange, TagsRead};
+use pneu::{Hit, Host, TagChange, TagsRead};
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
 
@@ -67,8 +67,9 @@ pub(crate) struct Arguments {
     /// Give each message in this file exactly the tags of its line; "-" is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "import", "dump", "dry_run"])]
     restore: Option<PathBuf>,
-    /// Do what each line of this file says, all at once; "-" is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "import", "dump", "restore", "dry_run"])]
+    /// Do what each line of this file says, all at once; "-" is standard input. --dry-run also prints what
+    /// would be added and removed
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "import", "dump", "restore"])]
     batch: Option<PathBuf>,
     /// +TAG to add, -TAG to remove, then -- and the query. Options come first
     #[arg(value_name = "+TAG|-TAG... -- QUERY", trailing_var_arg = true, allow_hyphen_values = true)]
@@ -104,7 +105,10 @@ impl Run<Session> for Arguments {
             return read(path, session, Host::restore_tags);
         }
         if let Some(path) = &self.batch {
-            return read(path, session, Host::apply_tags);
+            return match self.options.dry_run {
+                true => plan(path, session),
+                false => read(path, session, Host::apply_tags),
+            };
         }
         if self.words.is_empty() {
             return list(session);
@@ -128,7 +132,10 @@ fn dump(session: &Session) -> Result<Outcome> {
     if left_out == 0 {
         return Ok(Outcome::Done);
     }
-    output::complain(format!("{} with tags left out: no Message-ID", count(left_out, "message")));
+    let messages = count(left_out, "message");
+    output::complain(format!(
+        "{messages} with tags left out: no Message-ID, or one with control characters, which no line can hold"
+    ));
     Ok(Outcome::Partly)
 }
 
@@ -138,8 +145,7 @@ fn read(
     work: impl FnOnce(&Host, &str) -> pneu::Result<TagsRead>,
 ) -> Result<Outcome> {
     let text = text_of(path)?;
-    let done = work(session.host()?, &text)
-        .map_err(|error| anyhow!("{}: {}", path.display(), remedy::explained(&error.into())))?;
+    let done = work(session.host()?, &text).map_err(|error| in_file(path, error))?;
     let (lines, messages) = (count(done.line_count, "line"), count(done.summary.messages, "message"));
     let line = format!("{lines}, {messages}: {} changed", done.summary.changed);
     let outcome = session.conclude(&line, act::outcome(&done.summary.left));
@@ -147,6 +153,22 @@ fn read(
         output::complain(format!("{} named no message", count(done.unknown_count, "line")));
     }
     Ok(outcome)
+}
+
+/// Prints which messages the lines of a file would change, and how.
+fn plan(path: &Path, session: &Session) -> Result<Outcome> {
+    let text = text_of(path)?;
+    let (view, planned) = session.host()?.plan_tags(&text).map_err(|error| in_file(path, error))?;
+    if planned.is_empty() {
+        return session.nothing("the tags of no message would change");
+    }
+    let (hits, changes): (Vec<Hit>, Vec<TagChange>) = planned.into_iter().unzip();
+    print_lines(&view, &hits, Some(&changes), session)?;
+    Ok(Outcome::Done)
+}
+
+fn in_file(path: &Path, error: pneu::Error) -> anyhow::Error {
+    anyhow!("{}: {}", path.display(), remedy::explained(&error.into()))
 }
 
 /// Reads a file, or standard input.
@@ -160,9 +182,8 @@ fn text_of(path: &Path) -> Result<String> {
 
 fn import(path: &Path, session: &Session) -> Result<Outcome> {
     let text = text_of(path)?;
-    let import = session
-        .with_any_host(|host| host.import_tags(&text))
-        .map_err(|error| anyhow!("{}: {}", path.display(), remedy::explained(&error.into())))?;
+    let import =
+        session.with_any_host(|host| host.import_tags(&text)).map_err(|error| in_file(path, error))?;
     let done = format!("{}: {} changed", count(import.contents, "message"), import.changed);
     Ok(session.conclude(&done, Outcome::Done))
 }

@@ -75,21 +75,23 @@ impl Run<Session> for Arguments {
         let report = archive.undelete((&view, &hits.list), &snapshots, to.as_deref(), &progress)?;
         progress.finish();
         lock.release()?;
-        say(&report, session)?;
-        if report.is_interrupted {
-            return Ok(Outcome::Interrupted);
-        }
         let is_whole = report.problems.is_empty() && pass.problems.is_empty() && searched == Outcome::Done;
-        match report.done.is_empty() && is_whole {
-            true if report.unindexed.is_empty() => session.nothing("no matching message is gone"),
-            true => Ok(Outcome::Nothing),
-            false => Ok(if is_whole { Outcome::Done } else { Outcome::Partly }),
+        let outcome = match (report.is_interrupted, is_whole) {
+            (true, _) => Outcome::Interrupted,
+            (false, true) if report.done.is_empty() => Outcome::Nothing,
+            (false, true) => Outcome::Done,
+            (false, false) => Outcome::Partly,
+        };
+        let outcome = say(&report, session, outcome);
+        if outcome == Outcome::Nothing && report.unindexed.is_empty() {
+            return session.nothing("no matching message is gone");
         }
+        Ok(outcome)
     }
 }
 
-/// Prints what was put back, and what was not.
-fn say(report: &UndeleteReport, session: &Session) -> Result<()> {
+/// Prints what was put back, and what was not. Returns the outcome.
+fn say(report: &UndeleteReport, session: &Session, outcome: Outcome) -> Outcome {
     for problem in &report.problems {
         output::complain_of(problem.path.display(), &remedy::backup_problem(problem));
     }
@@ -99,14 +101,12 @@ fn say(report: &UndeleteReport, session: &Session) -> Result<()> {
             path.display()
         )));
     }
-    let mut output = session.output();
-    for undeleted in &report.done {
-        output.line(&one_line(&undeleted.path.display().to_string()))?;
-    }
-    output.finish()?;
+    let paths: Vec<String> = report.done.iter().map(|done| done.path.display().to_string()).collect();
+    let lines: Vec<_> = paths.iter().map(|path| one_line(path)).collect();
+    let outcome = session.output().conclude_lines(&lines, None, outcome);
     if !session.is_quiet && !report.done.is_empty() {
         let messages = count(report.done.len() as u64, "message");
         output::complain(format!("{messages} put back; \"pneu index\" indexes them"));
     }
-    Ok(())
+    outcome
 }

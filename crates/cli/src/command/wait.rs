@@ -6,8 +6,10 @@ use crate::format::FileChoice;
 use crate::format::fields::{self, FIELDS_DEFAULT};
 use crate::format::paths::{End, Paths};
 use crate::format::plain::Plain;
+use crate::output;
 use crate::progress::Progress;
-use crate::search::question::TypedQuery;
+use crate::sanitise::one_line;
+use crate::search::question::{TypedQuery, sentences};
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
@@ -25,10 +27,13 @@ use terminal::command_line::Run;
 ///
 /// What comes between two waits is not reported, unless the second has the token of the first: with --since,
 /// messages that came since the token and match are listed at once. A message came if it was added. If the
-/// query asks for folders, a message that was moved or copied counts, too, and if it asks for flags or tags,
-/// one that was flagged or tagged. A message that matches only by the text of an attachment, which is read
-/// later, is seen by a wait that goes on, and not by --since. The token is that of "pneu changes". After the
-/// messages, and when the time is up, JSON has a line with the next token.
+/// query asks for folders, a message that was moved or copied counts, too; if it asks for flags or tags, one
+/// that was flagged or tagged; if it asks for words of the text, one whose attachments were read since. The
+/// token is that of "pneu changes". After the messages, and when the time is up, JSON has a line with the
+/// next token.
+///
+/// If the query names a folder or a tag that does not exist, a line on standard error says so, and it waits
+/// all the same.
 ///
 /// With --follow, it does not return, but lists each message as it comes, until Ctrl-C. A message is listed
 /// again only if it stopped matching in between.
@@ -83,6 +88,10 @@ impl Run<Session> for Arguments {
         // It shows nothing: this waits for a person or a program.
         let progress =
             Progress::start(false, true).map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
+        let hints = session.view()?.hints(&question.query)?;
+        if !hints.is_empty() && !session.is_quiet {
+            output::complain(one_line(&format!("{}; waiting for it", sentences(&hints))));
+        }
         let end = self.timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds.into()));
         let explained = |error| question.explain(error);
         let mut wait = host.wait(&question.query, self.since.as_deref()).map_err(explained)?;

@@ -33,6 +33,8 @@ pub(crate) enum Event {
     Flags { folder: u32, before: FileFlags, after: FileFlags },
     /// Its last file is gone.
     Gone,
+    /// It has more text: attachments were read.
+    Text,
 }
 
 /// Flags of a file's name.
@@ -88,6 +90,7 @@ mod code {
     pub(super) const FORGOTTEN: u64 = 9;
     pub(super) const FOLDER: u64 = 10;
     pub(super) const TAGS: u64 = 11;
+    pub(super) const TEXT: u64 = 12;
 }
 
 /// Returns the events of one commit as the bytes of rows, in their order.
@@ -162,6 +165,7 @@ fn group(input: &mut &[u8]) -> Option<Group> {
             Event::Flags { folder: number(input)?, before: file_flags(input)?, after: file_flags(input)? }
         }
         code::GONE => Event::Gone,
+        code::TEXT => Event::Text,
         code::FORGOTTEN => {
             let mut messages = Vec::new();
             for _ in 0..varint(input)? {
@@ -208,6 +212,7 @@ fn put_event(out: &mut Vec<u8>, event: Event) {
             after.keywords.into(),
         ]),
         Event::Gone => put_all(&[code::GONE]),
+        Event::Text => put_all(&[code::TEXT]),
     }
 }
 
@@ -297,6 +302,7 @@ mod tests {
             Just(Event::Archived),
             Just(Event::Back),
             Just(Event::Gone),
+            Just(Event::Text),
             any::<(u32, u32)>().prop_map(|(from, to)| Event::Moved { from, to }),
             any::<u32>().prop_map(|to| Event::Copied { to }),
             any::<u32>().prop_map(|from| Event::Removed { from }),
@@ -382,6 +388,6 @@ mod tests {
         // One run of four thousand million messages.
         assert_eq!(decode(&[0, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x0f]), None);
         assert_eq!(decode(&[9, 0xff, 0xff, 0xff, 0xff, 0x0f]), None);
-        assert_eq!(decode(&[12, 0]), None);
+        assert_eq!(decode(&[13, 0]), None);
     }
 }

@@ -3,7 +3,7 @@
 //! Input: an environment. Output: fewer segments, with the same contents. New rows are published before
 //! merging begins. A pass does a bounded amount of merging, and leaves the rest to the next one.
 
-use crate::changes::Log;
+use crate::changes::{Event, Group, Log};
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open;
@@ -94,18 +94,19 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     let Some(chosen) = text::choose(&before.text, documents_max) else { return Ok(None) };
     let known = known_messages(&snapshot, &before)?;
     let merged = text::merge((&environment.disk, &directory), &chosen, known.as_ref())?;
-    publish(environment, merged, share, &Silent)?;
+    publish(environment, (merged, &[]), share, &Silent)?;
     Ok(Some(text::document_count(&chosen)))
 }
 
-/// Publishes the exchange of segments of text, and removes the old ones. The caller holds the lock of
-/// mergers, and has had the share while the new ones were written.
+/// Publishes the exchange of segments of text, and removes the old ones. The messages with the numbers
+/// `grown`, ascending, have more text in the new ones. The caller holds the lock of mergers, and has had the
+/// share while the new ones were written.
 ///
 /// # Errors
 /// Damage, a full disk.
 pub(super) fn publish(
     environment: &Environment,
-    merged: TextMerge,
+    (merged, grown): (TextMerge, &[u32]),
     share: Lock,
     observer: &dyn Progress,
 ) -> Result<()> {
@@ -122,6 +123,10 @@ pub(super) fn publish(
     now.text = exchange(now.text, TextMerge { new, ..merged });
     let has_slots = text::attach(&snapshot, &mut now, &mut transaction);
     assert!(has_slots, "nobody else takes slots while the lock is held");
+    if !grown.is_empty() {
+        let groups = [Group::Messages(Event::Text, grown.to_vec())];
+        Log::append(environment, &snapshot, &groups, &mut transaction)?;
+    }
     writer.commit(transaction)?;
     drop(share);
     orphans::remove(environment, writer)

@@ -171,7 +171,7 @@ fn until_done(
 }
 
 /// Returns the roots, followed by the remembered roots that are no longer named but still have rows. Their
-/// files count as gone, which needs the same confirmation as other large losses.
+/// files may have moved to a root that is named. Others count as gone only if losses are accepted.
 fn with_forgotten(roots: &[Root], remembered: &[Root], folders: &[rows::FolderRow]) -> Vec<Root> {
     let mut all = roots.to_vec();
     for root in remembered {

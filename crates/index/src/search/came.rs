@@ -16,12 +16,14 @@ struct Depends {
     on_places: bool,
     /// Other flags or tags, which may stand for each other.
     on_marks: bool,
+    /// The text of attachments.
+    on_text: bool,
 }
 
 impl Mailbox {
     /// Returns the messages that were added since a token. If the query asks for folders, those that were
-    /// moved or copied since count, too; if it asks for flags or tags, those that were flagged or tagged.
-    /// Whether they match is not looked at.
+    /// moved or copied since count, too; if it asks for flags or tags, those that were flagged or tagged; if
+    /// it asks for text, those whose attachments were read. Whether they match is not looked at.
     ///
     /// # Errors
     /// As [`Mailbox::changes`].
@@ -99,6 +101,7 @@ fn note(query: &Query, depends: &mut Depends) {
             if let Target::Fields(fields) = &leaf.target {
                 let has = |wanted: &[Field]| wanted.iter().any(|field| fields.contains(*field));
                 depends.on_places |= has(&[Field::Maildir, Field::Path, Field::Changed]);
+                depends.on_text |= has(&[Field::Body, Field::Embed]);
                 depends.on_marks |= has(&[Field::Flag, Field::Tag, Field::Keyword, Field::Changed]);
             }
         }
@@ -111,6 +114,7 @@ fn counts(event: Event, depends: Depends) -> bool {
         Event::Moved { .. } | Event::Copied { .. } | Event::Removed { .. } => depends.on_places,
         Event::Renamed { .. } => depends.on_places || depends.on_marks,
         Event::Flags { .. } => depends.on_marks,
+        Event::Text => depends.on_text,
         Event::Gone => false,
     }
 }

@@ -68,6 +68,8 @@ pub enum Happened {
     },
     /// Its last file is gone.
     Gone,
+    /// It has more text: attachments were read.
+    Text,
     /// It was forgotten: it had no file, and its row was removed.
     Forgotten,
     /// It has other tags.
@@ -221,6 +223,7 @@ impl<'a> Names<'a> {
                 removed: before.without(after),
             },
             Event::Gone => Happened::Gone,
+            Event::Text => Happened::Text,
         })
     }
 }

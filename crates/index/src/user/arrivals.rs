@@ -1,16 +1,17 @@
 //! Which messages of the index are new to what tags new messages, so that it sees each of them once.
 //!
 //! Input: the index, and what the attachment `arrivals` of `user/` says. Output: the numbers of new messages,
-//! and one commit with their tags and with the note that they were seen. Must not know what decides on tags.
+//! and one commit with their tags and with the note that they were seen. They are seen once more when text of
+//! their attachments came. Must not know what decides on tags.
 //! docs/FORMAT.md describes the attachment.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::record::{count, put_count};
 use crate::rows::RecordReader;
 use crate::search::Mailbox;
 use crate::set::NumberSet;
+use crate::user::awaited::{Awaited, number, put_ranges, ranges};
 use crate::user::change::{Changes, Edited};
 use crate::user::{TagChange, TagEdit, Tags, check_tag, merge, snapshot, writer};
 use crate::{first, open};
@@ -39,6 +40,8 @@ pub enum Seen {
         next: u32,
         /// Numbers below it that no message had.
         gaps: Vec<Range<u32>>,
+        /// Those that are seen once more when text of their attachments comes.
+        awaited: Awaited,
     },
 }
 
@@ -48,10 +51,7 @@ pub enum Seen {
 /// # Errors
 /// Damage; a data directory that cannot be written.
 pub fn expect_arrivals(environment: &Environment) -> Result<bool> {
-    let known = match snapshot(&environment.disk, &environment.user_directory())? {
-        Some(user) => decode(&user),
-        None => Seen::Unknown,
-    };
+    let known = known(environment)?;
     let next = match open::snapshot(environment) {
         Ok(index) => Some(open::state(&index, &environment.index_directory())?.next_message),
         Err(Error::NoIndex { .. }) => None,
@@ -63,7 +63,7 @@ pub fn expect_arrivals(environment: &Environment) -> Result<bool> {
         // It began before anything tagged new messages.
         (_, Some(_)) if first::is_incomplete(environment)? => (Seen::First, true),
         (Seen::Below { next: seen, .. }, Some(next)) if *seen <= next => (known.clone(), *seen < next),
-        (_, Some(next)) => (Seen::Below { next, gaps: Vec::new() }, false),
+        (_, Some(next)) => (Seen::below(next), false),
     };
     if wanted != known {
         replace_arrivals(environment, &wanted)?;
@@ -76,10 +76,7 @@ pub fn expect_arrivals(environment: &Environment) -> Result<bool> {
 /// # Errors
 /// Damage; a data directory that cannot be written.
 pub fn replace_arrivals(environment: &Environment, seen: &Seen) -> Result<Seen> {
-    let known = match snapshot(&environment.disk, &environment.user_directory())? {
-        Some(user) => decode(&user),
-        None => Seen::Unknown,
-    };
+    let known = known(environment)?;
     if known != *seen {
         let mut writer = writer(environment)?;
         let user = writer.snapshot()?;
@@ -88,6 +85,37 @@ pub fn replace_arrivals(environment: &Environment, seen: &Seen) -> Result<Seen> 
         writer.commit(transaction)?;
     }
     Ok(known)
+}
+
+/// Returns the messages that are seen once more when text of their attachments comes.
+///
+/// # Errors
+/// Damage.
+pub fn awaited_text(environment: &Environment) -> Result<Awaited> {
+    Ok(match known(environment)? {
+        Seen::Below { awaited, .. } => awaited,
+        Seen::Unknown | Seen::First => Awaited::default(),
+    })
+}
+
+/// Notes that no more text comes of these messages.
+///
+/// # Errors
+/// Damage; a data directory that cannot be written.
+pub fn end_awaiting(environment: &Environment, ended: &Awaited) -> Result<()> {
+    let mut writer = writer(environment)?;
+    let user = writer.snapshot()?;
+    let before = decode(&user);
+    let mut seen = before.clone();
+    if let Seen::Below { awaited, .. } = &mut seen {
+        awaited.remove_all(ended);
+    }
+    if seen != before {
+        let mut transaction = Changes::new(&user)?.transaction(environment, &user)?;
+        transaction.attach(ARRIVALS, encode(&seen));
+        writer.commit(transaction)?;
+    }
+    Ok(())
 }
 
 /// How much of the mail a pass has looked at.
@@ -105,6 +133,8 @@ pub struct Arrivals {
     user: Snapshot,
     seen: Seen,
     new_messages: NumberSet,
+    /// What was awaited, if these messages are seen once more.
+    awaited: Option<Awaited>,
 }
 
 impl Arrivals {
@@ -119,22 +149,68 @@ impl Arrivals {
         let next = mailbox.next_number();
         let mut new_messages = NumberSet::new(next);
         let seen = match (decode(&user), looked) {
-            (Seen::Below { next: seen, gaps }, _) => {
+            (Seen::Below { next: seen, gaps, awaited }, _) => {
                 let unseen = gaps.into_iter().chain((seen < next).then_some(seen..next));
                 let unseen: Vec<Range<u32>> = unseen.collect();
                 let there = mailbox.numbers_in(&unseen)?;
                 mailbox.arrived(&there)?.into_iter().for_each(|number| new_messages.insert(number));
-                Seen::Below { next: next.max(seen), gaps: without(&unseen, &there) }
+                Seen::Below { next: next.max(seen), gaps: without(&unseen, &there), awaited }
             }
             (Seen::First, Looked::Here) => return Ok(None),
-            (Seen::Unknown | Seen::First, _) => Seen::Below { next, gaps: Vec::new() },
+            (Seen::Unknown | Seen::First, _) => Seen::below(next),
         };
-        Ok((seen != decode(&user)).then_some(Arrivals { writer, user, seen, new_messages }))
+        let has_changed = seen != decode(&user);
+        Ok(has_changed.then_some(Arrivals { writer, user, seen, new_messages, awaited: None }))
+    }
+
+    /// Finds the messages that are seen once more, because text of their attachments came. Returns `None` if
+    /// there are none.
+    ///
+    /// # Errors
+    /// Damage; a data directory that cannot be written.
+    pub fn take_text(environment: &Environment, mailbox: &Mailbox) -> Result<Option<Arrivals>> {
+        if awaited_text(environment)?.is_empty() {
+            return Ok(None);
+        }
+        let writer = writer(environment)?;
+        let user = writer.snapshot()?;
+        let mut seen = decode(&user);
+        let Seen::Below { awaited, .. } = &mut seen else { return Ok(None) };
+        let before = awaited.clone();
+        let new_messages = awaited.take_grown(mailbox.snapshot(), mailbox.next_number())?;
+        let has_grown = !new_messages.is_empty();
+        Ok(has_grown.then_some(Arrivals { writer, user, seen, new_messages, awaited: Some(before) }))
     }
 
     /// Returns the numbers of the new messages.
     pub fn new_messages(&self) -> &NumberSet {
         &self.new_messages
+    }
+
+    /// Returns those of the new messages that a rule looks at: all, or if they are seen once more those that
+    /// it did not match before.
+    pub fn for_rule(&self, rule: u64) -> NumberSet {
+        let mut messages = self.new_messages.clone();
+        if let Some(awaited) = &self.awaited {
+            let awaited = awaited.of(rule, 0);
+            self.new_messages.iter().filter(|number| !awaited.contains(*number)).for_each(|number| {
+                messages.remove(number);
+            });
+        }
+        messages
+    }
+
+    /// Returns whether they are seen once more.
+    pub fn are_seen_again(&self) -> bool {
+        self.awaited.is_some()
+    }
+
+    /// Notes that a rule does not match these messages, and looks at them again when text of their
+    /// attachments comes.
+    pub fn await_text(&mut self, mailbox: &Mailbox, rule: u64, messages: &NumberSet) {
+        if let Seen::Below { awaited, .. } = &mut self.seen {
+            awaited.add(mailbox.snapshot(), rule, messages);
+        }
     }
 
     /// Tags messages and their copies, and notes that the new messages were seen: both, or neither. Later
@@ -215,17 +291,29 @@ fn without(ranges: &[Range<u32>], there: &[u32]) -> Vec<Range<u32>> {
     gaps.split_off(gaps.len().saturating_sub(GAP_COUNT_MAX))
 }
 
+impl Seen {
+    fn below(next: u32) -> Seen {
+        Seen::Below { next, gaps: Vec::new(), awaited: Awaited::default() }
+    }
+}
+
+/// Returns what is noted.
+fn known(environment: &Environment) -> Result<Seen> {
+    let user = snapshot(&environment.disk, &environment.user_directory())?;
+    Ok(user.map_or(Seen::Unknown, |user| decode(&user)))
+}
+
 fn encode(seen: &Seen) -> Vec<u8> {
     let mut out = Vec::new();
     match seen {
         Seen::Unknown => out.push(0),
         Seen::First => out.push(1),
-        Seen::Below { next, gaps } => {
-            out.push(2);
+        Seen::Below { next, gaps, awaited } => {
+            out.push(if awaited.is_empty() { 2 } else { 3 });
             out.extend_from_slice(&next.to_le_bytes());
-            put_count(&mut out, gaps.len());
-            for number in gaps.iter().flat_map(|gap| [gap.start, gap.end]) {
-                out.extend_from_slice(&number.to_le_bytes());
+            put_ranges(&mut out, gaps);
+            if !awaited.is_empty() {
+                awaited.encode(&mut out);
             }
         }
     }
@@ -242,20 +330,14 @@ fn body(bytes: &[u8]) -> Option<Seen> {
     let rest = &mut rest;
     let seen = match kind {
         1 => Seen::First,
-        2 => {
-            let next = number(rest)?;
-            let gaps = (0..count(rest)?).map(|_| Some(number(rest)?..number(rest)?));
-            Seen::Below { next, gaps: gaps.collect::<Option<_>>()? }
+        2 | 3 => {
+            let (next, gaps) = (number(rest)?, ranges(rest)?);
+            let awaited = if *kind == 3 { Awaited::decode(rest)? } else { Awaited::default() };
+            Seen::Below { next, gaps, awaited }
         }
         _ => return None,
     };
     rest.is_empty().then_some(seen)
-}
-
-fn number(input: &mut &[u8]) -> Option<u32> {
-    let (head, tail) = input.split_first_chunk::<4>()?;
-    *input = tail;
-    Some(u32::from_le_bytes(*head))
 }
 
 #[cfg(test)]
@@ -275,7 +357,11 @@ mod tests {
 
     #[test]
     fn what_is_noted_is_read_back() {
-        let below = |next, gaps: &[Range<u32>]| Seen::Below { next, gaps: gaps.to_vec() };
+        let below = |next, gaps: &[Range<u32>]| Seen::Below {
+            next,
+            gaps: gaps.to_vec(),
+            awaited: Awaited::default(),
+        };
         for seen in [Seen::First, below(0, &[]), below(7, &[1..2, 4..6])] {
             assert_eq!(body(&encode(&seen)), Some(seen));
         }

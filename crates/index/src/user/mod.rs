@@ -5,6 +5,7 @@
 //! Input: an environment. Output: snapshots of that store, and writers. Must not know how messages are found.
 
 mod arrivals;
+mod awaited;
 mod change;
 mod flag_tags;
 pub(crate) mod queries;
@@ -20,7 +21,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{MergeOptions, Options, Snapshot, Writer};
 
-pub use arrivals::{Arrivals, Looked, Seen, expect_arrivals, replace_arrivals};
+pub use arrivals::{Arrivals, Looked, Seen, awaited_text, end_awaiting, expect_arrivals, replace_arrivals};
+pub use awaited::Awaited;
 pub use change::{TagChange, TagEdit, TagEdits, TagSummary, change_tags, edit_tags};
 pub use flag_tags::{FLAG_TAGS, FlagTag, FlagTags};
 pub use queries::{

@@ -35,6 +35,8 @@ const REMINDERS: [&str; 4] = ["", "reminder", "this is an event reminder", "defa
 /// What was read of calendar data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calendar {
+    /// How many further events and tasks there are.
+    pub left_out_count: usize,
     /// The events and tasks, [`EVENT_COUNT_MAX`] at most.
     pub events: Vec<CalendarEvent>,
     /// Whether they have all that the data says to a person. If not, the data must be shown, too: nobody may
@@ -129,6 +131,7 @@ pub fn read_calendar(whole: &str) -> Calendar {
         open: Vec::new(),
         method: String::new(),
         events: Vec::new(),
+        left_out_count: 0,
         is_whole: text.len() == whole.len(),
     };
     for line in content_lines(text) {
@@ -140,9 +143,9 @@ pub fn read_calendar(whole: &str) -> Calendar {
             None => reader.is_whole = false,
         }
     }
-    let Reader { method, mut events, is_whole, .. } = reader;
+    let Reader { method, mut events, left_out_count, is_whole, .. } = reader;
     events.iter_mut().for_each(|event| event.method.clone_from(&method));
-    Calendar { events, is_whole }
+    Calendar { left_out_count, events, is_whole }
 }
 
 struct Reader<'z> {
@@ -151,6 +154,7 @@ struct Reader<'z> {
     open: Vec<String>,
     method: String,
     events: Vec<CalendarEvent>,
+    left_out_count: usize,
     is_whole: bool,
 }
 
@@ -162,7 +166,10 @@ impl Reader<'_> {
                 let component = value.to_ascii_uppercase();
                 if is_event(&component) {
                     // The one beyond the limit only takes what is its own.
-                    self.is_whole &= self.events.len() < EVENT_COUNT_MAX;
+                    if self.events.len() >= EVENT_COUNT_MAX {
+                        self.left_out_count = self.left_out_count.saturating_add(1);
+                        self.is_whole = false;
+                    }
                     self.events.truncate(EVENT_COUNT_MAX);
                     self.events.push(CalendarEvent::default());
                 }
@@ -416,7 +423,8 @@ mod tests {
     #[test]
     fn everything_has_a_limit() {
         let event = "BEGIN:VEVENT\nSUMMARY:x\nEND:VEVENT\n".repeat(EVENT_COUNT_MAX + 5);
-        assert_eq!(read_calendar(&event).events.len(), EVENT_COUNT_MAX);
+        let read = read_calendar(&event);
+        assert_eq!((read.events.len(), read.left_out_count), (EVENT_COUNT_MAX, 5));
         let guests = format!("BEGIN:VEVENT\n{}", "ATTENDEE:mailto:a@b\n".repeat(GUEST_COUNT_MAX + 3));
         let [event] = read_calendar(&guests).events.try_into().unwrap();
         assert_eq!((event.guests.len(), event.guests_left_out), (GUEST_COUNT_MAX, 3));

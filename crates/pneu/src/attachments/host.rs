@@ -4,10 +4,11 @@
 //! command runs. Does not know commands.
 
 use crate::attachments::DECRYPT;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::setup::configuration::EncryptedText;
 use index::{AttachmentsRead, Environment, Look, Summary, UpdateOptions};
+use std::sync::{Mutex, PoisonError};
 use work::{Context, Progress};
 
 impl Host {
@@ -45,7 +46,23 @@ impl Host {
     ) -> Result<AttachmentsRead> {
         self.filters.iter().for_each(|filters| filters.begin());
         let options = self.configured(&UpdateOptions::default());
-        let mut read = index::read_attachments(environment, &options, look, progress)?;
+        let awaited = index::awaited_text(environment)?;
+        // First for what another run published before it was stopped. What cannot be tagged waits for the
+        // next.
+        let tagged = Mutex::new(self.tag_text());
+        let published = || *tagged.lock().unwrap_or_else(PoisonError::into_inner) = self.tag_text();
+        let mut read = index::read_attachments(environment, &options, look, progress, &published)?;
+        let tagged = tagged.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let has_looked = read.is_read_by.is_none() && read.without_file == 0;
+        if tagged.is_ok() && has_looked && !awaited.is_empty() {
+            self.write_user(|environment| index::end_awaiting(environment, &awaited))?;
+        }
+        match tagged {
+            Ok(()) | Err(Error::Cancelled) => {}
+            Err(error) => {
+                read.problems.push(format!("new messages are not tagged by their text yet: {error}"));
+            }
+        }
         read.problems.extend(self.attachment_problems());
         self.follow()?;
         Ok(read)

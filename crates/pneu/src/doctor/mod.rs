@@ -11,6 +11,7 @@ use crate::action::role::Known;
 use crate::error::{Error, Result};
 use crate::host::{Host, IndexState};
 use crate::setup::roles::Role;
+use crate::setup::roots::RootsError;
 use crate::view::View;
 use index::{Depth, Inventory, Subdirectory};
 pub use rules::RuleFault;
@@ -33,6 +34,8 @@ pub enum Finding {
     NoIndex,
     /// The index has an older version.
     OutdatedIndex,
+    /// The roots of the configuration cannot be indexed together.
+    WrongRoots(RootsError),
     /// So many parts of the index and of what the user saved are damaged, as far as a quick check sees.
     Damage(u64),
     /// Folders changed after the index was last written.
@@ -105,7 +108,7 @@ impl Finding {
     /// Returns whether nothing has to be done.
     pub fn is_well(&self) -> bool {
         match self {
-            Finding::NoIndex | Finding::OutdatedIndex => false,
+            Finding::NoIndex | Finding::OutdatedIndex | Finding::WrongRoots(_) => false,
             Finding::Damage(count) => *count == 0,
             Finding::Behind { folder_count, seconds, .. } => {
                 *folder_count == 0 || *seconds <= BEHIND_SECONDS_MAX
@@ -132,6 +135,8 @@ impl Host {
     pub fn examine(&self, backup: Option<Option<i64>>, archive: Option<&Path>) -> Result<Vec<Finding>> {
         let environment = &self.settings().environment;
         let mut findings = Vec::new();
+        let wrong = self.roots_to_index(&IndexState::Missing, &[]).err();
+        findings.extend(wrong.map(Finding::WrongRoots));
         match self.index_state() {
             Ok(IndexState::Missing) => findings.push(Finding::NoIndex),
             Ok(IndexState::Outdated(_)) => findings.push(Finding::OutdatedIndex),

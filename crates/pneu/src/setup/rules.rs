@@ -6,6 +6,7 @@
 use crate::setup::configuration_error::ConfigurationError;
 use index::{FlagTags, TagChange, check_tag};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 /// Most rules of a configuration.
 const RULE_COUNT_MAX: usize = 256;
@@ -17,6 +18,14 @@ pub struct Rule {
     pub query: String,
     /// What happens to their tags.
     pub change: TagChange,
+}
+
+impl Rule {
+    /// Returns a number that no other rule has.
+    pub(crate) fn id(&self) -> u64 {
+        let digest = Sha256::digest(format!("{self:?}"));
+        digest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
 }
 
 /// A table `[[rule]]`.

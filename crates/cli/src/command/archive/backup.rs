@@ -123,12 +123,8 @@ impl Run<Session> for Arguments {
             let excluded = host.excluded_folders(updated.as_ref())?;
             left_out(&excluded).into_iter().for_each(output::complain);
         }
-        let mut output = session.output();
-        if !session.is_quiet {
-            output.line(&line(report))?;
-        }
-        output.finish()?;
-        Ok(if backed_up.is_whole() { Outcome::Done } else { Outcome::Partly })
+        let outcome = if backed_up.is_whole() { Outcome::Done } else { Outcome::Partly };
+        Ok(session.conclude(&line(report), outcome))
     }
 }
 

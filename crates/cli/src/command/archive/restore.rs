@@ -100,21 +100,14 @@ impl Run<Session> for Arguments {
             let path = restic::shown_path(&problem.path);
             output::complain_of(path, &problem.what);
         }
-        let mut output = session.output();
-        if !session.is_quiet {
-            let kept = match report.kept_count {
-                0 => String::new(),
-                1 => "; 1 existing file was kept".to_owned(),
-                kept => format!("; {kept} existing files were kept"),
-            };
-            let files = count(report.file_count, "file");
-            output.line(&format!(
-                "{files}, {} restored to {}{kept}",
-                people(report.bytes),
-                self.target.display()
-            ))?;
-        }
-        output.finish()?;
-        Ok(if report.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+        let kept = match report.kept_count {
+            0 => String::new(),
+            1 => "; 1 existing file was kept".to_owned(),
+            kept => format!("; {kept} existing files were kept"),
+        };
+        let (files, bytes) = (count(report.file_count, "file"), people(report.bytes));
+        let done = format!("{files}, {bytes} restored to {}{kept}", self.target.display());
+        let outcome = if report.problems.is_empty() { Outcome::Done } else { Outcome::Partly };
+        Ok(session.conclude(&done, outcome))
     }
 }

@@ -40,11 +40,6 @@ impl Run<Session> for Arguments {
         let repository = ConfiguredRepository::new(&self.repository, session)?.open()?;
         let which = if self.remove_all { WhichLocks::All } else { WhichLocks::Stale };
         let removed = restic::unlock(repository.parts(), which)?;
-        let mut output = session.output();
-        if !session.is_quiet {
-            output.line(&format!("{} removed", count(removed as u64, "lock")))?;
-        }
-        output.finish()?;
-        Ok(Outcome::Done)
+        Ok(session.conclude(&format!("{} removed", count(removed as u64, "lock")), Outcome::Done))
     }
 }

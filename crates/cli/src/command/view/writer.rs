@@ -5,6 +5,7 @@
 
 use super::input::known;
 use super::options::{Form, Format, Headers, How};
+use crate::amount::count;
 use crate::environment;
 use crate::output::{Output, complain};
 use crate::sanitise::many_lines;
@@ -114,6 +115,13 @@ impl Writer {
             }
             // Some programs send an invitation twice: as a form of the text, and attached.
             let known = record.events.clone();
+            if calendar.left_out_count > 0 {
+                let more = count(calendar.left_out_count as u64, "event");
+                complain(format!(
+                    "a calendar has {more} more than the {} that are listed",
+                    calendar.events.len()
+                ));
+            }
             record.events.extend(new.into_iter().filter(|event| !known.contains(event)));
         }
         if let Some(fields) = &fields {

@@ -1,12 +1,12 @@
 //! Adds the text of attachments to messages that are indexed already.
 //!
 //! Input: an index, and what reads attachments. Output: the documents of messages that it has not read yet
-//! are replaced. A segment of text is worked on at a time: some of its messages are read again, and then it
-//! is exchanged for one with their new documents, by one commit as in a merge. What is done is noted in the
-//! documents themselves, so that work that was stopped goes on where it was. While filters run, others write,
-//! merge and publish: only the lock of this work is held, and the share that keeps new segments of text.
-//! `reading` reads the messages; `looked` beside this folder says which segments need not be looked at. Must
-//! not know how attachments are read.
+//! are replaced, and the change log tells whose text grew. A segment of text is worked on at a time: some of
+//! its messages are read again, and then it is exchanged for one with their new documents, by one commit as
+//! in a merge. What is done is noted in the documents themselves, so that work that was stopped goes on where
+//! it was. While filters run, others write, merge and publish: only the lock of this work is held, and the
+//! share that keeps new segments of text. `reading` reads the messages; `looked` beside this folder says
+//! which segments need not be looked at. Must not know how attachments are read.
 
 mod reading;
 
@@ -78,9 +78,12 @@ struct Work<'a> {
     /// Those that the next run shall look at.
     unreadable: BTreeSet<u32>,
     read: AttachmentsRead,
+    /// Is called when more text was published.
+    published: &'a (dyn Fn() + Sync),
 }
 
-/// Reads the attachments that the options' reader has not read yet.
+/// Reads the attachments that the options' reader has not read yet. Calls `published` after each commit with
+/// text of attachments.
 ///
 /// # Errors
 /// There is no index; damage; a full disk; [`Error::Interrupted`]. What was published by then stays.
@@ -89,6 +92,7 @@ pub(crate) fn read_attachments(
     options: &UpdateOptions,
     look: Look,
     observer: &dyn Progress,
+    published: &(dyn Fn() + Sync),
 ) -> Result<AttachmentsRead> {
     let Some(asking) = options.asking(observer) else { return Ok(AttachmentsRead::default()) };
     let (looked, is_all) = looked(environment, asking, look)?;
@@ -102,7 +106,7 @@ pub(crate) fn read_attachments(
         }
     };
     let (visited, seen, unreadable, read) = Default::default();
-    let mut work = Work { environment, options, asking, looked, visited, seen, unreadable, read };
+    let mut work = Work { environment, options, asking, looked, visited, seen, unreadable, read, published };
     let done = work.run(look);
     if done.is_err() {
         orphans::remove_after_failure(environment);
@@ -231,13 +235,17 @@ impl Work<'_> {
             Reading::new(self.environment, self.options, self.asking, (&mailbox, &state), read_before);
         let Batch { ended, segments } = reading.read_all(chosen, batch_time(self.options, segment))?;
         let mut replaced = NumberSet::new(state.next_message);
+        let mut grown = Vec::new();
         for (number, ended) in ended {
             // What a signal stopped was not looked at.
             if ended != Ended::Unreadable || !self.asking.observer.is_cancelled() {
                 self.seen.insert(number);
             }
             match ended {
-                Ended::Read => replaced.insert(number),
+                Ended::Read { has_grown } => {
+                    replaced.insert(number);
+                    grown.extend(has_grown.then_some(number));
+                }
                 Ended::Left => {}
                 Ended::NoFile => self.read.without_file += 1,
                 Ended::Unreadable => {
@@ -247,8 +255,12 @@ impl Work<'_> {
             }
         }
         if !replaced.is_empty() {
-            self.exchange((segment, &state), &segments, &replaced, share)?;
+            grown.sort_unstable();
+            self.exchange((segment, &state), &segments, (&replaced, &grown), share)?;
             self.read.messages += replaced.count();
+            if !grown.is_empty() {
+                (self.published)();
+            }
         }
         Ok(())
     }
@@ -259,7 +271,7 @@ impl Work<'_> {
         &self,
         (segment, before): (&TextSegment, &State),
         new: &[TextSegment],
-        replaced: &NumberSet,
+        (replaced, grown): (&NumberSet, &[u32]),
         share: Lock,
     ) -> Result<()> {
         let _merger = self.merger()?;
@@ -277,9 +289,11 @@ impl Work<'_> {
         // If there is none, all these messages were swept.
         let Some(old) = old else { return Ok(()) };
         let known = known_messages(&snapshot, &now)?;
+        let is_known = |number: &u32| known.as_ref().is_none_or(|known| known.contains(*number));
+        let grown: Vec<u32> = grown.iter().copied().filter(is_known).collect();
         let place = (&self.environment.disk, &*self.environment.text_directory());
         let merged = text::replace(place, (old, new), replaced, known.as_ref())?;
-        publish(self.environment, merged, share, self.asking.observer)
+        publish(self.environment, (merged, &grown), share, self.asking.observer)
     }
 
     /// Takes the lock of mergers, so that no segment disappears meanwhile. A merge may take a while; who is

@@ -40,7 +40,10 @@ pub(super) struct Reading<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     /// Its attachments were read, and it has a new document.
-    Read,
+    Read {
+        /// Whether that has text of them.
+        has_grown: bool,
+    },
     /// It was left as it is: there is nothing to gain now.
     Left,
     /// It has no file.
@@ -174,9 +177,11 @@ impl<'a> Reading<'a> {
         if attached.is_none_or(|attached| attached.filters.is_empty() || is_less(attached.is_partial)) {
             return Ok(Ended::Left);
         }
+        let has_grown =
+            attached.is_some_and(|attached| attached.texts.iter().any(|text| !text.trim().is_empty()));
         let parsing = Parsing { now_seconds: self.now_seconds, headers: &self.headers, attached: None };
         parsing.parse(number, &read, documents)?;
-        Ok(Ended::Read)
+        Ok(Ended::Read { has_grown })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::pass::options::Loss;
 use crate::pass::scan::{Extent, Found, LookedUp, Outcome, Scan, is_drafts_folder};
 use crate::pass::summary::{Problem, Summary};
 use crate::remedy::Remedy;
-use crate::rows::FileRow;
+use crate::rows::{FileRow, Subdirectory};
 pub(in crate::pass) use folder::PlannedFolder;
 use folder::decide_stamps;
 use mail::FileStat;
@@ -93,7 +93,7 @@ pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     };
     let mut not_seen = Vec::new();
     let mut added = Vec::new();
-    let mut roots = Vec::new();
+    let (mut roots, mut removed) = (Vec::new(), HashSet::new());
     for mut folder in scan.folders {
         // If its rows stay, the folder stays too.
         let is_gone = !folder.is_there && !matches!(gone, Gone::None);
@@ -124,6 +124,7 @@ pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
             plan.read.extend(suspects(directory.suspect));
         }
         roots.push(folder.root);
+        removed.extend(folder.is_removed.then_some(folder.row.number));
         plan.folders.push(planned);
     }
     let matched = match_moves(not_seen, added, &Places::new(&plan.folders));
@@ -140,19 +141,26 @@ pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
             plan.summary.problems.extend(looked_up.problems);
         }
     }
+    keep_unnamed(&mut plan, scan.unnamed_roots, &roots, &mut kept);
     decide_stamps(&mut plan.folders, &kept, scan.started_ns);
-    let limits = Limits { row_counts: scan.row_counts, roots, other_device_roots: scan.other_device_roots };
+    let Scan { row_counts, other_device_roots, .. } = scan;
+    let limits = Limits { row_counts, roots, other_device_roots, removed };
     if loss == Loss::Refuse {
         refuse_losses(&mut plan, &limits);
     }
-    plan.read.sort_by(|a, b| {
+    sort_by_place(&mut plan.read);
+    plan
+}
+
+/// Sorts files by their folders and names.
+fn sort_by_place(read: &mut [Candidate]) {
+    read.sort_by(|a, b| {
         (a.found.folder, a.found.subdirectory, &a.found.name).cmp(&(
             b.found.folder,
             b.found.subdirectory,
             &b.found.name,
         ))
     });
-    plan
 }
 
 /// Rows and files after those that belong together were paired.
@@ -264,20 +272,53 @@ struct Limits {
     roots: Vec<usize>,
     /// Roots on another device than before. These may lose nothing.
     other_device_roots: Vec<usize>,
+    /// Folders that were removed as a whole: these are no loss.
+    removed: HashSet<u32>,
 }
 
-/// Removes from the plan everything that belongs to a root which would lose more than half of its files.
+/// Keeps the rows of roots that are no longer named, except those whose file moved to another root. Adds the
+/// directories of these rows to `kept`.
+fn keep_unnamed(
+    plan: &mut Plan,
+    unnamed: Vec<(usize, Problem)>,
+    roots: &[usize],
+    kept: &mut HashSet<(u32, Subdirectory)>,
+) {
+    for (root, problem) in unnamed {
+        let numbers = plan.folders.iter().zip(roots).filter(|(_, of)| **of == root);
+        let numbers: HashSet<u32> = numbers.map(|(folder, _)| folder.row.number).collect();
+        let stay: Vec<FileRow> = plan.gone.extract_if(.., |row| numbers.contains(&row.folder)).collect();
+        if stay.is_empty() {
+            continue;
+        }
+        kept.extend(stay.iter().map(|row| (row.folder, row.subdirectory)));
+        let has_rows: HashSet<u32> = stay.iter().map(|row| row.folder).collect();
+        for (folder, of) in plan.folders.iter_mut().zip(roots) {
+            if *of == root && has_rows.contains(&folder.row.number) {
+                (folder.is_gone, folder.is_changed) = (false, false);
+            }
+        }
+        plan.summary.problems.push(problem);
+    }
+}
+
+/// Removes from the plan everything that belongs to a root which would lose more than half of its files, not
+/// counting folders that were removed.
 fn refuse_losses(plan: &mut Plan, limits: &Limits) {
     let by_number = Places::new(&plan.folders).by_number;
     let folder_of = |row: &FileRow| by_number.get(&row.folder).copied();
     let root_of = |row: &FileRow| folder_of(row).and_then(|folder| limits.roots.get(folder).copied());
     let mut not_done = HashSet::new();
     for (root, row_count) in limits.row_counts.iter().enumerate() {
-        let lost = plan.gone.iter().filter(|row| root_of(row) == Some(root)).count() as u64;
+        let gone = || plan.gone.iter().filter(|row| root_of(row) == Some(root));
+        let is_removed = |row: &&FileRow| limits.removed.contains(&row.folder);
+        let removed = gone().filter(is_removed).count() as u64;
+        let (lost, row_count) = (gone().count() as u64 - removed, row_count.saturating_sub(removed));
         let other_device = limits.other_device_roots.contains(&root) && lost > 0;
-        if lost * 2 <= *row_count && !other_device {
+        if lost * 2 <= row_count && !other_device {
             continue;
         }
+        let from = most_of(gone().filter(|row| !is_removed(row)).filter_map(folder_of), &plan.folders);
         let (what, remedy) = if other_device {
             let what = format!(
                 "is on another device than before and {lost} of {row_count} messages are not there; \
@@ -285,7 +326,7 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
             );
             (what, Remedy::MountOrAcceptLoss)
         } else {
-            let what = format!("{lost} of {row_count} messages are gone; nothing was changed");
+            let what = format!("{lost} of {row_count} messages are gone{from}; nothing was changed");
             (what, Remedy::AcceptLoss)
         };
         let is_other = |folder: usize| limits.roots.get(folder) != Some(&root);
@@ -314,6 +355,19 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
         plan.kept_roots.push(root);
     }
     distrust(plan, limits, &not_done);
+}
+
+/// Returns words that name the folder from which most messages are gone. Nothing if there is only one folder.
+fn most_of(gone: impl Iterator<Item = usize>, folders: &[PlannedFolder]) -> String {
+    let mut counts = vec![0_u64; folders.len()];
+    gone.for_each(|folder| counts[folder] += 1);
+    let most = counts.iter().zip(folders).max_by_key(|(count, _)| **count);
+    match most {
+        Some((count, folder)) if folders.len() > 1 => {
+            format!(", {count} of them from {}", folder.path.display())
+        }
+        _ => String::new(),
+    }
 }
 
 /// Marks stamps in other roots as untrusted if part of their work was dropped together with a refused root.

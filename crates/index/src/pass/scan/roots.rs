@@ -29,7 +29,10 @@ pub(in crate::pass) fn find_folders(input: &Input<'_>) -> Scan {
         } else if index < input.named_count {
             list_root(&mut scan, input, index, known);
         } else {
-            missing_folders(&mut scan, input, index, (known, &HashSet::new()));
+            missing_folders(&mut scan, input, index, (known, &HashSet::new()), false);
+            if input.loss == Loss::Refuse {
+                scan.unnamed_roots.push((index, unnamed_root(root)));
+            }
         }
     }
     scan
@@ -78,7 +81,8 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
             return;
         }
     };
-    if is_on_other_device(&listed, &known) {
+    let here = known_devices(&listed, &known);
+    if is_on_other_device(&listed, (&known, &here)) {
         scan.other_device_roots.push(index);
     }
     let excluded = listed.excluded.iter().map(|path| mail::join(&root.path, path));
@@ -94,7 +98,7 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
         }
         take_folder(scan, (index, root), folder, row);
     }
-    missing_folders(scan, input, index, (known, &hidden));
+    missing_folders(scan, input, index, (known, &hidden), here.contains(&true));
 }
 
 /// Looks at the wanted folders of a root one by one, if all of them are known and still there. Returns `None`
@@ -118,7 +122,7 @@ fn take_known(
 ) {
     let root = &input.roots[index];
     let listed = Folders { folders, ..Folders::default() };
-    if is_on_other_device(&listed, &known) {
+    if is_on_other_device(&listed, (&known, &known_devices(&listed, &known))) {
         scan.other_device_roots.push(index);
     }
     for folder in listed.folders {
@@ -138,6 +142,7 @@ fn take_folder(scan: &mut Scan, (index, root): (usize, &Root), folder: Folder, r
         path,
         is_new: row.is_none(),
         is_there: true,
+        is_removed: false,
         no_update: folder.no_update,
         has: [folder.has_cur, folder.has_new],
         keyword_names,
@@ -172,12 +177,14 @@ fn keyword_names(scan: &mut Scan, folder: &Folder, path: &Path, row: Option<&Fol
 }
 
 /// Adds the folders that have rows but were not listed. They are gone, unless an unreadable directory may
-/// hide them, or their device is not mounted now.
+/// hide them, or their device is not mounted now. If other folders of the root are where they were
+/// (`has_others`), those on the device of their parent were removed.
 fn missing_folders(
     scan: &mut Scan,
     input: &Input<'_>,
     index: usize,
     (known, hidden): (KnownFolders<'_>, &HashSet<PathBuf>),
+    has_others: bool,
 ) {
     let root = &input.roots[index];
     for row in known.into_values() {
@@ -187,10 +194,14 @@ fn missing_folders(
             scan.left_alone.extend((!is_hidden).then_some((index, row.number)));
             continue;
         }
+        let device = device_left(&path, &root.path);
         let is_unmounted = !is_hidden
             && index < input.named_count
             && input.loss == Loss::Refuse
-            && is_unmounted(&path, &root.path, row);
+            && devices(row).any(|known| device.is_some_and(|left| left != known));
+        let is_removed = !is_hidden
+            && has_others
+            && device.is_some_and(|left| devices(row).count() > 0 && devices(row).all(|known| known == left));
         if is_unmounted {
             let what = "does not exist, and was on another device: is it not mounted? \
                         Its messages stay in the index";
@@ -203,6 +214,7 @@ fn missing_folders(
             row: row.clone(),
             is_new: false,
             is_there: is_hidden || is_unmounted,
+            is_removed,
             no_update: is_hidden || is_unmounted,
             has: [false, false],
             keyword_names: row.keyword_names.clone(),
@@ -213,12 +225,18 @@ fn missing_folders(
 
 /// Returns whether a missing folder was on another device than the existing part of its path.
 pub(crate) fn is_unmounted(path: &Path, root: &Path, row: &FolderRow) -> bool {
-    let left = path
-        .ancestors()
-        .take_while(|part| part.starts_with(root))
-        .find_map(|part| mail::stat_directory(part).ok());
-    let devices = row.directories.iter().map(|directory| directory.stamp.device);
-    left.is_some_and(|left| devices.into_iter().any(|device| device != 0 && device != left.device))
+    device_left(path, root).is_some_and(|left| devices(row).any(|device| device != left))
+}
+
+/// Returns the device of the existing part of the path of a missing folder.
+fn device_left(path: &Path, root: &Path) -> Option<u64> {
+    let parts = path.ancestors().take_while(|part| part.starts_with(root));
+    parts.into_iter().find_map(|part| mail::stat_directory(part).ok()).map(|stamp| stamp.device)
+}
+
+/// Returns the devices on which a folder's directories were, as far as they are known.
+fn devices(row: &FolderRow) -> impl Iterator<Item = u64> + '_ {
+    row.directories.iter().map(|directory| directory.stamp.device).filter(|device| *device != 0)
 }
 
 /// Leaves a root alone whose messages are indexed with another root, and reports that.
@@ -238,6 +256,16 @@ fn doubled_root(scan: &mut Scan, input: &Input<'_>, (index, first): (usize, usiz
         root.name
     );
     unknown_root(scan, index, &root.path, &what);
+}
+
+/// Returns what to say of a root that is no longer named.
+fn unnamed_root(root: &Root) -> Problem {
+    let of_root = format!("root \"{}\" is not in the configuration{STAYS}", root.name);
+    let (what, remedy) = match mail::stat_directory(&root.path) {
+        Ok(_) => (of_root, Remedy::NameRootOrAcceptLoss),
+        Err(_) => (format!("does not exist, and {of_root}"), Remedy::AcceptLossOfFolder),
+    };
+    Problem { path: root.path.clone(), what, remedy: Some(remedy) }
 }
 
 fn unknown_root(scan: &mut Scan, index: usize, path: &Path, what: &str) {
@@ -283,23 +311,30 @@ fn has_any_below(known: &KnownFolders<'_>, path: &Path) -> bool {
     known.contains_key(path) || next.is_some_and(|(folder, _)| folder.starts_with(&below))
 }
 
-/// Returns whether no folder is on its former device. If all folders of a root are gone, compares the device
-/// of the root itself.
-fn is_on_other_device(listed: &Folders, known: &KnownFolders<'_>) -> bool {
-    let was_on = |row: &FolderRow, device: u64| {
-        row.directories.iter().any(|directory| directory.stamp.device == device)
-    };
-    let has_device = |row: &&FolderRow| !was_on(row, 0);
-    let here: Vec<bool> = listed
-        .folders
-        .iter()
-        .filter_map(|folder| Some((*known.get(folder.path.as_slice())?, folder.stamp.device)))
-        .filter(|(row, _)| has_device(row))
-        .map(|(row, device)| was_on(row, device))
-        .collect();
+/// Returns whether no folder is on its former device: `here` says of which that is known. If all folders of a
+/// root are gone, compares the device of the root itself.
+fn is_on_other_device(listed: &Folders, (known, here): (&KnownFolders<'_>, &[bool])) -> bool {
     if !here.is_empty() {
         return !here.contains(&true);
     }
-    let mut rows = known.values().copied().filter(has_device).peekable();
+    let mut rows = known.values().copied().filter(|row| has_device(row)).peekable();
     rows.peek().is_some() && rows.all(|row| !was_on(row, listed.stamp.device))
+}
+
+/// Returns for each listed folder whose former device is known whether it is there.
+fn known_devices(listed: &Folders, known: &KnownFolders<'_>) -> Vec<bool> {
+    let folders = listed.folders.iter();
+    folders
+        .filter_map(|folder| Some((*known.get(folder.path.as_slice())?, folder.stamp.device)))
+        .filter(|(row, _)| has_device(row))
+        .map(|(row, device)| was_on(row, device))
+        .collect()
+}
+
+fn was_on(row: &FolderRow, device: u64) -> bool {
+    row.directories.iter().any(|directory| directory.stamp.device == device)
+}
+
+fn has_device(row: &FolderRow) -> bool {
+    !was_on(row, 0)
 }

@@ -46,6 +46,8 @@ pub(in crate::pass) struct Scan {
     pub unknown_roots: Vec<usize>,
     /// Roots on another device than before.
     pub other_device_roots: Vec<usize>,
+    /// Roots that are no longer named, and lose nothing but what moved to others; and what to say of them.
+    pub unnamed_roots: Vec<(usize, Problem)>,
     /// When the scan began, in nanoseconds.
     pub started_ns: i64,
     /// How many rows each root has in known directories; empty if nothing is gone.
@@ -89,6 +91,8 @@ pub(in crate::pass) struct ScannedFolder {
     pub is_new: bool,
     /// Whether it still exists.
     pub is_there: bool,
+    /// Whether it was removed as a whole, and is not only unmounted.
+    pub is_removed: bool,
     /// Whether it has a file `.noupdate`, and is left alone.
     pub no_update: bool,
     /// Which of `cur` and `new` were listed. If one of these cannot be read, it is unknown, not empty.

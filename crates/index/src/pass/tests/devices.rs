@@ -57,3 +57,55 @@ fn a_folder_that_lay_on_another_device_is_not_gone_but_unmounted() {
     assert_eq!(accepted(&ground), 2);
     assert_eq!(ground.folders().len(), 2);
 }
+
+/// Leaves one message in `b` and none in `c`, so that losing `a` is losing half and more.
+fn with_large_folder() -> Ground {
+    let ground = Ground::indexed();
+    for path in ["b/cur/1.b:2,S", "c/cur/1.c:2,S", "c/cur/2.c:2,S"] {
+        fs::remove_file(ground.root().join(path)).unwrap();
+    }
+    ground.age();
+    assert_eq!(ground.update().gone, 3);
+    ground
+}
+
+#[test]
+fn a_folder_that_was_removed_is_no_loss_while_others_are_there() {
+    for lazy in [false, true] {
+        let ground = with_large_folder();
+        fs::remove_dir_all(ground.root().join("a")).unwrap();
+        let mode = if lazy { crate::Mode::Lazy } else { crate::Mode::Default };
+        let summary = ground.update_with(&UpdateOptions { mode, ..UpdateOptions::default() });
+        assert_eq!((summary.gone, summary.problems.len()), (2, 0), "{:?}", summary.problems);
+        assert_eq!(ground.folders().len(), 2);
+        ground.check();
+    }
+}
+
+#[test]
+fn a_loss_beside_a_removed_folder_and_one_without_evidence_are_refused() {
+    let said = |ground: &Ground| {
+        let summary = ground.update();
+        assert_eq!((summary.gone, summary.problems.len()), (0, 1), "{:?}", summary.problems);
+        summary.problems[0].what.clone()
+    };
+    let ground = with_large_folder();
+    fs::remove_dir_all(ground.root().join("a")).unwrap();
+    fs::remove_file(ground.root().join("b/cur/2.b:2,S")).unwrap();
+    let from = ground.root().join("b").display().to_string();
+    assert_eq!(
+        said(&ground),
+        format!("1 of 1 messages are gone, 1 of them from {from}; nothing was changed")
+    );
+    assert_eq!(ground.files().len(), 3, "the removed folder waits, too");
+    // Where the folder was is not known.
+    let ground = with_large_folder();
+    ground.set_stamp("a", |stamp| stamp.device = 0);
+    fs::remove_dir_all(ground.root().join("a")).unwrap();
+    assert!(said(&ground).starts_with("2 of 3 messages are gone, 2 of them from "));
+    // No other folder is where it was.
+    let ground = with_large_folder();
+    ["b", "c"].iter().for_each(|folder| was_elsewhere(&ground, folder));
+    fs::remove_dir_all(ground.root().join("a")).unwrap();
+    assert!(said(&ground).starts_with("is on another device than before and 2 of 3"));
+}

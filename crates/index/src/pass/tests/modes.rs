@@ -152,8 +152,8 @@ fn losses_are_refused_in_every_mode() {
     for mode in [Mode::Default, Mode::Lazy, Mode::Thorough] {
         for cleanup in [Cleanup::Pass, Cleanup::Legacy] {
             let ground = Ground::indexed();
-            for folder in ["a", "b"] {
-                fs::remove_dir_all(ground.root().join(folder)).unwrap();
+            for path in ["a/cur/1.a:2,S", "a/cur/2.a:2,S", "b/cur/1.b:2,S", "b/cur/2.b:2,S"] {
+                fs::remove_file(ground.root().join(path)).unwrap();
             }
             ground.put("c", "cur", "3.c:2,S", "new");
             let refused = UpdateOptions { mode, cleanup, ..UpdateOptions::default() };
