@@ -86,17 +86,6 @@ impl Column {
         self.row_count += 1;
     }
 
-    /// Adds the rows of another column of the same kind.
-    pub fn append(&mut self, other: &Column) {
-        debug_assert_eq!(self.kind, other.kind);
-        self.row_count += other.row_count;
-        self.numbers.extend_from_slice(&other.numbers);
-        self.is_present.extend_from_slice(&other.is_present);
-        self.counts.extend_from_slice(&other.counts);
-        self.bytes.extend_from_slice(&other.bytes);
-        self.lengths.extend_from_slice(&other.lengths);
-    }
-
     /// Returns the number of rows.
     pub fn row_count(&self) -> usize {
         self.row_count

@@ -1,11 +1,11 @@
 //! A table that is written group by group.
 //!
-//! Input: fields, then groups of rows. Output: bytes, appended in the order of the file. Keeps only where
-//! each group lies. Encodes the columns of a group at the same time.
+//! Input: fields, then groups of rows, which any thread encodes. Output: bytes, appended in the order of the
+//! file. Keeps only where each group lies.
 
-use crate::arrow::{self, Block};
-use crate::column::{Column, Field};
-use crate::parquet::{self, Group};
+use crate::arrow::{self, Batch, Block};
+use crate::column::{Column, Field, Kind};
+use crate::parquet::{self, Chunk, Group};
 use rayon::prelude::*;
 
 /// Which file is written.
@@ -15,6 +15,36 @@ pub enum Format {
     Parquet,
     /// An Arrow IPC file, also called Feather 2, not compressed, so that programs can map it.
     Arrow,
+}
+
+/// A group of rows, encoded.
+#[derive(Debug)]
+pub struct EncodedGroup {
+    kinds: Vec<Kind>,
+    row_count: usize,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Parquet(Vec<Chunk>),
+    Arrow(Batch),
+}
+
+impl EncodedGroup {
+    /// Encodes a group of rows: columns of the same length, which is not 0. Uses all idle processors.
+    ///
+    /// # Panics
+    /// If there are no rows, or the columns do not have the same length.
+    pub fn new(format: Format, columns: &[Column]) -> EncodedGroup {
+        let row_count = columns.first().map_or(0, Column::row_count);
+        assert!(row_count > 0 && columns.iter().all(|column| column.row_count == row_count), "whole rows");
+        let content = match format {
+            Format::Parquet => Content::Parquet(columns.par_iter().map(parquet::chunk).collect()),
+            Format::Arrow => Content::Arrow(arrow::batch(columns)),
+        };
+        EncodedGroup { kinds: columns.iter().map(|column| column.kind).collect(), row_count, content }
+    }
 }
 
 /// Writes a table.
@@ -50,23 +80,22 @@ impl TableWriter {
         TableWriter { fields: fields.to_vec(), size_bytes: added(out, before), groups }
     }
 
-    /// Appends a group of rows: a column for each field, all of the same length, which is not 0.
+    /// Appends a group of rows of the same format, with a column for each field.
     ///
     /// # Panics
-    /// If the columns do not match the fields.
-    pub fn group(&mut self, columns: &[Column], out: &mut Vec<u8>) {
-        let row_count = columns.first().map_or(0, Column::row_count);
-        assert!(row_count > 0 && columns.len() == self.fields.len(), "a group has rows, and all columns");
-        for (column, field) in columns.iter().zip(&self.fields) {
-            assert!(column.kind == field.kind && column.row_count == row_count, "column {}", field.name);
-        }
+    /// If the columns do not match the fields, or the format is another one.
+    pub fn group(&mut self, group: EncodedGroup, out: &mut Vec<u8>) {
+        let EncodedGroup { kinds, row_count, content } = group;
+        assert!(kinds.iter().eq(self.fields.iter().map(|field| &field.kind)), "the columns {kinds:?}");
         let before = out.len();
-        match &mut self.groups {
-            Groups::Parquet(groups) => {
-                let chunks: Vec<_> = columns.par_iter().map(parquet::chunk).collect();
+        match (&mut self.groups, content) {
+            (Groups::Parquet(groups), Content::Parquet(chunks)) => {
                 groups.push(parquet::group(chunks, (row_count, self.size_bytes), out));
             }
-            Groups::Arrow(blocks) => blocks.push(arrow::batch(columns, self.size_bytes, out)),
+            (Groups::Arrow(blocks), Content::Arrow(batch)) => {
+                blocks.push(arrow::append(batch, self.size_bytes, out));
+            }
+            _ => panic!("a group of another format"),
         }
         self.size_bytes += added(out, before);
     }

@@ -3,7 +3,7 @@
 //! Input: rows of all kinds. Output: whether each program sees the same rows. Does not know how they are
 //! encoded.
 
-use columnar::{Column, Field, Format, Kind, TableWriter};
+use columnar::{Column, EncodedGroup, Field, Format, Kind, TableWriter};
 use serde_json::{Map, Value, json};
 use std::fs;
 use testkit::{Random, table_rows};
@@ -23,18 +23,13 @@ fn written(format: Format, groups: &[Vec<Row>]) -> Vec<u8> {
     let mut writer = TableWriter::begin(format, &FIELDS, &mut out);
     for rows in groups {
         let mut columns: Vec<Column> = FIELDS.iter().map(|field| Column::new(field.kind)).collect();
-        // In two parts, as they come from several threads.
-        for part in rows.chunks(rows.len().div_ceil(2)) {
-            let mut some: Vec<Column> = FIELDS.iter().map(|field| Column::new(field.kind)).collect();
-            for (text, number, time, texts) in part {
-                some[0].push_text(text);
-                some[1].push_number(*number);
-                some[2].push_time(*time);
-                some[3].push_texts(texts);
-            }
-            columns.iter_mut().zip(&some).for_each(|(column, part)| column.append(part));
+        for (text, number, time, texts) in rows {
+            columns[0].push_text(text);
+            columns[1].push_number(*number);
+            columns[2].push_time(*time);
+            columns[3].push_texts(texts);
         }
-        writer.group(&columns, &mut out);
+        writer.group(EncodedGroup::new(format, &columns), &mut out);
     }
     writer.finish(&mut out);
     out

@@ -2,7 +2,7 @@
 //!
 //! Input: bytes and paths. Output: bytes that survive a crash, or an [`Error`] that names the file. This
 //! crate does not depend on what the bytes mean. It is the only crate with unsafe code, in `map.rs`,
-//! `prefetch.rs`, `huge_pages.rs` and `fault.rs`.
+//! `prefetch.rs`, `huge_pages.rs`, `fault.rs` and `copy.rs`.
 //!
 //! # What is durable, and when
 //!
@@ -42,6 +42,8 @@ compile_error!(
      Linux target, or run it in a virtual machine or container with Linux."
 );
 
+#[cfg(all(target_arch = "x86_64", any(target_env = "musl", test)))]
+mod copy;
 mod create;
 mod error;
 pub mod fault;

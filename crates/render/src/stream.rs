@@ -59,6 +59,22 @@ pub(crate) fn in_parts_of_messages<T: Send, E: From<index::Error>>(
     in_parts(count, &MESSAGES, make, take)
 }
 
+/// The most large parts that are made at the same time.
+const LARGE_PARTS_MAX: usize = 16;
+
+/// Makes parts of so many messages each, a part on each processor, and hands them out in order.
+///
+/// # Errors
+/// What `make` and `take` return.
+pub(crate) fn in_large_parts<T: Send, E: From<index::Error>>(
+    (count, taken): (usize, usize),
+    make: &Make<'_, T>,
+    take: &mut dyn FnMut(T) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let waiting = taken * rayon::current_num_threads().min(LARGE_PARTS_MAX);
+    in_parts(count, &Amounts { first: 0, waiting, taken }, make, take)
+}
+
 /// Prints conversations.
 ///
 /// # Errors

@@ -39,8 +39,15 @@ pub(crate) fn begin(fields: &[Field], out: &mut Vec<u8>) {
     put_message((HEADER_SCHEMA, schema(fields)), 0, out);
 }
 
-/// Appends a batch, which begins at this offset of the file.
-pub(crate) fn batch(columns: &[Column], offset: u64, out: &mut Vec<u8>) -> Block {
+/// A group of rows, encoded.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    head: Vec<u8>,
+    body: Vec<u8>,
+}
+
+/// Encodes a group of rows.
+pub(crate) fn batch(columns: &[Column]) -> Batch {
     let mut body = Body::default();
     columns.iter().for_each(|column| body.put_column(column));
     let row_count = columns.first().map_or(0, |column| column.row_count);
@@ -49,9 +56,16 @@ pub(crate) fn batch(columns: &[Column], offset: u64, out: &mut Vec<u8>) -> Block
         Slot::At(Flat::Structures(body.nodes.len() / 16, body.nodes)),
         Slot::At(Flat::Structures(body.buffers.len() / 16, body.buffers)),
     ];
-    let head_bytes = put_message((HEADER_BATCH, header), body.bytes.len(), out);
-    out.extend_from_slice(&body.bytes);
-    Block { offset, head_bytes, body_bytes: body.bytes.len() }
+    let mut head = Vec::new();
+    put_message((HEADER_BATCH, header), body.bytes.len(), &mut head);
+    Batch { head, body: body.bytes }
+}
+
+/// Appends a batch, which begins at this offset of the file.
+pub(crate) fn append(batch: Batch, offset: u64, out: &mut Vec<u8>) -> Block {
+    out.extend_from_slice(&batch.head);
+    out.extend_from_slice(&batch.body);
+    Block { offset, head_bytes: batch.head.len(), body_bytes: batch.body.len() }
 }
 
 /// Appends where the batches lie, and the end of the file.
@@ -76,8 +90,8 @@ pub(crate) fn end(fields: &[Field], blocks: &[Block], out: &mut Vec<u8>) {
     out.extend_from_slice(MAGIC);
 }
 
-/// Appends a message without its body, and returns how long it is.
-fn put_message((kind, header): (u8, Vec<Slot>), body_bytes: usize, out: &mut Vec<u8>) -> usize {
+/// Appends a message without its body.
+fn put_message((kind, header): (u8, Vec<Slot>), body_bytes: usize, out: &mut Vec<u8>) {
     let message = flat::bytes(vec![
         Slot::I16(VERSION_5),
         Slot::U8(kind),
@@ -87,7 +101,6 @@ fn put_message((kind, header): (u8, Vec<Slot>), body_bytes: usize, out: &mut Vec
     out.extend_from_slice(&CONTINUED);
     out.extend_from_slice(&length(message.len()).to_le_bytes());
     out.extend_from_slice(&message);
-    CONTINUED.len() + 4 + message.len()
 }
 
 fn schema(fields: &[Field]) -> Vec<Slot> {

@@ -6,7 +6,7 @@
 use super::hybrid;
 use super::thrift::Fields;
 use crate::column::{Column, Kind, length};
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 /// The level of compression: the fastest. Higher ones take several times as long and save a tenth.
 const LEVEL: i32 = 1;

@@ -16,9 +16,9 @@ const INVALID: u8 = 0xff;
 #[expect(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
-    reason = "runs when compiled, over constants"
+    clippy::cast_possible_truncation,
+    reason = "runs when compiled, over constants: there are 64 values"
 )]
-#[expect(clippy::cast_possible_truncation, reason = "there are 64 values")]
 const fn base64_table() -> [u8; 256] {
     let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut table = [INVALID; 256];

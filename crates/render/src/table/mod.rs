@@ -8,11 +8,12 @@ mod groups;
 mod lines;
 
 use crate::listed::{Listed, Need};
-use crate::stream::{TakeBytes, in_parts_of_messages};
+use crate::stream::{TakeBytes, in_large_parts, in_parts_of_messages};
 pub use column::{Column, Value};
-use groups::{Groups, Limits};
+use columnar::TableWriter;
+use groups::Groups;
+use hashbrown::HashMap;
 use index::{Hit, Mailbox, Message, RecordReader, Thread};
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// How a table is written.
@@ -102,16 +103,25 @@ impl Table<'_> {
         format: columnar::Format,
         take: &mut TakeBytes<'_, E>,
     ) -> Result<(), E> {
-        let mut groups = Groups::begin(format, self.columns, Limits::USUAL);
+        let fields: Vec<_> = self.columns.iter().map(|column| column.field()).collect();
+        let mut out = Vec::new();
+        let mut writer = TableWriter::begin(format, &fields, &mut out);
         let read = |range: Range<usize>, reader: &mut RecordReader| {
-            let mut part = groups::empty(self.columns);
-            self.each(range, reader, &mut |row| groups::push(&mut part, self.columns, row))?;
-            Ok(part)
+            let mut groups = Groups::new(format, self.columns, groups::BYTES_MAX);
+            self.each(range, reader, &mut |row| groups.push(row))?;
+            Ok(groups.finish())
         };
-        in_parts_of_messages(self.hits.len(), &read, &mut |part| {
-            groups.add(&part).map_or(Ok(()), |bytes| take(&bytes))
+        let count = self.hits.len();
+        in_large_parts((count, groups::rows_of_a_group(count)), &read, &mut |groups| -> Result<(), E> {
+            for group in groups {
+                writer.group(group, &mut out);
+                take(&out)?;
+                out.clear();
+            }
+            Ok(())
         })?;
-        take(&groups.finish())
+        writer.finish(&mut out);
+        take(&out)
     }
 
     /// Calls `each` with the messages of a range, and the Message-ID of the first message of each one's

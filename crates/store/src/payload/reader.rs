@@ -28,6 +28,8 @@ pub struct PayloadReader {
     places: HashMap<(Owner, u32), usize>,
     /// The block of the row that was read last.
     current: usize,
+    /// The block that was the current one before. Who reads two columns of each row turns between two blocks.
+    last: usize,
     /// The block that is looked at next when one must go.
     hand: usize,
     /// Memory of all blocks.
@@ -74,6 +76,7 @@ impl PayloadReader {
             blocks: Vec::new(),
             places: HashMap::new(),
             current: 0,
+            last: 0,
             hand: 0,
             kept_bytes: 0,
             cache_bytes,
@@ -103,8 +106,21 @@ impl PayloadReader {
         self.blocks.get(self.current).filter(|block| block.owner == owner)?.row(row)
     }
 
+    /// Makes the block before the current one the current one, if it has a row. Returns whether it has.
+    #[inline]
+    pub(crate) fn turn_back(&mut self, owner: Owner, row: u32) -> bool {
+        let Some(block) = self.blocks.get_mut(self.last) else { return false };
+        if block.owner != owner || block.row(row).is_none() {
+            return false;
+        }
+        block.is_used = true;
+        std::mem::swap(&mut self.current, &mut self.last);
+        true
+    }
+
     /// Makes a block the current one. Decompresses it if it is not in the cache.
     pub(crate) fn turn_to(&mut self, owner: Owner, stored: &StoredBlock) -> Result<(), String> {
+        self.last = self.current;
         if let Some(&place) = self.places.get(&(owner, stored.first_row)) {
             self.current = place;
             if let Some(block) = self.blocks.get_mut(place) {
@@ -245,6 +261,27 @@ mod tests {
             let row = first_row + 3;
             assert_eq!(reader.current_row((1, 2), row).unwrap(), format!("{row:>50}").as_bytes());
         }
+    }
+
+    #[test]
+    fn of_two_columns_in_turn_each_keeps_its_block() {
+        let mut reader = PayloadReader::new();
+        let read = |reader: &mut PayloadReader, owner, row: u32| {
+            let is_there = reader.has_row(owner, row) || reader.turn_back(owner, row);
+            if !is_there {
+                let (bytes, length) = block(row / 10 * 10);
+                reader.turn_to(owner, &stored(row / 10 * 10, 10, length, &bytes)).unwrap();
+            }
+            assert_eq!(reader.current_row(owner, row).unwrap(), format!("{row:>50}").as_bytes());
+            is_there
+        };
+        for row in 0..100 {
+            for owner in [(1, 2), (1, 3)] {
+                assert_eq!(read(&mut reader, owner, row), row % 10 > 0, "{owner:?} {row}");
+            }
+        }
+        assert!(!reader.turn_back((1, 4), 99) && !reader.turn_back((1, 2), 100));
+        assert!(!PayloadReader::new().turn_back((1, 2), 0));
     }
 
     #[test]

@@ -224,7 +224,7 @@ impl Segment {
             (Some(ColumnLayout::Blocks(layout)), Some(Kind::Payload(codec))) => {
                 let owner = (self.number, column);
                 let damaged = |what: &str| self.damaged_row(layout.blocks, column, row, what);
-                if !reader.has_row(owner, row) {
+                if !reader.has_row(owner, row) && !reader.turn_back(owner, row) {
                     let block = self.block_of(column, codec, layout, row)?;
                     reader.turn_to(owner, &block).map_err(|what| damaged(&what))?;
                 }

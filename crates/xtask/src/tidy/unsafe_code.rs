@@ -7,7 +7,8 @@ use super::source::code_only;
 use super::tree::Tree;
 
 /// The files that may hold unsafe code.
-const PLACES: [&str; 4] = [
+const PLACES: [&str; 5] = [
+    "crates/disk/src/copy.rs",
     "crates/disk/src/fault.rs",
     "crates/disk/src/huge_pages.rs",
     "crates/disk/src/map.rs",

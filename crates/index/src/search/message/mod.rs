@@ -199,12 +199,15 @@ impl Mailbox {
         let subdirectory = Subdirectory::from_number(part.u8_at(files::PLACE, row)?);
         let file_name = part.bytes(files::NAME, row)?;
         let name = mail::parse_name(file_name);
+        let mut path = folder_path(self.roots(), folder);
+        // Both with their separators, in one allocation.
+        path.reserve(subdirectory.name().len() + file_name.len() + 2);
+        path.push(subdirectory.name());
+        path.push(OsStr::from_bytes(file_name));
         Ok(Some(MessageFile {
             root: folder.root.clone(),
             maildir: folder_name(folder),
-            path: folder_path(self.roots(), folder)
-                .join(subdirectory.name())
-                .join(OsStr::from_bytes(file_name)),
+            path,
             flags: subdirectory.flags(name.flags),
             keywords: name.keywords,
             changed_seconds: part.i64_at(files::CTIME, row)?.div_euclid(1_000_000_000),
