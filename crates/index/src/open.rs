@@ -65,8 +65,8 @@ fn tag(environment: &Environment) -> Result<()> {
 }
 
 /// The place of a lock file beside the segments of the text index. Their directory is created if it is
-/// missing: while all text lies in the commits it is empty, and some copies of a data directory leave out what
-/// is empty.
+/// missing: while all text lies in the commits it is empty, and some copies of a data directory leave out
+/// what is empty.
 ///
 /// # Errors
 /// A directory that cannot be written.
@@ -79,8 +79,8 @@ pub(crate) fn text_lock(environment: &Environment, name: &str) -> Result<PathBuf
     Ok(directory.join(name))
 }
 
-/// Bytes of a journal until its rows become segments. Every program that opens the index reads all of it: 1 MiB
-/// takes about as long as all else.
+/// Bytes of a journal until its rows become segments. Every program that opens the index reads all of it:
+/// 1 MiB takes about as long as all else.
 const JOURNAL_BYTES: u64 = 1 << 19;
 
 /// How often the lock is tried before the observer is told that another process has it, and how long it takes

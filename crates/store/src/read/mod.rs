@@ -9,6 +9,7 @@ pub(crate) mod heap;
 pub(crate) mod live_numbers;
 pub(crate) mod loaded;
 pub(crate) mod lookup;
+pub(crate) mod marks;
 pub(crate) mod memtable;
 pub(crate) mod open;
 pub(crate) mod part;

@@ -5,7 +5,7 @@ use crate::commit::journal::Record;
 use crate::commit::manifest::{Attachments, JournalIdentity, Manifest, SegmentEntry};
 use crate::error::Error;
 use crate::file::names::FileNumber;
-use crate::read::follow::Marks;
+use crate::read::marks::Marks;
 use crate::read::part::{Part, PartRows};
 use crate::read::table::Table;
 use crate::schema::Schema;

@@ -15,8 +15,8 @@ use crate::format::{KIND_DEAD, MANIFEST_VERSION};
 use crate::limits::{
     ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, NAME_BYTES_MAX, ROWS_PER_SEGMENT_MAX,
 };
-use crate::read::follow::Marks;
 use crate::read::loaded::Loaded;
+use crate::read::marks::Marks;
 use crate::read::part::{Part, PartRows};
 use crate::read::state::State;
 use crate::read::table::{Table, TableState};
