@@ -449,7 +449,7 @@ fn encrypted_messages_have_a_filter_of_their_own_however_they_are_encrypted() {
     let options = UpdateOptions { attachments: Some(attachments), ..UpdateOptions::default() };
     fixture.update_with(&options);
     assert!(!index::is_read_by(&fixture.environment, "d1").unwrap());
-    let read = |look| index::read_attachments(&fixture.environment, &options, look, &Silent).unwrap();
+    let read = |look| index::read_attachments(&fixture.environment, &options, look, &Silent, &|| ()).unwrap();
     assert_eq!(read(Look::New), messages(2));
     assert_eq!(fixture.find("opened"), ["s1", "s2"]);
     assert!(index::is_read_by(&fixture.environment, "d1").unwrap());
