@@ -51,7 +51,8 @@ fn a_known_snapshot_and_a_fresh_one_see_the_same_after_each_commit() {
     let mut store = Store::new();
     let (mut last, mut before_last) = (store.open(), store.open());
     for number in 0..40 {
-        let mut change = Change::default().put(0, item(number % 11, number)).attach("a", &[number as u8]);
+        let mut change =
+            Change::default().put(0, item(number % 11, number)).attach("a", &number.to_le_bytes());
         if number % 3 == 2 {
             change = change.delete(0, crate::support::key_of(0, &item((number + 4) % 11, 0)));
         }

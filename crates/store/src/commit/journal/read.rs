@@ -74,7 +74,7 @@ pub(crate) fn read_on(
     schemas: &[Arc<Schema>],
     visit: &mut Visit,
 ) -> Result<JournalContents> {
-    let first = offset.div_euclid(SECTOR_BYTES as u64) as usize;
+    let first = usize::try_from(offset.div_euclid(SECTOR_BYTES as u64)).unwrap_or(usize::MAX);
     read_records(Sectors { bytes, first, seed }, sequence, schemas, visit)
         .map_err(|damage| damage.in_file(path, 0))
 }
