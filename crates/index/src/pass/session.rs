@@ -101,7 +101,7 @@ pub(super) fn run(
         // The scan is incomplete: files that it did not see may still exist.
         return Err(Error::Interrupted);
     }
-    let plan = plan(scan, options.loss, gone);
+    let plan = plan(scan, input.roots, options.loss, gone);
     let mut summary = plan.summary.clone();
     let roots = &roots_after(&plan.kept_roots);
     if plan.is_empty() && roots.is_none() {

@@ -11,13 +11,14 @@ use crate::pass::scan::{Extent, Found, LookedUp, Outcome, Scan, is_drafts_folder
 use crate::pass::summary::{Problem, Summary};
 use crate::remedy::Remedy;
 use crate::rows::{FileRow, Subdirectory};
+use crate::state::Root;
 pub(in crate::pass) use folder::PlannedFolder;
 use folder::decide_stamps;
 use mail::FileStat;
 pub(in crate::pass) use order::newest_first;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
+use std::path::Path;
 
 /// The work of a pass.
 #[derive(Debug, Default)]
@@ -79,8 +80,8 @@ pub(in crate::pass) enum Gone {
     LookedUp(LookedUp),
 }
 
-/// Makes the plan.
-pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
+/// Makes the plan for these roots, which are those of the scan.
+pub(in crate::pass) fn plan(scan: Scan, all_roots: &[Root], loss: Loss, gone: Gone) -> Plan {
     let mut plan = Plan {
         summary: Summary {
             problems: scan.problems,
@@ -146,7 +147,7 @@ pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     let Scan { row_counts, other_device_roots, .. } = scan;
     let limits = Limits { row_counts, roots, other_device_roots, removed };
     if loss == Loss::Refuse {
-        refuse_losses(&mut plan, &limits);
+        refuse_losses(&mut plan, &limits, all_roots);
     }
     sort_by_place(&mut plan.read);
     plan
@@ -304,12 +305,12 @@ fn keep_unnamed(
 
 /// Removes from the plan everything that belongs to a root which would lose more than half of its files, not
 /// counting folders that were removed.
-fn refuse_losses(plan: &mut Plan, limits: &Limits) {
+fn refuse_losses(plan: &mut Plan, limits: &Limits, roots: &[Root]) {
     let by_number = Places::new(&plan.folders).by_number;
     let folder_of = |row: &FileRow| by_number.get(&row.folder).copied();
     let root_of = |row: &FileRow| folder_of(row).and_then(|folder| limits.roots.get(folder).copied());
     let mut not_done = HashSet::new();
-    for (root, row_count) in limits.row_counts.iter().enumerate() {
+    for ((root, row_count), Root { path, .. }) in limits.row_counts.iter().enumerate().zip(roots) {
         let gone = || plan.gone.iter().filter(|row| root_of(row) == Some(root));
         let is_removed = |row: &&FileRow| limits.removed.contains(&row.folder);
         let removed = gone().filter(is_removed).count() as u64;
@@ -318,7 +319,8 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
         if lost * 2 <= row_count && !other_device {
             continue;
         }
-        let from = most_of(gone().filter(|row| !is_removed(row)).filter_map(folder_of), &plan.folders);
+        let lost_from = gone().filter(|row| !is_removed(row)).filter_map(folder_of);
+        let from = most_of(lost_from, &plan.folders, path);
         let (what, remedy) = if other_device {
             let what = format!(
                 "is on another device than before and {lost} of {row_count} messages are not there; \
@@ -343,28 +345,26 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
         plan.read.retain(|candidate| stays(candidate.replaces.as_ref(), &candidate.found));
         plan.gone.retain(row_is_other);
         plan.restated.retain(|(row, _, _)| row_is_other(row));
-        let mut path = PathBuf::new();
         for (folder, _) in plan.folders.iter_mut().zip(&limits.roots).filter(|(_, of)| **of == root) {
             folder.is_changed = false;
             folder.stamps = [None, None];
-            if path.as_os_str().is_empty() || folder.path.as_os_str().len() < path.as_os_str().len() {
-                path.clone_from(&folder.path);
-            }
         }
-        plan.summary.problems.push(Problem { path, what, remedy: Some(remedy) });
+        plan.summary.problems.push(Problem { path: path.clone(), what, remedy: Some(remedy) });
         plan.kept_roots.push(root);
     }
     distrust(plan, limits, &not_done);
 }
 
-/// Returns words that name the folder from which most messages are gone. Nothing if there is only one folder.
-fn most_of(gone: impl Iterator<Item = usize>, folders: &[PlannedFolder]) -> String {
+/// Returns words that name the folder from which most messages are gone, below its root. Nothing if that is
+/// the root itself, or there is only one folder.
+fn most_of(gone: impl Iterator<Item = usize>, folders: &[PlannedFolder], root: &Path) -> String {
     let mut counts = vec![0_u64; folders.len()];
     gone.for_each(|folder| counts[folder] += 1);
     let most = counts.iter().zip(folders).max_by_key(|(count, _)| **count);
     match most {
-        Some((count, folder)) if folders.len() > 1 => {
-            format!(", {count} of them from {}", folder.path.display())
+        Some((count, folder)) if folders.len() > 1 && folder.path != root => {
+            let below = folder.path.strip_prefix(root).unwrap_or(&folder.path);
+            format!(", {count} of them from the folder {}", below.display())
         }
         _ => String::new(),
     }

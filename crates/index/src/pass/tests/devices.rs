@@ -87,22 +87,19 @@ fn a_loss_beside_a_removed_folder_and_one_without_evidence_are_refused() {
     let said = |ground: &Ground| {
         let summary = ground.update();
         assert_eq!((summary.gone, summary.problems.len()), (0, 1), "{:?}", summary.problems);
+        assert_eq!(summary.problems[0].path, ground.root());
         summary.problems[0].what.clone()
     };
     let ground = with_large_folder();
     fs::remove_dir_all(ground.root().join("a")).unwrap();
     fs::remove_file(ground.root().join("b/cur/2.b:2,S")).unwrap();
-    let from = ground.root().join("b").display().to_string();
-    assert_eq!(
-        said(&ground),
-        format!("1 of 1 messages are gone, 1 of them from {from}; nothing was changed")
-    );
+    assert_eq!(said(&ground), "1 of 1 messages are gone, 1 of them from the folder b; nothing was changed");
     assert_eq!(ground.files().len(), 3, "the removed folder waits, too");
     // Where the folder was is not known.
     let ground = with_large_folder();
     ground.set_stamp("a", |stamp| stamp.device = 0);
     fs::remove_dir_all(ground.root().join("a")).unwrap();
-    assert!(said(&ground).starts_with("2 of 3 messages are gone, 2 of them from "));
+    assert!(said(&ground).starts_with("2 of 3 messages are gone, 2 of them from the folder a"));
     // No other folder is where it was.
     let ground = with_large_folder();
     ["b", "c"].iter().for_each(|folder| was_elsewhere(&ground, folder));
