@@ -8,7 +8,7 @@ use crate::tables::{absent, files, folders, messages};
 use mail::{FileStat, Fingerprint, Flags, Stamp};
 use std::path::Path;
 use std::sync::Arc;
-use store::{Part, PayloadReader, RowId, Rows, Schema, Snapshot, Table, Value};
+use store::{ColumnSlice, Part, PayloadReader, RowId, Rows, Schema, Snapshot, Table, Value};
 
 /// The two directories of a Maildir that hold messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -134,34 +134,50 @@ pub(crate) fn folders(snapshot: &Snapshot) -> Result<Vec<FolderRow>> {
     let table = snapshot.table(folders::TABLE)?;
     let mut rows = Vec::new();
     for part in table.parts() {
+        // Whole columns: every command reads all folders.
+        let columns = (0..=folders::KEYWORDS).map(|column| part.column(column));
+        let columns: Vec<ColumnSlice> = columns.collect::<store::Result<_>>()?;
         for row in part.live_rows() {
-            rows.push(folder(part, row)?);
+            rows.push(folder(&columns, row).ok_or(Error::Inconsistent { what: "a folder is damaged" })?);
         }
     }
     Ok(rows)
 }
 
-fn folder(part: &Part, row: u32) -> Result<FolderRow> {
-    let directory = |first: usize| -> Result<DirectoryState> {
-        let low = u128::from(part.u64_at(first + 4, row)?);
-        let high = u128::from(part.u64_at(first + 5, row)?);
-        Ok(DirectoryState {
-            stamp: Stamp {
-                device: part.u64_at(first, row)?,
-                inode: part.u64_at(first + 1, row)?,
-                mtime_ns: part.i64_at(first + 2, row)?,
-                ctime_ns: part.i64_at(first + 3, row)?,
-            },
-            fingerprint: Fingerprint(high << 64 | low),
-        })
+/// Returns a row of the columns of `folders`, or `None` if it is not within them.
+fn folder(columns: &[ColumnSlice], row: u32) -> Option<FolderRow> {
+    let value = |column: usize| columns.get(column)?.value(row);
+    let bytes = |column: usize| match value(column)? {
+        Value::Bytes(bytes) => Some(bytes),
+        _ => None,
     };
-    Ok(FolderRow {
-        number: part.u32_at(folders::NUMBER, row)?,
-        root: String::from_utf8_lossy(part.bytes(folders::ROOT, row)?).into_owned(),
-        path: part.bytes(folders::PATH, row)?.to_vec(),
-        no_update: part.u8_at(folders::NO_UPDATE, row)? != 0,
+    let number = |column: usize| match value(column)? {
+        Value::U8(number) => Some(u64::from(number)),
+        Value::U32(number) => Some(u64::from(number)),
+        Value::U64(number) => Some(number),
+        _ => None,
+    };
+    let time = |column: usize| match value(column)? {
+        Value::I64(time) => Some(time),
+        _ => None,
+    };
+    let directory = |first: usize| {
+        let [low, high] = [number(first + 4)?, number(first + 5)?].map(u128::from);
+        let stamp = Stamp {
+            device: number(first)?,
+            inode: number(first + 1)?,
+            mtime_ns: time(first + 2)?,
+            ctime_ns: time(first + 3)?,
+        };
+        Some(DirectoryState { stamp, fingerprint: Fingerprint(high << 64 | low) })
+    };
+    Some(FolderRow {
+        number: u32::try_from(number(folders::NUMBER)?).ok()?,
+        root: String::from_utf8_lossy(bytes(folders::ROOT)?).into_owned(),
+        path: bytes(folders::PATH)?.to_vec(),
+        no_update: number(folders::NO_UPDATE)? != 0,
         directories: [directory(folders::CUR)?, directory(folders::NEW)?],
-        keyword_names: part.bytes(folders::KEYWORDS, row)?.to_vec(),
+        keyword_names: bytes(folders::KEYWORDS)?.to_vec(),
     })
 }
 
