@@ -2,7 +2,7 @@
 //!
 //! Input: bytes and paths. Output: bytes that survive a crash, or an [`Error`] that names the file. This
 //! crate does not depend on what the bytes mean. It is the only crate with unsafe code, in `map.rs`,
-//! `prefetch.rs`, `huge_pages.rs`, `fault.rs` and `copy.rs`.
+//! `prefetch.rs`, `huge_pages.rs`, `fault.rs`, `zeroed.rs` and `copy.rs`.
 //!
 //! # What is durable, and when
 //!
@@ -54,6 +54,7 @@ mod map;
 mod prefetch;
 mod publish;
 mod real;
+mod zeroed;
 
 pub use error::{Error, Result};
 pub use huge_pages::{advise_huge, huge_zeroed};
@@ -62,6 +63,7 @@ pub use map::Map;
 pub use prefetch::prefetch;
 pub use publish::{publish, write_new};
 pub use real::RealDisk;
+pub use zeroed::LazyZeros;
 
 use std::ffi::OsString;
 use std::fmt::Debug;

@@ -3,7 +3,8 @@
 //! Input: requests for memory by the whole program. Output: memory. Does not depend on the code that asks.
 //! The allocator of musl serves one thread at a time, and indexing allocates on all cores.
 
+use disk::LazyZeros;
 use mimalloc::MiMalloc;
 
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: LazyZeros<MiMalloc> = LazyZeros(MiMalloc);
