@@ -59,7 +59,8 @@ pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
 pub use text::TEXT_SLOTS;
 pub use threaded::{
-    adopt, check, forget, read_attachments, rebuild, rebuild_with, sweep, update, update_places,
+    Merging, adopt, check, forget, merge, read_attachments, rebuild, rebuild_with, sweep, update,
+    update_places,
 };
 pub use user::{
     Arrivals, Awaited, FLAG_TAGS, FlagTag, FlagTags, Looked, MUTED, QUERY_NAME_BYTES_MAX, Seen,

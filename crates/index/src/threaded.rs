@@ -72,6 +72,31 @@ pub fn read_attachments(
     on(environment, || pass::read_attachments(environment, options, look, observer, published))
 }
 
+/// How much to merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merging {
+    /// What is due after passes that did not merge ([`UpdateOptions::merges`]).
+    Due {
+        /// How many messages they added.
+        new_count: u64,
+    },
+    /// More than that, since nothing else is to be done: few segments stay, and a short journal.
+    Idle,
+}
+
+/// Merges segments, so that queries open and search few of them. Runs beside passes and other writers: of two
+/// that merge at once, one does nothing. Works on the threads of its caller; a pass waits for them if they are
+/// its own. [`Merging::Idle`] stops soon if the observer says so.
+///
+/// # Errors
+/// There is no index; damage; a full disk. Every merge before that is published.
+pub fn merge(environment: &Environment, merging: Merging, observer: &dyn Progress) -> Result<()> {
+    match merging {
+        Merging::Due { new_count } => pass::merge_due(environment, new_count),
+        Merging::Idle => pass::merge_idle(environment, observer),
+    }
+}
+
 /// Makes the index anew from the mail in these roots. The new index replaces the old one when it is complete.
 ///
 /// # Errors

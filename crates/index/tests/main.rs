@@ -23,6 +23,7 @@ mod forms;
 mod handles;
 mod inventory;
 mod manuals;
+mod merging;
 mod moment;
 mod newer;
 mod orders;

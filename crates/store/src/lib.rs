@@ -86,7 +86,7 @@ pub use sort::by_primary::{Sorted, sort_by_primary};
 pub use value::{
     OwnedValue, Value, compare_prefix, hash, hash_key, hint, hint_last, hint_of, normalise, order_i64,
 };
-pub use write::merge::{MergeOptions, MergeReport, merge, merge_all};
+pub use write::merge::{Effort, MergeOptions, MergeReport, merge, merge_all};
 pub use write::options::{Limits, Options};
 pub use write::replace::replace;
 pub use write::second_copy::{cannot_open, damage_of, repair, second_copy};

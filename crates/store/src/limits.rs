@@ -45,5 +45,8 @@ pub const SEGMENTS_BEFORE_MERGE: usize = 24;
 pub const MERGE_SEGMENT_COUNT_MIN: usize = 4;
 /// The most segments that one merge takes.
 pub const MERGE_SEGMENT_COUNT_MAX: usize = 1024;
+/// When there is time, segments are merged until each has more than this many times the rows of all younger
+/// ones.
+pub const MERGE_IDLE_RATIO: u64 = 8;
 /// Segments with fewer live rows count as this large.
 pub const MERGE_SMALL_ROWS: u32 = 1024;

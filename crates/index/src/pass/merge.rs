@@ -14,7 +14,7 @@ use crate::state::{State, TextSegment};
 use crate::tables::messages;
 use crate::text::{self, TextMerge};
 use disk::{Lock, Wait};
-use store::{MergeOptions, Snapshot, Transaction};
+use store::{Effort, MergeOptions, Snapshot, Transaction};
 use work::{Progress, Silent};
 
 /// Most merges of each kind that one pass does.
@@ -25,6 +25,12 @@ const DOCUMENTS_PER_PASS: u64 = 262_144;
 /// and few mailboxes have more than four tiers.
 const DOCUMENTS_PER_NEW: u64 = 4;
 
+/// When there is time, a journal of at least this many bytes is emptied: every command reads it. A few new
+/// messages stay in it, as that would take more syncs than their delivery took.
+const JOURNAL_BYTES_IDLE: u64 = 1 << 16;
+/// Most documents of the text index that are merged at once when there is time: a minute of work.
+const DOCUMENTS_IDLE: u64 = 1 << 20;
+
 /// Merges what is due after `new_count` messages were added, up to a limit.
 ///
 /// # Errors
@@ -32,17 +38,32 @@ const DOCUMENTS_PER_NEW: u64 = 4;
 pub(crate) fn merge_due(environment: &Environment, new_count: u64) -> Result<()> {
     drop_old_changes(environment)?;
     for _ in 0..MERGES_PER_PASS {
-        if !merge_rows(environment)? {
+        if !merge_rows(environment, Effort::Usual)? {
             break;
         }
     }
     let mut documents_left = DOCUMENTS_PER_PASS.saturating_add(new_count.saturating_mul(DOCUMENTS_PER_NEW));
     for _ in 0..MERGES_PER_PASS {
-        match merge_text(environment, documents_left)? {
+        match merge_text(environment, |segments| text::choose(segments, documents_left))? {
             Some(count) => documents_left = documents_left.saturating_sub(count),
             None => break,
         }
     }
+    Ok(())
+}
+
+/// Merges more than is due, for a process that has nothing else to do: few segments stay, and a short journal,
+/// so that commands open less. Stops between two merges if the observer says so.
+///
+/// # Errors
+/// Damage, a full disk.
+pub(crate) fn merge_idle(environment: &Environment, observer: &dyn Progress) -> Result<()> {
+    if open::snapshot(environment)?.journal_bytes() >= JOURNAL_BYTES_IDLE {
+        open::writer(environment, observer)?.flush()?;
+    }
+    let choose = |segments: &[TextSegment]| text::choose_idle(segments, DOCUMENTS_IDLE);
+    while !observer.is_cancelled() && merge_text(environment, choose)?.is_some() {}
+    while !observer.is_cancelled() && merge_rows(environment, Effort::Idle)? {}
     Ok(())
 }
 
@@ -59,11 +80,12 @@ fn drop_old_changes(environment: &Environment) -> Result<()> {
 }
 
 /// Merges one group of segments of one table. Returns whether there was one.
-fn merge_rows(environment: &Environment) -> Result<bool> {
+fn merge_rows(environment: &Environment, effort: Effort) -> Result<bool> {
     let options = MergeOptions {
         holder: environment.holder.clone(),
         seed: environment.seed,
         known: environment.opened.last(&environment.index_directory()),
+        effort,
         ..MergeOptions::default()
     };
     match store::merge(&environment.disk, &environment.index_directory(), &options) {
@@ -74,9 +96,11 @@ fn merge_rows(environment: &Environment) -> Result<bool> {
     }
 }
 
-/// Merges one group of segments of the text index with at most `documents_max` documents, if there is one.
-/// Returns how many documents it had.
-fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u64>> {
+/// Merges the segments of the text index that are chosen, if any. Returns how many documents they had.
+fn merge_text(
+    environment: &Environment,
+    choose: impl Fn(&[TextSegment]) -> Option<Vec<TextSegment>>,
+) -> Result<Option<u64>> {
     let disk = environment.disk.as_ref();
     let directory = environment.text_directory();
     let _merger = match disk.lock(
@@ -91,7 +115,7 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     let share = orphans::share(environment, &Silent)?;
     let snapshot = open::snapshot(environment)?;
     let before = open::state(&snapshot, &environment.index_directory())?;
-    let Some(chosen) = text::choose(&before.text, documents_max) else { return Ok(None) };
+    let Some(chosen) = choose(&before.text) else { return Ok(None) };
     let known = known_messages(&snapshot, &before)?;
     let merged = text::merge((&environment.disk, &directory), &chosen, known.as_ref())?;
     publish(environment, (merged, &[]), share, &Silent)?;

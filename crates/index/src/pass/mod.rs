@@ -29,7 +29,7 @@ pub(crate) use adopt::adopt;
 pub(crate) use attachments::{ATTACHMENTS_LOCK, read_attachments};
 pub use attachments::{AttachmentsRead, Look, is_read_by};
 use commit::{RootChange, SetAside};
-pub(crate) use merge::merge_due;
+pub(crate) use merge::{merge_due, merge_idle};
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};
 pub(crate) use orphans::{TEXT_LOCK, TEXT_MERGER_LOCK};
 pub use places::Places;
@@ -57,7 +57,7 @@ pub(crate) fn update(
     observer: &dyn Progress,
 ) -> Result<Summary> {
     user::keep_twice(environment);
-    let summary = until_done(environment, observer, |set_aside| {
+    let summary = until_done(environment, options, observer, |set_aside| {
         let snapshot = match open::snapshot(environment) {
             Err(Error::NoIndex { .. }) => {
                 expect_mail(roots)?;
@@ -105,7 +105,7 @@ pub(crate) fn update_places(
     options: &UpdateOptions,
     observer: &dyn Progress,
 ) -> Result<Summary> {
-    until_done(environment, observer, |set_aside| {
+    until_done(environment, options, observer, |set_aside| {
         let snapshot = open::snapshot(environment)?;
         let remembered = open::state(&snapshot, &environment.index_directory())?.roots;
         let is_in = |folder: &Path, root: &Root| folder.starts_with(&root.path);
@@ -134,9 +134,10 @@ pub(crate) fn update_places(
 }
 
 /// Runs a pass, and again from the beginning as long as its plan turns out to be of no use. Then merges what
-/// is due.
+/// is due, if the options say so.
 fn until_done(
     environment: &Environment,
+    options: &UpdateOptions,
     observer: &dyn Progress,
     pass: impl Fn(SetAside) -> Result<Attempt>,
 ) -> Result<Summary> {
@@ -157,7 +158,9 @@ fn until_done(
                     return Err(Error::Interrupted);
                 }
                 observer.stage(Stage::Merge);
-                merge_due(environment, summary.new_messages)?;
+                if options.merges {
+                    merge_due(environment, summary.new_messages)?;
+                }
             }
             return Ok(summary);
         }

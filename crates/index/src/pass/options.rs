@@ -60,6 +60,9 @@ pub struct UpdateOptions {
     pub attachments: Option<Arc<dyn AttachmentReader>>,
     /// How header records are compressed, if this pass creates the index.
     pub codec: HeaderCodec,
+    /// Whether segments that are due are merged at the end of the pass. If not, the caller merges them
+    /// elsewhere: [`merge`](crate::merge).
+    pub merges: bool,
 }
 
 impl Default for UpdateOptions {
@@ -74,6 +77,7 @@ impl Default for UpdateOptions {
             headers: Vec::new(),
             attachments: None,
             codec: HeaderCodec::default(),
+            merges: true,
         }
     }
 }

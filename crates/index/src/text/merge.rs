@@ -33,6 +33,11 @@ const TIER_FIRST_DOCUMENTS: u32 = 1024;
 /// How many times more documents each tier has than the one before it.
 const TIER_FACTOR: u32 = 8;
 
+/// Fewest segments that are merged when there is time: a few new messages are not worth the syncs.
+const IDLE_SEGMENT_COUNT_MIN: usize = 4;
+/// Segments with up to this many documents are similar.
+const IDLE_SMALL_DOCUMENTS: u64 = 128;
+
 /// Fewest documents in a group that a core merges in parallel with others: seconds of work.
 const GROUP_DOCUMENTS_MIN: u32 = 16_384;
 /// Fewest segments in such a group. With fewer, the merge would leave almost as many segments as before.
@@ -73,6 +78,25 @@ pub(crate) fn choose(segments: &[TextSegment], documents_max: u64) -> Option<Vec
         all.truncate(MERGE_SEGMENT_COUNT_MAX);
         (segments.len() > SEGMENT_COUNT_MAX).then_some(all)
     })
+}
+
+/// Chooses which segments to merge when there is time, or none: at least [`IDLE_SEGMENT_COUNT_MIN`] with at most
+/// `documents_max` documents. Those that stay apart each have more than [`TIER_FACTOR`] times the documents of
+/// all smaller ones together.
+pub(crate) fn choose_idle(segments: &[TextSegment], documents_max: u64) -> Option<Vec<TextSegment>> {
+    let mut ascending = segments.to_vec();
+    ascending.sort_by_key(|segment| segment.document_count);
+    let (mut smaller, mut chosen) = (0, 0);
+    for (count, segment) in (1..).zip(&ascending) {
+        let documents = u64::from(segment.document_count);
+        let is_similar = documents <= IDLE_SMALL_DOCUMENTS || documents <= smaller * u64::from(TIER_FACTOR);
+        smaller += documents;
+        if is_similar && smaller <= documents_max {
+            chosen = count;
+        }
+    }
+    ascending.truncate(chosen);
+    (chosen >= IDLE_SEGMENT_COUNT_MIN).then_some(ascending)
 }
 
 /// Returns how many documents some segments have in total.
@@ -298,6 +322,24 @@ mod tests {
         assert_eq!(count(&[50_000; 8], 399_999), None);
         assert_eq!(count(&[50_000; SEGMENT_COUNT_MAX], 1), None);
         assert_eq!(count(&[50_000; SEGMENT_COUNT_MAX + 1], 1), Some(MERGE_SEGMENT_COUNT_MAX));
+    }
+
+    #[test]
+    fn with_time_only_the_largest_stay_apart() {
+        let chosen = |counts: &[u32], max: u64| {
+            choose_idle(&segments(counts), max)
+                .map(|chosen| chosen.iter().map(|segment| segment.document_count).collect::<Vec<_>>())
+        };
+        assert_eq!(chosen(&[], 1000), None);
+        assert_eq!(chosen(&[5, 3, 1], 1000), None, "not worth it");
+        assert_eq!(chosen(&[5, 3, 1, 2], 1000), Some(vec![1, 2, 3, 5]));
+        assert_eq!(chosen(&[128, 1, 1, 1], 1000), Some(vec![1, 1, 1, 128]));
+        assert_eq!(chosen(&[129, 1, 1, 1], 1000), None, "too large for so few");
+        assert_eq!(chosen(&[129, 1, 1, 1, 1], 1000), Some(vec![1, 1, 1, 1]));
+        assert_eq!(chosen(&[8000, 400, 300, 200, 100], 1 << 20), Some(vec![100, 200, 300, 400, 8000]));
+        assert_eq!(chosen(&[8001, 400, 300, 200, 100], 1 << 20), Some(vec![100, 200, 300, 400]));
+        assert_eq!(chosen(&[8000, 400, 300, 200, 100], 8999), Some(vec![100, 200, 300, 400]), "too many");
+        assert_eq!(chosen(&[100; 4], 399), None, "three would not be worth it");
     }
 
     #[test]

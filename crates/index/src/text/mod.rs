@@ -27,7 +27,7 @@ mod writer;
 pub(crate) use directory::{TextFiles, file_name, unnamed, verify};
 pub(crate) use document::{Document, Documents};
 pub(crate) use fields::{TextField, ValueField, header_word};
-pub(crate) use merge::{TextMerge, choose, document_count, merge, replace};
+pub(crate) use merge::{TextMerge, choose, choose_idle, document_count, merge, replace};
 pub(crate) use parts::is_ending;
 pub(crate) use reader::{Needle, TextReader};
 pub use small::TEXT_SLOTS;

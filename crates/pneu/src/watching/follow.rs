@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::watching::beside::{Beside, End};
 use crate::watching::cover::{Directories, cover, find};
+use crate::watching::merging::{self, Merger};
 use crate::watching::moved::take_moved;
 use crate::watching::todo::{Todo, Watched};
 use index::{AttachmentsRead, Mode, Problem, Root, Summary, UpdateOptions};
@@ -127,7 +128,7 @@ impl Host {
         progress: &dyn Progress,
         observer: &dyn FollowObserver,
     ) -> Result<()> {
-        let beside = &Beside::default();
+        let (beside, merger) = (&Beside::default(), &Merger::default());
         let follow = || {
             let roots = self.roots_to_follow(given).unwrap_or_else(|| given.to_vec());
             let followed = Followed::new(self.settings().environment.index_directory(), observer);
@@ -137,18 +138,19 @@ impl Host {
                 progress,
                 observer,
                 beside,
+                merger,
                 followed,
                 roots,
                 moved: Vec::new(),
             };
-            following.run(options)
+            following.run(&UpdateOptions { merges: false, ..options.clone() })
         };
-        if self.filters.is_none() {
-            return follow();
-        }
         std::thread::scope(|scope| {
-            scope.spawn(|| beside.run(self, progress));
-            let _end = End(beside);
+            if self.filters.is_some() {
+                scope.spawn(|| beside.run(self, progress));
+            }
+            scope.spawn(|| merger.run(self, progress));
+            let _ends = (End(beside), merging::End(merger));
             follow()
         })
     }
@@ -166,6 +168,7 @@ struct Following<'a> {
     progress: &'a dyn Progress,
     observer: &'a dyn FollowObserver,
     beside: &'a Beside,
+    merger: &'a Merger,
     followed: Followed,
     roots: Vec<Root>,
     /// Problems of folders that moved while the last pass looked at them.
@@ -255,6 +258,7 @@ impl Following<'_> {
             Ok(mut summary) => {
                 self.moved = take_moved(&mut summary.problems, &self.roots, &self.moved);
                 self.observer.updated(&summary);
+                self.merger.ask(summary.new_messages);
                 if self.host.filters.is_some() {
                     self.beside.ask();
                 }

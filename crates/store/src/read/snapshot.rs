@@ -105,6 +105,11 @@ impl Snapshot {
         Ok(disk.sync_directory(directory)?)
     }
 
+    /// Returns how many bytes of the journal every reader of this state reads.
+    pub fn journal_bytes(&self) -> u64 {
+        self.state.journal_bytes
+    }
+
     /// Returns the version of this state.
     pub fn version(&self) -> Version {
         Version { sequence: self.state.sequence, manifest: self.state.manifest.number }

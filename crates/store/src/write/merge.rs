@@ -44,12 +44,24 @@ pub struct MergeOptions {
     pub keeps_copy: bool,
     /// A snapshot of the store, if the caller has one: what it has open is not opened again.
     pub known: Option<Snapshot>,
+    /// How many segments may stay.
+    pub effort: Effort,
+}
+
+/// How much is merged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// As little as keeps the number of segments bounded.
+    #[default]
+    Usual,
+    /// As much as pays off when nothing else is to be done: only the largest segments stay apart.
+    Idle,
 }
 
 impl Default for MergeOptions {
     fn default() -> MergeOptions {
         let Options { holder, wait, seed, keeps_copy, known, .. } = Options::default();
-        MergeOptions { holder, wait, seed, keeps_copy, known }
+        MergeOptions { holder, wait, seed, keeps_copy, known, effort: Effort::Usual }
     }
 }
 
@@ -93,7 +105,11 @@ struct Merged {
 /// [`disk::Error::Locked`] if another process merges and `options.wait` is [`Wait::Refuse`]. Also fails if a
 /// file is damaged, or on a disk error. The store is then unchanged, or merged.
 pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> Result<Option<MergeReport>> {
-    merge_chosen(disk, directory, options, &policy::choose)
+    let choose = match options.effort {
+        Effort::Usual => policy::choose,
+        Effort::Idle => policy::choose_idle,
+    };
+    merge_chosen(disk, directory, options, &choose)
 }
 
 /// Merges all segments of the first table that has several segments, or dead rows, and fits into one

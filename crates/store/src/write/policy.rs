@@ -4,8 +4,8 @@
 //! Does not depend on files, rows or schemas.
 
 use crate::limits::{
-    MERGE_SEGMENT_COUNT_MAX, MERGE_SEGMENT_COUNT_MIN, MERGE_SMALL_ROWS, ROWS_PER_SEGMENT_MAX,
-    SEGMENTS_BEFORE_MERGE,
+    MERGE_IDLE_RATIO, MERGE_SEGMENT_COUNT_MAX, MERGE_SEGMENT_COUNT_MIN, MERGE_SMALL_ROWS,
+    ROWS_PER_SEGMENT_MAX, SEGMENTS_BEFORE_MERGE,
 };
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -53,31 +53,48 @@ pub(crate) fn choose(segments: &[SegmentSize]) -> Option<Range<usize>> {
         })
 }
 
+/// Chooses which segments to merge next when there is time, or none. Leaves fewer than [`choose`]: in every run
+/// of neighbours one has more than [`MERGE_IDLE_RATIO`] times the rows of the others together. A row is copied
+/// about that many times for each factor of that many by which the table grows.
+///
+/// Chooses the longest run without such a segment, so that its rows are copied once.
+pub(crate) fn choose_idle(segments: &[SegmentSize]) -> Option<Range<usize>> {
+    let suits = |largest: u64, total: u64| largest <= (total - largest).saturating_mul(MERGE_IDLE_RATIO);
+    let longest = (0..segments.len()).filter_map(|from| {
+        let runs = runs_from(segments, from).take(MERGE_SEGMENT_COUNT_MAX).skip(1);
+        runs.filter(|run| suits(run.largest, run.total)).map(|run| run.candidate.run).last()
+    });
+    longest.max_by_key(|run| run.len()).or_else(|| choose(segments))
+}
+
 /// Returns the run with the fewest rows to copy for each segment it saves, among those whose largest segment
 /// and total suit.
 fn cheapest(segments: &[SegmentSize], suits: impl Fn(u64, u64) -> bool) -> Option<Range<usize>> {
-    let mut best: Option<Candidate> = None;
-    for from in 0..segments.len() {
-        let (mut largest, mut total, mut live_row_count) = (0, 0, 0);
-        for (to, size) in (from + 1..).zip(segments.iter().skip(from).take(MERGE_SEGMENT_COUNT_MAX)) {
-            // A small segment costs the same whatever its size: a file, an open, a step in every look-up.
-            let weight = u64::from(size.live_row_count.max(MERGE_SMALL_ROWS));
-            largest = weight.max(largest);
-            total += weight;
-            live_row_count += u64::from(size.live_row_count);
-            if live_row_count > u64::from(ROWS_PER_SEGMENT_MAX) {
-                break;
-            }
-            let candidate = Candidate { run: from..to, live_row_count };
-            if candidate.run.len() >= MERGE_SEGMENT_COUNT_MIN
-                && suits(largest, total)
-                && best.as_ref().is_none_or(|best| compare(&candidate, best) == Ordering::Less)
-            {
-                best = Some(candidate);
-            }
-        }
-    }
-    best.map(|candidate| candidate.run)
+    let runs = (0..segments.len()).flat_map(|from| runs_from(segments, from).take(MERGE_SEGMENT_COUNT_MAX));
+    let suiting = runs
+        .filter(|run| run.candidate.run.len() >= MERGE_SEGMENT_COUNT_MIN && suits(run.largest, run.total));
+    suiting.map(|run| run.candidate).min_by(compare).map(|candidate| candidate.run)
+}
+
+/// A run, and the sizes that count. A small segment costs the same whatever its size: a file, an open, a step
+/// in every look-up.
+struct Run {
+    candidate: Candidate,
+    largest: u64,
+    total: u64,
+}
+
+/// Returns the runs that begin with a segment and fit into one, from the shortest.
+fn runs_from(segments: &[SegmentSize], from: usize) -> impl Iterator<Item = Run> {
+    let (mut largest, mut total, mut live_row_count) = (0, 0, 0);
+    let runs = (from + 1..).zip(segments.iter().skip(from)).map(move |(to, size)| {
+        let weight = u64::from(size.live_row_count.max(MERGE_SMALL_ROWS));
+        largest = weight.max(largest);
+        total += weight;
+        live_row_count += u64::from(size.live_row_count);
+        Run { candidate: Candidate { run: from..to, live_row_count }, largest, total }
+    });
+    runs.take_while(|run| run.candidate.live_row_count <= u64::from(ROWS_PER_SEGMENT_MAX))
 }
 
 /// Orders by rows copied for each segment saved, then longer runs first.
@@ -122,6 +139,31 @@ mod tests {
         for (name, rows, expected) in table {
             assert_eq!(choose(&live(rows)), *expected, "{name}: {rows:?}");
         }
+    }
+
+    #[test]
+    fn choices_when_there_is_time() {
+        const K: u32 = 1000 * 1000;
+        type Line<'a> = (&'a str, &'a [u32], Option<Range<usize>>);
+        let table: &[Line] = &[
+            ("nothing there", &[], None),
+            ("one is enough", &[5], None),
+            ("two equals", &[K, K], Some(0..2)),
+            ("at the ratio", &[8 * K, K], Some(0..2)),
+            ("beyond it", &[8 * K + 1, K], None),
+            ("all in one step", &[8 * K, 4 * K, 2 * K, K, 5], Some(0..5)),
+            ("a large one is left alone", &[100 * K, 2 * K, K], Some(1..3)),
+            ("also behind the others", &[2 * K, K, 100 * K], Some(0..2)),
+            ("small ones count as equals", &[1, 1], Some(0..2)),
+            ("and are little beside large ones", &[10_000, 1], None),
+        ];
+        for (name, rows, expected) in table {
+            assert_eq!(choose_idle(&live(rows)), *expected, "{name}: {rows:?}");
+        }
+        assert_eq!(choose_idle(&live(&[ROWS_PER_SEGMENT_MAX; 2])), None, "too many rows");
+        let mut dead = live(&[5]);
+        dead[0].dead_row_count = MERGE_SMALL_ROWS;
+        assert_eq!(choose_idle(&dead), Some(0..1), "dead rows");
     }
 
     #[test]
@@ -181,6 +223,23 @@ mod tests {
                 prop_assert!(segments.len() <= SEGMENTS_BEFORE_MERGE);
             }
             prop_assert!(copied <= arrived * 30, "{copied} rows copied of {arrived}");
+        }
+
+        #[test]
+        fn with_time_between_arrivals_very_few_stay(sizes in prop::collection::vec(1_u32..2_000_000, 1..300)) {
+            let mut segments: Vec<SegmentSize> = Vec::new();
+            let (mut arrived, mut copied) = (0_u64, 0_u64);
+            for size in sizes {
+                segments.extend(live(&[size]));
+                arrived += u64::from(size);
+                while let Some(run) = choose_idle(&segments) {
+                    let total: u32 = segments[run.clone()].iter().map(|size| size.live_row_count).sum();
+                    copied += u64::from(total);
+                    segments.splice(run, live(&[total]));
+                }
+                prop_assert!(segments.len() <= 6, "{segments:?}");
+            }
+            prop_assert!(copied <= arrived * 40, "{copied} rows copied of {arrived}");
         }
     }
 }
