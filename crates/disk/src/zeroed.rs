@@ -2,8 +2,9 @@
 //!
 //! Input: an allocator, and requests for memory. Output: memory of that allocator. Does not know who asks.
 //!
-//! An allocator that keeps freed memory has to clear it before it hands it out as zeros. tantivy's writer asks
-//! for 7 MiB of zeros, and needs a few pages of them for one message: clearing took a third of a delivery.
+//! An allocator that keeps freed memory has to clear it before it hands it out as zeros. tantivy's writer
+//! asks for 7 MiB of zeros, and needs a few pages of them for one message: clearing took a third of a
+//! delivery.
 
 #![expect(unsafe_code, reason = "an allocator, and advice about memory, which takes an address")]
 
@@ -50,7 +51,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for LazyZeros<A> {
     }
 }
 
-/// Makes `size` bytes zeros. The system takes the whole pages among them back, and gives zeros at the next touch.
+/// Makes `size` bytes zeros. The system takes the whole pages among them back, and gives zeros at the next
+/// touch.
 ///
 /// # Safety
 /// The bytes belong to the caller alone, and lie in private memory that belongs to no file.
@@ -59,8 +61,8 @@ unsafe fn clear(pointer: *mut u8, size: usize) {
     let inner = (size - before) - (size - before) % PAGE_BYTES;
     // SAFETY: `before` and `before + inner` are at most `size`.
     let (pages, after) = unsafe { (pointer.add(before), pointer.add(before + inner)) };
-    // SAFETY: The pages lie within the bytes, which nobody else uses. What is dropped of private memory without
-    // a file reads as zeros.
+    // SAFETY: The pages lie within the bytes, which nobody else uses. What is dropped of private memory
+    // without a file reads as zeros.
     let taken = unsafe { libc::madvise(pages.cast(), inner, libc::MADV_DONTNEED) };
     // Locked memory, for example, is not taken.
     let by_hand = if taken == 0 { 0 } else { inner };

@@ -85,8 +85,8 @@ pub enum Merging {
 }
 
 /// Merges segments, so that queries open and search few of them. Runs beside passes and other writers: of two
-/// that merge at once, one does nothing. Works on the threads of its caller; a pass waits for them if they are
-/// its own. [`Merging::Idle`] stops soon if the observer says so.
+/// that merge at once, one does nothing. Works on the threads of its caller; a pass waits for them if they
+/// are its own. [`Merging::Idle`] stops soon if the observer says so.
 ///
 /// # Errors
 /// There is no index; damage; a full disk. Every merge before that is published.

@@ -52,8 +52,8 @@ pub(crate) fn merge_due(environment: &Environment, new_count: u64) -> Result<()>
     Ok(())
 }
 
-/// Merges more than is due, for a process that has nothing else to do: few segments stay, and a short journal,
-/// so that commands open less. Stops between two merges if the observer says so.
+/// Merges more than is due, for a process that has nothing else to do: few segments stay, and a short
+/// journal, so that commands open less. Stops between two merges if the observer says so.
 ///
 /// # Errors
 /// Damage, a full disk.

@@ -80,9 +80,9 @@ pub(crate) fn choose(segments: &[TextSegment], documents_max: u64) -> Option<Vec
     })
 }
 
-/// Chooses which segments to merge when there is time, or none: at least [`IDLE_SEGMENT_COUNT_MIN`] with at most
-/// `documents_max` documents. Those that stay apart each have more than [`TIER_FACTOR`] times the documents of
-/// all smaller ones together.
+/// Chooses which segments to merge when there is time, or none: at least [`IDLE_SEGMENT_COUNT_MIN`] with at
+/// most `documents_max` documents. Those that stay apart each have more than [`TIER_FACTOR`] times the
+/// documents of all smaller ones together.
 pub(crate) fn choose_idle(segments: &[TextSegment], documents_max: u64) -> Option<Vec<TextSegment>> {
     let mut ascending = segments.to_vec();
     ascending.sort_by_key(|segment| segment.document_count);

@@ -1,9 +1,9 @@
 //! Merges what passes wrote, on a thread of its own beside the loop that follows the mail.
 //!
-//! Input: how many messages each pass added. Output: an index that is merged as after passes of their own, and
-//! more when no pass follows for a while. The loop never waits for it, except at the end, for the merge that
-//! runs. Does not know what changed in the mail. The process may end at any time: what was not published is
-//! removed later.
+//! Input: how many messages each pass added. Output: an index that is merged as after passes of their own,
+//! and more when no pass follows for a while. The loop never waits for it, except at the end, for the merge
+//! that runs. Does not know what changed in the mail. The process may end at any time: what was not published
+//! is removed later.
 
 use crate::error::Result;
 use crate::host::Host;

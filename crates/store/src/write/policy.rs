@@ -53,9 +53,9 @@ pub(crate) fn choose(segments: &[SegmentSize]) -> Option<Range<usize>> {
         })
 }
 
-/// Chooses which segments to merge next when there is time, or none. Leaves fewer than [`choose`]: in every run
-/// of neighbours one has more than [`MERGE_IDLE_RATIO`] times the rows of the others together. A row is copied
-/// about that many times for each factor of that many by which the table grows.
+/// Chooses which segments to merge next when there is time, or none. Leaves fewer than [`choose`]: in every
+/// run of neighbours one has more than [`MERGE_IDLE_RATIO`] times the rows of the others together. A row is
+/// copied about that many times for each factor of that many by which the table grows.
 ///
 /// Chooses the longest run without such a segment, so that its rows are copied once.
 pub(crate) fn choose_idle(segments: &[SegmentSize]) -> Option<Range<usize>> {
@@ -226,7 +226,7 @@ mod tests {
         }
 
         #[test]
-        fn with_time_between_arrivals_very_few_stay(sizes in prop::collection::vec(1_u32..2_000_000, 1..300)) {
+        fn with_time_between_very_few_stay(sizes in prop::collection::vec(1_u32..2_000_000, 1..300)) {
             let mut segments: Vec<SegmentSize> = Vec::new();
             let (mut arrived, mut copied) = (0_u64, 0_u64);
             for size in sizes {
