@@ -64,7 +64,7 @@ pub(crate) fn choose_idle(segments: &[SegmentSize]) -> Option<Range<usize>> {
         let runs = runs_from(segments, from).take(MERGE_SEGMENT_COUNT_MAX).skip(1);
         runs.filter(|run| suits(run.largest, run.total)).map(|run| run.candidate.run).last()
     });
-    longest.max_by_key(|run| run.len()).or_else(|| choose(segments))
+    longest.max_by_key(ExactSizeIterator::len).or_else(|| choose(segments))
 }
 
 /// Returns the run with the fewest rows to copy for each segment it saves, among those whose largest segment
