@@ -26,7 +26,7 @@ use testkit::corpus::{CorpusOptions, facts};
 /// For how long nothing happens; with `--quick` it is a fifth of it.
 const IDLE: Duration = Duration::from_secs(10);
 /// The work of the last changes ends within this time.
-const SETTLE: Duration = Duration::from_secs(2);
+const SETTLE: Duration = Duration::from_secs(5);
 /// Without a line for so long, the watch has lost what it did not add.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// For how many seconds syncs are counted, at most.

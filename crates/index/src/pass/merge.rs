@@ -28,8 +28,8 @@ const DOCUMENTS_PER_NEW: u64 = 4;
 /// When there is time, a journal of at least this many bytes is emptied: every command reads it. A few new
 /// messages stay in it, as that would take more syncs than their delivery took.
 const JOURNAL_BYTES_IDLE: u64 = 1 << 16;
-/// Most documents of the text index that are merged at once when there is time: a minute of work.
-const DOCUMENTS_IDLE: u64 = 1 << 20;
+/// Most documents of the text index that are merged at once when there is time: seconds of work.
+const DOCUMENTS_IDLE: u64 = 1 << 18;
 
 /// Merges what is due after `new_count` messages were added, up to a limit.
 ///
