@@ -92,7 +92,16 @@ impl Acting<'_> {
         let changes = Trial::new(self.series(rows::CHANGES), || {
             Ok(self.pneu.command(&["changes", "--since", &self.token.borrow()]))
         });
+        let table = self.letter.with_extension("parquet");
+        let export = Trial::new(self.series(rows::EXPORT), move || {
+            // It writes over nothing.
+            let _ = fs::remove_file(&table);
+            let mut export = self.pneu.command(&["--quiet", "export", "--to"]);
+            export.arg(&table).arg("*");
+            Ok(export)
+        });
         vec![
+            export,
             self.counting(rows::COUNT_TAGGED, all),
             tag(rows::TAG, "+bench"),
             tag(rows::UNTAG, "-bench"),
@@ -130,12 +139,33 @@ impl Acting<'_> {
         let complete = Trial::new(self.series(rows::COMPLETE), move || {
             Ok(self.pneu.command(&["contacts", "--max", "20", &typed]))
         });
+        let configuration = self.own_configuration()?;
+        let own = Trial::new(self.series(rows::OWN), move || {
+            let mut contacts = self.pneu.command(&["contacts", "--max", "20"]);
+            contacts.env("XDG_CONFIG_HOME", &configuration);
+            Ok(contacts)
+        });
         Ok(vec![
             complete.checked(has_lines),
             trial(rows::CONTACTS, vec!["contacts", "--max", "20"]).printing(20),
+            own.printing(20),
             trial(rows::RELEVANCE, vec!["find", "--sort", "relevance", "--max", "50", WORDS])
                 .checked(has_lines),
         ])
+    }
+
+    /// Writes a configuration that names addresses of the user, and returns the directory to look for it in.
+    fn own_configuration(&self) -> Result<PathBuf> {
+        let said = child::run(&mut self.pneu.command(&["contacts", "--max", "3", "--format", "json"]))?.said;
+        let addresses: Vec<&str> =
+            said.split("\"address\":").skip(1).filter_map(|rest| rest.split('"').nth(1)).collect();
+        ensure!(addresses.len() == 3, "three addresses were expected: {said}");
+        let directory = self.letter.with_extension("config");
+        let file = directory.join("pneu/config.toml");
+        fs::create_dir_all(directory.join("pneu"))?;
+        fs::write(&file, format!("[user]\naddresses = {addresses:?}\n"))
+            .with_context(|| format!("cannot write {}", file.display()))?;
+        Ok(directory)
     }
 
     /// Measures deliveries beside as many bare syncs in the same directory.

@@ -21,6 +21,8 @@ pub(super) const DELIVER: &str = "deliver one message";
 pub(super) const BEYOND_SYNCS: &str = "deliver one message, beyond its syncs";
 pub(super) const COMPLETE: &str = "contacts, the beginning of a name";
 pub(super) const CONTACTS: &str = "contacts, the first 20 of all";
+pub(super) const OWN: &str = "contacts, the first 20 of somebody who wrote to them";
+pub(super) const EXPORT: &str = "export of all messages to Parquet";
 pub(super) const RELEVANCE: &str = "find by relevance, the first 50";
 pub(super) const COUNT_TAGGED: &str = "count of the 10,000";
 pub(super) const COUNT_ACTED: &str = "count of the 1,000";
@@ -50,7 +52,8 @@ pub(crate) fn table(sizes: &[u32]) -> Table {
             line is a separate process of pneu, including its start and everything that it makes durable. \
             The messages are the oldest ones, found by their date: to tag, those of all folders; for all \
             other actions, those of the INBOX, which go to one other folder. Each round undoes what it did. \
-            A count of the same messages shows what finding them costs. The floor of a delivery is a process \
+            A count of the same messages shows what finding them costs. Somebody who wrote is the user, whose \
+            configuration names three addresses that wrote most. The floor of a delivery is a process \
             that waits for as many syncs of a file in the INBOX; what is beyond is the difference, round by \
             round."
             .to_owned(),
@@ -81,6 +84,8 @@ fn rows(messages: u32) -> Vec<Row> {
         (COUNT_ACTED, None),
         (COMPLETE, Some(0.010)),
         (CONTACTS, Some(0.010)),
+        (OWN, Some(0.010)),
+        (EXPORT, Some(3.0)),
         (RELEVANCE, None),
     ]
     .into_iter()
