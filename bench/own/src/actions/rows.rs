@@ -52,7 +52,7 @@ pub(crate) fn table(sizes: &[u32]) -> Table {
             line is a separate process of pneu, including its start and everything that it makes durable. \
             The messages are the oldest ones, found by their date: to tag, those of all folders; for all \
             other actions, those of the INBOX, which go to one other folder. Each round undoes what it did. \
-            A count of the same messages shows what finding them costs. Somebody who wrote is the user, whose \
+            A count of the same messages shows what finding them costs. Somebody who wrote is a user whose \
             configuration names three addresses that wrote most. The floor of a delivery is a process \
             that waits for as many syncs of a file in the INBOX; what is beyond is the difference, round by \
             round."

@@ -21,9 +21,9 @@ use work::Cancel;
 
 /// Write messages as a table for other programs
 ///
-/// Writes a row for each matching message, newest first, for DuckDB, polars, pandas, R or a spreadsheet; or
-/// the messages themselves as an mbox. Copies of a message are written once. With --to FILE, the file appears
-/// only when it is complete.
+/// Writes a row for each matching message, for DuckDB, polars, pandas, R or a spreadsheet; or the messages
+/// themselves as an mbox. Newest first; in Parquet and Arrow files in no particular order. Copies of a
+/// message are written once. With --to FILE, the file appears only when it is complete.
 ///
 /// Columns: message_id, sha256, date, from_name, from_address, to, cc, subject, size, flags, tags, list_id,
 /// language, attachments, thread, folders, paths. If named with --columns, also bcc, references, snippet.

@@ -32,6 +32,12 @@ pub enum TableFormat {
 /// Appends a row: a message, with the Message-ID of the first message of its conversation.
 type ShowRow<'a> = dyn Fn((&Message, &str), &mut Vec<u8>) + Sync + 'a;
 
+/// Message-IDs of messages, by their numbers.
+type MessageIds = HashMap<u32, String>;
+
+/// How many Message-IDs a processor reads at a time.
+const IDS_READ: usize = 4096;
+
 /// The first message of each conversation, by the numbers of its other messages.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadStarts(HashMap<u32, Hit>);
@@ -46,6 +52,29 @@ impl ThreadStarts {
         }
         ThreadStarts(starts)
     }
+
+    /// Returns the Message-IDs of all first messages. Reads each once, in the order in which they lie.
+    fn message_ids<E: From<index::Error>>(&self, mailbox: &Mailbox) -> Result<MessageIds, E> {
+        let firsts = in_order_of_arrival(self.0.values().copied().collect());
+        let read = |range: Range<usize>, reader: &mut RecordReader| {
+            let firsts = firsts.get(range).unwrap_or_default().iter();
+            firsts.map(|first| Ok((first.number, mailbox.message_id(first, reader)?))).collect()
+        };
+        let mut ids = MessageIds::new();
+        in_large_parts((firsts.len(), IDS_READ), &read, &mut |part: Vec<(u32, String)>| {
+            ids.extend(part);
+            Ok::<_, E>(())
+        })?;
+        Ok(ids)
+    }
+}
+
+/// Returns messages, each once, in the order in which the index has them. Header records lie in blocks of
+/// messages that came one after another: in another order, each message costs the decompression of a block.
+fn in_order_of_arrival(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_unstable_by_key(|hit| hit.number);
+    hits.dedup_by_key(|hit| hit.number);
+    hits
 }
 
 /// A table of messages.
@@ -62,7 +91,8 @@ pub struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Writes the table.
+    /// Writes the table. Lines are in the order of the messages. Formats that are written column by column
+    /// have the messages in the order in which they came, which takes a fifth of the time.
     ///
     /// # Errors
     /// Damage in the store; what `take` returns.
@@ -92,7 +122,7 @@ impl Table<'_> {
     ) -> Result<(), E> {
         let print = |range: Range<usize>, reader: &mut RecordReader| {
             let mut out = Vec::new();
-            self.each(range, reader, &mut |row| show(row, &mut out))?;
+            self.each(range, &MessageIds::new(), reader, &mut |row| show(row, &mut out))?;
             Ok(out)
         };
         in_parts_of_messages(self.hits.len(), &print, &mut |part| take(&part))
@@ -106,12 +136,15 @@ impl Table<'_> {
         let fields: Vec<_> = self.columns.iter().map(|column| column.field()).collect();
         let mut out = Vec::new();
         let mut writer = TableWriter::begin(format, &fields, &mut out);
+        let hits = in_order_of_arrival(self.hits.to_vec());
+        let ids = self.starts.message_ids::<E>(self.mailbox)?;
+        let table = Table { hits: &hits, ..*self };
         let read = |range: Range<usize>, reader: &mut RecordReader| {
             let mut groups = Groups::new(format, self.columns, groups::BYTES_MAX);
-            self.each(range, reader, &mut |row| groups.push(row))?;
+            table.each(range, &ids, reader, &mut |row| groups.push(row))?;
             Ok(groups.finish())
         };
-        let count = self.hits.len();
+        let count = hits.len();
         in_large_parts((count, groups::rows_of_a_group(count)), &read, &mut |groups| -> Result<(), E> {
             for group in groups {
                 writer.group(group, &mut out);
@@ -125,19 +158,24 @@ impl Table<'_> {
     }
 
     /// Calls `each` with the messages of a range, and the Message-ID of the first message of each one's
-    /// conversation.
+    /// conversation. Reads those that are not in `ids`.
     fn each(
         &self,
         range: Range<usize>,
+        ids: &MessageIds,
         reader: &mut RecordReader,
         each: &mut dyn FnMut((&Message, &str)),
     ) -> index::Result<()> {
         let need = self.columns.iter().fold(Need::NOTHING, |need, column| need | column.need());
         for hit in self.hits.get(range).unwrap_or_default() {
             let message = Listed::read(self.mailbox, hit, need, reader)?.message;
-            match self.starts.0.get(&hit.number) {
-                Some(first) => each((&message, &self.mailbox.message_id(first, reader)?)),
-                None => each((&message, &message.rest.message_id)),
+            let Some(first) = self.starts.0.get(&hit.number) else {
+                each((&message, &message.rest.message_id));
+                continue;
+            };
+            match ids.get(&first.number) {
+                Some(id) => each((&message, id)),
+                None => each((&message, &self.mailbox.message_id(first, reader)?)),
             }
         }
         Ok(())
