@@ -51,13 +51,13 @@ impl Mailbox {
 
     /// Returns the numbers in ranges that have a message, with a file or without, in order.
     pub(crate) fn numbers_in(&self, ranges: &[Range<u32>]) -> Result<Vec<u32>> {
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let mut found = Vec::new();
         for range in ranges {
             let (from, to) = ([Value::U32(range.start)], [Value::U32(range.end)]);
             for id in table.range(PRIMARY, Bound::Included(&from), Bound::Excluded(&to))? {
                 let id = id?;
-                found.push(rows::part_of(&table, id).u32_at(messages::NUMBER, id.row)?);
+                found.push(rows::part_of(table, id).u32_at(messages::NUMBER, id.row)?);
             }
         }
         found.sort_unstable();
@@ -89,10 +89,10 @@ impl Mailbox {
     /// # Errors
     /// Damage in the store.
     pub fn answering(&self, new: &NumberSet, marked: &NumberSet) -> Result<NumberSet> {
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let place = |number: u32| -> Result<Option<New>> {
             let Some(id) = table.get(PRIMARY, &[Value::U32(number)])? else { return Ok(None) };
-            let part = rows::part_of(&table, id);
+            let part = rows::part_of(table, id);
             let (node, parent) =
                 (part.u32_at(messages::NODE, id.row)?, part.u32_at(messages::PARENT, id.row)?);
             Ok(Some(New { number, node, parent }))

@@ -154,7 +154,7 @@ impl Mailbox {
 /// The names of messages and folders.
 struct Names<'a> {
     mailbox: &'a Mailbox,
-    messages: Table,
+    messages: &'a Table,
     folders: HashMap<u32, ChangedFolder>,
     /// Messages that have no row any more.
     forgotten: HashMap<u32, [u8; 32]>,
@@ -179,7 +179,7 @@ impl<'a> Names<'a> {
             }
         }
         folders.extend(mailbox.folders().iter().map(|row| (row.number, named(row))));
-        let messages = mailbox.snapshot().table(messages::TABLE)?;
+        let messages = mailbox.message_table();
         Ok(Names { mailbox, messages, folders, forgotten })
     }
 

@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::search::mailbox::Mailbox;
-use crate::tables::{HeaderCodec, absent, messages};
+use crate::tables::{HeaderCodec, absent};
 
 /// The size of a commit, in several counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Mailbox {
     /// Damage in the store.
     pub fn counts(&self) -> Result<Counts> {
         let absent = self.snapshot().table(absent::TABLE)?.row_count();
-        let messages = self.snapshot().table(messages::TABLE)?.row_count();
+        let messages = self.message_table().row_count();
         let mut counts = Counts {
             messages: messages.saturating_sub(absent),
             absent,

@@ -87,9 +87,9 @@ impl Mailbox {
     fn stored_tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         let Some(tags) = self.user_tags()? else { return Ok(found) };
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         for copy in self.copies_of_hit(&self.located(hit)?)? {
-            let part = rows::part_of(&table, copy.row);
+            let part = rows::part_of(table, copy.row);
             let row = copy.row.row;
             let own = match part.ids(messages::SHA256, row..row + 1)?.first() {
                 Some(sha256) => tags.own(sha256)?,
@@ -157,8 +157,8 @@ impl Mailbox {
         reader: &mut RecordReader,
     ) -> Result<Option<TaggedMessage>> {
         let Some(hit) = self.hit(number)? else { return Ok(None) };
-        let table = self.snapshot().table(messages::TABLE)?;
-        let (part, row) = (rows::part_of(&table, hit.row), hit.row.row);
+        let table = self.message_table();
+        let (part, row) = (rows::part_of(table, hit.row), hit.row.row);
         let message_id = rows::rest(part, row, reader, self.directory())?.message_id;
         let sha256 = part.ids(messages::SHA256, row..row + 1)?.first().copied().unwrap_or_default();
         Ok(Some(TaggedMessage { sha256, message_id_hash: message_id_hash(&message_id), message_id }))
@@ -191,9 +191,9 @@ impl Mailbox {
                 return Ok(numbers);
             }
         }
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         for row in table.find(messages::BY_MESSAGE_ID, &[Value::U64(message_id_hash)])? {
-            let part = rows::part_of(&table, row);
+            let part = rows::part_of(table, row);
             numbers.push(part.u32_at(messages::NUMBER, row.row)?);
         }
         Ok(numbers)

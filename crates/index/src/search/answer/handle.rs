@@ -60,7 +60,7 @@ impl Mailbox {
 
     fn by_sha256(&self, digits: &str) -> Result<Vec<Hit>> {
         let digits = digits.to_ascii_lowercase();
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let mut hits = Vec::new();
         for part in table.parts() {
             self.check_cancelled()?;

@@ -19,7 +19,7 @@ pub(super) fn dates(
     found: &mut NumberSet,
 ) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(NO_DATE).max(NO_DATE + 1), range.1.unwrap_or(i64::MAX));
-    for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
+    for part in mailbox.message_table().parts() {
         let dates = part.i64s(messages::DATE, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
         for (_, (date, number)) in part.live_values(dates.iter().zip(numbers)) {
@@ -38,7 +38,7 @@ pub(super) fn sizes(
     found: &mut NumberSet,
 ) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(0), range.1.unwrap_or(u64::MAX));
-    for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
+    for part in mailbox.message_table().parts() {
         let sizes = part.u64s(messages::SIZE, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
         for (_, (size, number)) in part.live_values(sizes.iter().zip(numbers)) {
@@ -52,7 +52,7 @@ pub(super) fn sizes(
 
 /// Adds messages with a derived flag.
 pub(super) fn derived(mailbox: &Mailbox, wanted: ContentFlags, found: &mut NumberSet) -> Result<()> {
-    for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
+    for part in mailbox.message_table().parts() {
         let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
         for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers)) {
@@ -103,10 +103,10 @@ pub(super) fn priority(mailbox: &Mailbox, priority: Priority, found: &mut Number
 
 /// Adds messages with this Message-ID, compared byte by byte.
 pub(super) fn message_id(mailbox: &Mailbox, id: &str, found: &mut NumberSet) -> Result<()> {
-    let table = mailbox.snapshot().table(messages::TABLE)?;
+    let table = mailbox.message_table();
     let mut reader = RecordReader::new();
     for row in table.find(messages::BY_MESSAGE_ID, &[Value::U64(message_id_hash(id))])? {
-        let part = rows::part_of(&table, row);
+        let part = rows::part_of(table, row);
         if rows::rest(part, row.row, &mut reader, mailbox.directory())?.message_id == id {
             found.insert(part.u32_at(messages::NUMBER, row.row)?);
         }

@@ -45,6 +45,7 @@ pub(crate) struct Commit {
     /// In ascending order of their numbers.
     pub(crate) folders: Arc<[FolderRow]>,
     pub(crate) files: Table,
+    pub(crate) messages: Table,
     pub(crate) text: TextReader,
     /// The directory of the store.
     pub(crate) directory: PathBuf,
@@ -132,6 +133,7 @@ impl Commit {
                     folders.sort_unstable_by_key(|folder| folder.number);
                     return Ok(Commit {
                         files: snapshot.table(files::TABLE)?,
+                        messages: snapshot.table(messages::TABLE)?,
                         snapshot,
                         state,
                         folders: folders.into(),
@@ -206,7 +208,7 @@ impl Commit {
         touched.extend(numbers(&self.snapshot, messages::TABLE, messages::NUMBER, &messages.added)?);
         touched.extend(numbers(&older.snapshot, absent::TABLE, absent::MESSAGE, &absent.removed)?);
         touched.extend(numbers(&self.snapshot, absent::TABLE, absent::MESSAGE, &absent.added)?);
-        let (messages, absent) = (self.snapshot.table(messages::TABLE)?, self.snapshot.table(absent::TABLE)?);
+        let (messages, absent) = (&self.messages, self.snapshot.table(absent::TABLE)?);
         present.grow(self.bound());
         for number in touched {
             let key = [Value::U32(number)];

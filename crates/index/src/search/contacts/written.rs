@@ -74,7 +74,7 @@ fn dates(mailbox: &Mailbox, numbers: impl Iterator<Item = u32>) -> Result<HashMa
         }
         return Ok(dates);
     }
-    for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
+    for part in mailbox.message_table().parts() {
         mailbox.check_cancelled()?;
         let rows = 0..part.row_count();
         let numbers = part.u32s(messages::NUMBER, rows.clone())?.iter();

@@ -48,7 +48,7 @@ impl Mailbox {
 
     fn one_of_copies(&self, found: &NumberSet, rank: impl Fn(u32) -> Rank) -> Result<NumberSet> {
         let mut kept = found.clone();
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         for group in self.copies()?.groups() {
             let left: Vec<u32> = group.iter().copied().filter(|number| found.contains(*number)).collect();
             if left.len() < 2 {
@@ -57,7 +57,7 @@ impl Mailbox {
             self.check_cancelled()?;
             let mut ranked = Vec::with_capacity(left.len());
             for number in &left {
-                ranked.push((rank(*number), age(&table, *number)?, *number));
+                ranked.push((rank(*number), age(table, *number)?, *number));
             }
             let shown = ranked.into_iter().min().map(|(.., number)| number);
             left.iter().filter(|number| Some(**number) != shown).for_each(|number| kept.remove(*number));
@@ -67,7 +67,7 @@ impl Mailbox {
 
     fn one_of_each_id(&self, found: &NumberSet, rank: impl Fn(u32) -> Rank) -> Result<NumberSet> {
         let mut first: HashMap<u64, (Rank, i64, [u8; 32], u32)> = HashMap::new();
-        for part in self.snapshot().table(messages::TABLE)?.parts() {
+        for part in self.message_table().parts() {
             self.check_cancelled()?;
             let all = 0..part.row_count();
             let numbers = part.u32s(messages::NUMBER, all.clone())?;
@@ -107,11 +107,11 @@ impl Mailbox {
     pub(in crate::search) fn live_copies(&self, hit: &Hit) -> Result<Vec<Hit>> {
         let group = self.copies()?.group(hit.number);
         let (live, present) = (self.live()?, self.present()?);
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let mut others = Vec::new();
         for number in group.iter().filter(|number| **number != hit.number && live.contains(**number)) {
             if let Some(other) = self.hit(*number)? {
-                others.push((!present.contains(*number), age(&table, *number)?, other));
+                others.push((!present.contains(*number), age(table, *number)?, other));
             }
         }
         others.sort_unstable_by_key(|(is_absent, age, _)| (*is_absent, *age));

@@ -45,11 +45,11 @@ impl Mailbox {
     /// # Errors
     /// Damage in the store.
     pub fn contents_of(&self, found: &NumberSet) -> Result<Vec<[u8; 32]>> {
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let mut list = Vec::new();
         for number in found.iter() {
             if let Some(id) = table.get(PRIMARY, &[Value::U32(number)])? {
-                list.push(rows::part_of(&table, id).id_at(messages::SHA256, id.row)?);
+                list.push(rows::part_of(table, id).id_at(messages::SHA256, id.row)?);
             }
         }
         Ok(list)
@@ -60,12 +60,12 @@ impl Mailbox {
     /// # Errors
     /// Damage in the store.
     pub fn found_files(&self, found: &NumberSet) -> Result<Vec<FoundFile>> {
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let mut list = Vec::new();
         for number in found.iter() {
             self.check_cancelled()?;
             let Some(id) = table.get(PRIMARY, &[Value::U32(number)])? else { continue };
-            let sha256 = rows::part_of(&table, id).id_at(messages::SHA256, id.row)?;
+            let sha256 = rows::part_of(table, id).id_at(messages::SHA256, id.row)?;
             for file in rows::files_of(self.file_table(), number)? {
                 let Some(folder) = self.folder(file.folder) else { continue };
                 let Some(root) = self.roots().iter().find(|root| root.name == folder.root) else { continue };

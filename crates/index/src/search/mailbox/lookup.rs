@@ -17,9 +17,9 @@ use store::{PRIMARY, RowId, Table, Value};
 impl Mailbox {
     /// Returns the hit of a message number.
     pub(crate) fn hit(&self, number: u32) -> Result<Option<Hit>> {
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let Some(row) = table.get(PRIMARY, &[Value::U32(number)])? else { return Ok(None) };
-        let date = rows::part_of(&table, row).i64_at(messages::DATE, row.row)?;
+        let date = rows::part_of(table, row).i64_at(messages::DATE, row.row)?;
         Ok(Some(Hit { number, row, date }))
     }
 
@@ -29,7 +29,7 @@ impl Mailbox {
     /// # Errors
     /// [`Error::MessageRemoved`]; damage in the store.
     pub(in crate::search) fn located(&self, hit: &Hit) -> Result<Hit> {
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let row = hit.row.row;
         let part = table.parts().get(hit.row.part as usize);
         if let Some(part) = part.filter(|part| row < part.row_count() && !part.is_dead(row))
@@ -42,9 +42,9 @@ impl Mailbox {
 
     /// Returns the number of a content, whether or not it has a file.
     pub(in crate::search) fn number_of(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let Some(row) = table.get(messages::BY_SHA256, &[Value::Id(sha256)])? else { return Ok(None) };
-        Ok(Some(rows::part_of(&table, row).u32_at(messages::NUMBER, row.row)?))
+        Ok(Some(rows::part_of(table, row).u32_at(messages::NUMBER, row.row)?))
     }
 
     /// Returns the number of a content that has a file.

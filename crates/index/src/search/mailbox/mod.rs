@@ -20,7 +20,6 @@ use crate::rows::FolderRow;
 use crate::search::commit::{Commit, CopyGroups, FileFlag, Forest, Newer, once};
 use crate::set::NumberSet;
 use crate::state::{Root, State};
-use crate::tables::messages;
 use crate::text::TextReader;
 use crate::user::{self, Tags};
 pub use copies::Duplicates;
@@ -241,6 +240,11 @@ impl Mailbox {
         self.past.as_ref().map_or(&self.commit.folders, |past| &past.folders)
     }
 
+    /// Returns the table of messages.
+    pub(crate) fn message_table(&self) -> &Table {
+        &self.commit.messages
+    }
+
     /// Returns the table of files.
     pub(crate) fn file_table(&self) -> &Table {
         self.past.as_ref().map_or(&self.commit.files, |past| &past.files)
@@ -270,7 +274,7 @@ impl Mailbox {
     /// Returns whether the index has the values of a header field that the configuration names. An empty
     /// index has all of them.
     pub(super) fn is_header_indexed(&self, name: &str) -> bool {
-        self.snapshot().table(messages::TABLE).is_ok_and(|table| table.row_count() == 0)
+        self.message_table().row_count() == 0
             || self.state().headers.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 

@@ -68,7 +68,7 @@ impl Mailbox {
             asked.clear();
             Ok(())
         };
-        for part in self.snapshot().table(messages::TABLE)?.parts() {
+        for part in self.message_table().parts() {
             let all = 0..part.row_count();
             let columns =
                 part.u32s(messages::NUMBER, all.clone())?.iter().zip(part.ids(messages::SHA256, all)?);

@@ -89,8 +89,8 @@ impl Mailbox {
 
     /// Does what [`Mailbox::line`] does for a hit of this commit.
     fn line_of(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Line> {
-        let table = self.snapshot().table(messages::TABLE)?;
-        let part = rows::part_of(&table, hit.row);
+        let table = self.message_table();
+        let part = rows::part_of(table, hit.row);
         let LineRecord { from, subject } = rows::line(part, hit.row.row, reader, self.directory())?;
         Ok(Line {
             date: hit.date_seconds(),
@@ -107,8 +107,8 @@ impl Mailbox {
     /// [`crate::Error::MessageRemoved`]; damage in the store.
     pub fn message_id(&self, hit: &Hit, reader: &mut RecordReader) -> Result<String> {
         let hit = self.located(hit)?;
-        let table = self.snapshot().table(messages::TABLE)?;
-        let part = rows::part_of(&table, hit.row);
+        let table = self.message_table();
+        let part = rows::part_of(table, hit.row);
         Ok(rows::rest(part, hit.row.row, reader, self.directory())?.message_id)
     }
 
@@ -118,8 +118,8 @@ impl Mailbox {
     /// [`crate::Error::MessageRemoved`]; damage in the store.
     pub fn message(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Message> {
         let hit = &self.located(hit)?;
-        let table = self.snapshot().table(messages::TABLE)?;
-        let part = rows::part_of(&table, hit.row);
+        let table = self.message_table();
+        let part = rows::part_of(table, hit.row);
         let line = self.line_of(hit, reader)?;
         let rest = self.rest(hit, reader)?;
         let sha256 =
@@ -155,9 +155,9 @@ impl Mailbox {
 
     /// Returns the flags derived from the content of a hit and of its copies, and from the user's addresses.
     pub(super) fn derived(&self, hit: &Hit) -> Result<ContentFlags> {
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let own = |hit: &Hit| -> Result<ContentFlags> {
-            let part = rows::part_of(&table, hit.row);
+            let part = rows::part_of(table, hit.row);
             Ok(ContentFlags::from_bits(part.u16_at(messages::DERIVED, hit.row.row)?))
         };
         let mut derived = own(hit)?;
@@ -173,9 +173,9 @@ impl Mailbox {
     /// Returns the header fields of a hit. Fields that mailing lists add may be in any of its copies; fields
     /// that the configuration names are taken from all of them.
     pub(super) fn rest(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Rest> {
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         let mut own = |hit: &Hit| -> Result<Rest> {
-            rows::rest(rows::part_of(&table, hit.row), hit.row.row, reader, self.directory())
+            rows::rest(rows::part_of(table, hit.row), hit.row.row, reader, self.directory())
         };
         let mut rest = own(hit)?;
         for copy in self.live_copies(hit)? {

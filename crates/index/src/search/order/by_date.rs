@@ -77,7 +77,7 @@ pub(super) fn sort(
 
 /// Follows the index by date until enough are found.
 fn walk(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usize) -> Result<Vec<Hit>> {
-    let table = mailbox.snapshot().table(messages::TABLE)?;
+    let table = mailbox.message_table();
     let mut range = table.range(messages::BY_DATE, Bound::Unbounded, Bound::Unbounded)?;
     let mut list = Vec::with_capacity(wanted.min(1 << 16));
     while list.len() < wanted {
@@ -87,7 +87,7 @@ fn walk(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usiz
             Direction::Descending => range.next_back(),
         };
         let Some(row) = next.transpose()? else { break };
-        let part = rows::part_of(&table, row);
+        let part = rows::part_of(table, row);
         let number = part.u32_at(messages::NUMBER, row.row)?;
         if found.contains(number) {
             list.push(Hit { number, row, date: part.i64_at(messages::DATE, row.row)? });
@@ -130,7 +130,7 @@ pub(super) fn all(mailbox: &Mailbox, found: &NumberSet) -> Result<Vec<Ranked>> {
 /// Visits all hits, in no particular order. If the set is a small part of the table, looks up each message,
 /// so that no column is read completely.
 fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> Result<()> {
-    let table = mailbox.snapshot().table(messages::TABLE)?;
+    let table = mailbox.message_table();
     if is_small(found, table.row_count()) {
         let mut hits = Vec::new();
         for number in found.iter() {
@@ -143,7 +143,7 @@ fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> 
                 // The id decides only among equal dates, and costs another access to the disk.
                 let id = match of_date.len() {
                     1 => [0; 32],
-                    _ => rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?,
+                    _ => rows::part_of(table, hit.row).id_at(messages::SHA256, hit.row.row)?,
                 };
                 visit(Ranked::new(*hit, &id));
             }

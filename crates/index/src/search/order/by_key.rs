@@ -28,10 +28,10 @@ pub(super) fn sort(
     (key, direction): (SortKey, Direction),
     wanted: usize,
 ) -> Result<Vec<Hit>> {
-    let table = mailbox.snapshot().table(messages::TABLE)?;
+    let table = mailbox.message_table();
     let at = |hit: &Hit| -> Result<At<'_>> {
         mailbox.check_cancelled()?;
-        Ok(At { mailbox, table: &table, hit: *hit })
+        Ok(At { mailbox, table: table, hit: *hit })
     };
     let sorter = Sorter { direction, wanted };
     match key {

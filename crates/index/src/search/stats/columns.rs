@@ -33,7 +33,7 @@ impl Columns {
             roots: vec![NO_NODE; bound],
             node_count: forest.bound(),
         };
-        for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
+        for part in mailbox.message_table().parts() {
             mailbox.check_cancelled()?;
             let all = 0..part.row_count();
             let numbers = part.u32s(messages::NUMBER, all.clone())?;

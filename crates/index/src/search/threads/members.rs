@@ -130,11 +130,11 @@ fn each_member(
     roots: &Forest,
     mut visit: impl FnMut(u32, Member),
 ) -> Result<()> {
-    let table = mailbox.snapshot().table(messages::TABLE)?;
+    let table = mailbox.message_table();
     if is_small(related, table.row_count()) {
         for number in related.iter() {
             let Some(hit) = mailbox.hit(number)? else { continue };
-            let (part, row) = (rows::part_of(&table, hit.row), hit.row.row);
+            let (part, row) = (rows::part_of(table, hit.row), hit.row.row);
             let node = part.u32_at(messages::NODE, row)?;
             let parent = part.u32_at(messages::PARENT, row)?;
             let sha256 = begin_of(&part.id_at(messages::SHA256, row)?);

@@ -77,14 +77,13 @@ impl Mailbox {
     /// Damage in the store.
     pub fn conversations(&self, found: &NumberSet) -> Result<NumberSet> {
         let related = self.with_related(found)?;
-        let (table, nodes) =
-            (self.snapshot().table(messages::TABLE)?, self.snapshot().table(threads::TABLE)?);
+        let (table, nodes) = (self.message_table(), self.snapshot().table(threads::TABLE)?);
         let mut reader = RecordReader::new();
         let (mut numbers, mut said, mut chosen) = (Vec::new(), Vec::new(), Vec::new());
         for number in related.iter() {
             self.check_cancelled()?;
             let Some(hit) = self.hit(number)? else { continue };
-            let (part, row) = (rows::part_of(&table, hit.row), hit.row.row);
+            let (part, row) = (rows::part_of(table, hit.row), hit.row.row);
             let node = part.u32_at(messages::NODE, row)?;
             let mut references = Vec::new();
             for id in &rows::rest(part, row, &mut reader, self.directory())?.references {
@@ -156,11 +155,11 @@ impl Mailbox {
     /// Returns the roots of the threads of the messages in a set.
     fn roots_of(&self, found: &NumberSet, roots: &Forest) -> Result<NumberSet> {
         let mut wanted = NumberSet::new(roots.bound());
-        let table = self.snapshot().table(messages::TABLE)?;
+        let table = self.message_table();
         if is_small(found, table.row_count()) {
             for number in found.iter() {
                 let Some(hit) = self.hit(number)? else { continue };
-                wanted.insert(roots.of(rows::part_of(&table, hit.row).u32_at(messages::NODE, hit.row.row)?));
+                wanted.insert(roots.of(rows::part_of(table, hit.row).u32_at(messages::NODE, hit.row.row)?));
             }
             return Ok(wanted);
         }
@@ -190,7 +189,7 @@ impl Mailbox {
     }
 
     fn each_node(&self, mut visit: impl FnMut(u32, u32)) -> Result<()> {
-        for part in self.snapshot().table(messages::TABLE)?.parts() {
+        for part in self.message_table().parts() {
             self.check_cancelled()?;
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
             let nodes = part.u32s(messages::NODE, 0..part.row_count())?;
@@ -231,8 +230,8 @@ fn arrange(mailbox: &Mailbox, members: &[Member], sets: &Sets<'_>) -> Result<Thr
 
 /// Returns the nodes that a message refers to, oldest first. The last one is the message that it answers.
 fn chain(mailbox: &Mailbox, member: &Member) -> Result<Vec<u32>> {
-    let table = mailbox.snapshot().table(messages::TABLE)?;
-    let part = rows::part_of(&table, member.hit.row);
+    let table = mailbox.message_table();
+    let part = rows::part_of(table, member.hit.row);
     let rest = rows::rest(part, member.hit.row.row, &mut RecordReader::new(), mailbox.directory())?;
     let nodes = mailbox.snapshot().table(threads::TABLE)?;
     let mut chain = Vec::with_capacity(rest.references.len());
