@@ -7,10 +7,11 @@ use super::source::code_only;
 use super::tree::Tree;
 
 /// The files that may hold unsafe code.
-const PLACES: [&str; 5] = [
+const PLACES: [&str; 6] = [
     "crates/disk/src/copy.rs",
     "crates/disk/src/fault.rs",
     "crates/disk/src/huge_pages.rs",
+    "crates/disk/src/inherit.rs",
     "crates/disk/src/map.rs",
     "crates/disk/src/prefetch.rs",
 ];
