@@ -165,6 +165,12 @@ fn a_directory_without_a_name_takes_no_other_one_s_place() {
     assert!(moved.starts_with("2 files: 0 added, 0 moved, 0 changed, 0 gone"), "{moved}");
     let info = home.good(&["info"]);
     assert!(info.contains("/Moved\n") && info.contains("/Other\n"), "{info}");
+    // Neither is it without the name, if the old directory is not there any more.
+    fs::rename(home.path().join("Moved"), &mail).unwrap();
+    let back = home.good(&["index", "--maildir", "Mail"]);
+    assert!(back.starts_with("2 files: 0 added, 0 moved, 0 changed, 0 gone"), "{back}");
+    fs::rename(&mail, home.path().join("Moved")).unwrap();
+    home.good(&["index", "--maildir", "mail=Moved"]);
     // A root of the configuration keeps its place as well.
     configure(&home, "[[root]]\nname = \"mail\"\npath = \"~/Moved\"\n");
     assert_eq!(home.pneu(&["index", "--maildir", "Third"]).code, Some(2));

@@ -6,12 +6,14 @@
 use crate::host::{Host, IndexState};
 use crate::setup::roots::{self, GivenRoot, RootsError};
 use index::Root;
+use std::path::Path;
 
 impl Host {
     /// Returns the roots to index: those of the configuration if it names any, else those that the index
-    /// remembers. Those given now come to them, or replace those of their names; a directory without a name
-    /// replaces none. Empty if nobody names any. Those given now, and those of a first index, are compared on
-    /// the disk; later the pass leaves a root alone that is another one by a link, and indexes the others.
+    /// remembers. Those given now come to them, or replace those of their names. A directory without a name
+    /// replaces only one that is no longer there: else the messages of that one would look gone. Empty if
+    /// nobody names any. Those given now, and those of a first index, are compared on the disk; later the
+    /// pass leaves a root alone that is another one by a link, and indexes the others.
     ///
     /// # Errors
     /// Together they cannot be.
@@ -21,7 +23,8 @@ impl Host {
             IndexState::Usable(roots) | IndexState::Outdated(roots) if configured.is_empty() => roots,
             _ => configured,
         };
-        let all = roots::joined(known, given)?;
+        let has_mail_of = |path: &Path| *state != IndexState::Missing && path.is_dir();
+        let all = roots::joined(known, given, has_mail_of)?;
         if !given.is_empty() || *state == IndexState::Missing {
             roots::check_on_disk(&all)?;
         }
@@ -40,7 +43,7 @@ impl Host {
         given: &[GivenRoot],
     ) -> Result<Vec<Root>, RootsError> {
         let known = if remembered.is_empty() { &self.settings().configuration.roots } else { remembered };
-        let all = roots::joined(known, given)?;
+        let all = roots::joined(known, given, Path::is_dir)?;
         roots::check_on_disk(&all)?;
         Ok(all)
     }

@@ -97,18 +97,22 @@ pub fn from_arguments(arguments: &[OsString], current: &Path) -> Result<Vec<Give
 
 /// Returns the known roots with those given now. One that is given with a name replaces the root of that
 /// name: its mail was moved. A directory without a name is the known root of that path, if there is one, and
-/// else a root of its own: it replaces none.
+/// else a root of its own: it replaces none whose path `is_needed`.
 ///
 /// # Errors
 /// [`RootsError::NameNeeded`]; as [`check`].
-pub fn joined(known: &[Root], given: &[GivenRoot]) -> Result<Vec<Root>, RootsError> {
+pub fn joined(
+    known: &[Root],
+    given: &[GivenRoot],
+    is_needed: impl Fn(&Path) -> bool,
+) -> Result<Vec<Root>, RootsError> {
     let mut all = known.to_vec();
     for GivenRoot { root, is_named } in given {
         if !is_named && known.iter().any(|known| known.path == root.path) {
             continue;
         }
         match all.iter_mut().find(|known| known.name == root.name) {
-            Some(known) if !is_named => {
+            Some(known) if !is_named && is_needed(&known.path) => {
                 let (name, known, given) = (root.name.clone(), known.path.clone(), root.path.clone());
                 return Err(RootsError::NameNeeded { name, known, given });
             }
@@ -192,6 +196,10 @@ mod tests {
         Ok(given.into_iter().map(|given| given.root).collect())
     }
 
+    fn joined_all(known: &[Root], given: &[GivenRoot]) -> Result<Vec<Root>, RootsError> {
+        joined(known, given, |_| true)
+    }
+
     fn named(name: &str, path: &str) -> GivenRoot {
         GivenRoot { root: root(name, path), is_named: true }
     }
@@ -224,33 +232,36 @@ mod tests {
     #[test]
     fn given_roots_replace_those_of_their_names() {
         let known = [root("a", "/1"), root("b", "/2")];
-        let all = joined(&known, &[named("b", "/3"), named("c", "/4")]);
+        let all = joined_all(&known, &[named("b", "/3"), named("c", "/4")]);
         assert_eq!(all, Ok(vec![root("a", "/1"), root("b", "/3"), root("c", "/4")]));
-        assert!(joined(&known, &[named("c", "/1/x")]).is_err());
+        assert!(joined_all(&known, &[named("c", "/1/x")]).is_err());
         let found = [root("maildir", "/1"), root("mail", "/2")];
         for known in ["/1", "/2"] {
-            assert_eq!(joined(&found, &[unnamed(known)]).as_deref(), Ok(&found[..]), "known by its path");
+            assert_eq!(joined_all(&found, &[unnamed(known)]).as_deref(), Ok(&found[..]), "known by its path");
         }
-        assert!(joined(&found, &[named("other", "/1")]).is_err());
+        assert!(joined_all(&found, &[named("other", "/1")]).is_err());
     }
 
     #[test]
     fn a_directory_without_a_name_replaces_no_other() {
         let known = [root("mail", "/1")];
-        let error = joined(&known, &[unnamed("/2")]).unwrap_err();
+        let error = joined_all(&known, &[unnamed("/2")]).unwrap_err();
         assert_eq!(
             error.to_string(),
             "/2 has no name, and root \"mail\" is /1; give it a name of its own (NAME=/2), or, if the mail \
              was moved there, that name (mail=/2)"
         );
-        assert_eq!(joined(&known, &[named("mail", "/2")]), Ok(vec![root("mail", "/2")]), "it was moved");
+        assert_eq!(joined_all(&known, &[named("mail", "/2")]), Ok(vec![root("mail", "/2")]), "it was moved");
         let both = vec![root("mail", "/1"), root("b", "/2")];
-        assert_eq!(joined(&known, &[named("b", "/2")]), Ok(both.clone()));
+        assert_eq!(joined_all(&known, &[named("b", "/2")]), Ok(both.clone()));
+        let is_needed = |path: &Path| path != Path::new("/1");
+        let moved = joined(&known, &[unnamed("/2")], is_needed);
+        assert_eq!(moved, Ok(vec![root("mail", "/2")]), "the old one is no longer needed");
         // From then on it needs none.
-        assert_eq!(joined(&both, &[unnamed("/2")]), Ok(both.clone()));
-        assert_eq!(joined(&[], &[unnamed("/2")]), Ok(vec![root("mail", "/2")]));
-        assert_eq!(joined(&both[1..], &[unnamed("/1")]), Ok(vec![root("b", "/2"), root("mail", "/1")]));
-        assert!(joined(&[], &[named("mail", "/1"), unnamed("/2")]).is_err());
+        assert_eq!(joined_all(&both, &[unnamed("/2")]), Ok(both.clone()));
+        assert_eq!(joined_all(&[], &[unnamed("/2")]), Ok(vec![root("mail", "/2")]));
+        assert_eq!(joined_all(&both[1..], &[unnamed("/1")]), Ok(vec![root("b", "/2"), root("mail", "/1")]));
+        assert!(joined_all(&[], &[named("mail", "/1"), unnamed("/2")]).is_err());
         let arguments = ["mail=/1".into(), "/2=".into()];
         let given = from_arguments(&arguments[..1], Path::new("/")).unwrap();
         assert_eq!(given, [named("mail", "/1")]);
