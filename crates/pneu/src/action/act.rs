@@ -184,6 +184,8 @@ impl Host {
             let restored_count = file_count - (left.len() as u64).min(file_count);
             whole = Some((entry.number, Undone { restored_count, action, left }));
         }
+        // The index is brought in step once for all parts.
+        let mut places = None;
         for name in log.names()? {
             let known = whole.as_ref().map(|(number, undone)| (*number, undone.action.number));
             if known.is_some_and(|(number, first)| name.first != first || name.number >= number) {
@@ -193,17 +195,21 @@ impl Host {
             if entry.state == State::Undone {
                 continue;
             }
-            let part = self.undo_entry(&log, &mut entry, progress)?;
+            let part = self.undo_entry(&log, &mut entry, places.get_or_insert_default())?;
             match &mut whole {
                 None => whole = Some((name.number, part)),
                 Some((_, undone)) => undone.add(part),
             }
         }
-        Ok(whole.map(|(_, undone)| undone))
+        let mut whole = whole.map(|(_, undone)| undone);
+        if let (Some(undone), Some(places)) = (&mut whole, places) {
+            undone.left.extend(self.bring_places_in_step(&places, AFTER, progress)?);
+        }
+        Ok(whole)
     }
 
-    /// Undoes an action, or a part of an import.
-    fn undo_entry(&self, log: &Log<'_>, entry: &mut Entry, progress: &dyn Progress) -> Result<Undone> {
+    /// Undoes an action, or a part of an import. Adds the places that changed.
+    fn undo_entry(&self, log: &Log<'_>, entry: &mut Entry, places: &mut Places) -> Result<Undone> {
         let action = undoable(entry, true);
         if entry.steps.is_empty() {
             self.remove_added_tags(log, entry)?;
@@ -212,22 +218,19 @@ impl Host {
         let view = self.newest_view()?;
         let has_unique_part = view.mailbox().has_unique_part();
         let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
-        let Undoing { mut left, changed } = undo(log, &RealHands, entry, &is_taken)?;
+        let Undoing { left, changed } = undo(log, &RealHands, entry, &is_taken)?;
         let restored_count = action.files.len().saturating_sub(left.len()) as u64;
-        let places = match entry.kind {
+        match entry.kind {
             Kind::Rename => {
                 directories::remove_empty(&entry.steps, view.roots());
-                directories::places_of(&entry.steps, &view.mailbox().folder_places())
+                *places = directories::places_of(&entry.steps, &view.mailbox().folder_places());
             }
             kind => {
-                let mut places = Places::default();
                 let old = entry.steps.iter().filter(|_| kind != Kind::Import).map(|step| &step.from.0);
                 let paths = old.chain(entry.steps.iter().map(|step| &step.to.0)).chain(&changed);
                 paths.for_each(|path| places.add_file(path));
-                places
             }
-        };
-        left.extend(self.bring_places_in_step(&places, AFTER, progress)?);
+        }
         Ok(Undone { action, restored_count, left })
     }
 
