@@ -13,7 +13,7 @@ use disk::RealDisk;
 use index::{Environment, Root};
 use pneu::setup::configuration::{self as config, Configuration};
 use pneu::setup::discover::Whereabouts;
-use pneu::setup::roots::{self, RootsError};
+use pneu::setup::roots::{self, GivenRoot, RootsError};
 use pneu::{Host, Settings, View};
 use restic::Repository;
 use std::io;
@@ -36,7 +36,7 @@ pub(crate) struct Session {
     /// The repository that the environment or the configuration names, once it was opened.
     pub named_repository: OnceLock<Repository>,
     /// The roots that the command line names.
-    pub given_roots: Vec<Root>,
+    pub given_roots: Vec<GivenRoot>,
     /// The abilities of standard output.
     pub terminal: Terminal,
     /// Whether standard error is a terminal.
@@ -177,8 +177,8 @@ impl Session {
     /// Refuses a root of the command line that is not among those that are indexed.
     fn expect_given(&self, indexed: &[Root]) -> Result<()> {
         for given in &self.given_roots {
-            if !indexed.iter().any(|root| root.path == given.path) {
-                let path = given.path.display();
+            if !indexed.iter().any(|root| root.path == given.root.path) {
+                let path = given.root.path.display();
                 bail!("{path} is not indexed; run \"pneu index --maildir {path}\" first");
             }
         }

@@ -201,6 +201,32 @@ fn nobody_is_asked_for_a_passphrase() {
 }
 
 #[test]
+fn a_part_whose_key_is_missing_is_tried_again_and_the_rest_is_found() {
+    let (keys, other) = (Keys::new(ANA), Keys::new("Bo <bo@example.org>"));
+    let arguments = ["--armor", "--trust-model", "always", "-r", "bo@example.org", "--encrypt"];
+    let block = other.gpg(&arguments, b"belated words\n");
+    put(&keys, 1, &multipart("mixed", &[&encrypted(&keys, SECRET, &[]), &format!("\n{block}")]));
+    keys.home.configure(DECRYPT);
+    let (programs, _) = watched(&keys, "");
+    let counts = || ["hush", "belated", "subject:outer"].map(|word| count(&keys, word));
+    let sentence = "index.decrypt: gpg and gpgsm can decrypt only a part of 1 message now without asking; \
+        when they can decrypt all of it, \"pneu index --attachments\" reads the rest";
+    for arguments in [&["index", "--maildir", "Mail"][..], &["index", "--attachments"]] {
+        let run = index(&keys, arguments, &programs);
+        assert!(run.code == Some(3) && run.err.contains(sentence) && run.err.lines().count() == 1, "{run:?}");
+        assert_eq!(counts(), [1, 0, 1]);
+    }
+    assert_eq!(index(&keys, &["index"], &programs).code, Some(0), "it is not tried by itself");
+    // The key comes.
+    keys.gpg(&["--import"], other.gpg(&["--armor", "--export-secret-keys"], b"").as_bytes());
+    let again = index(&keys, &["index", "--attachments"], &programs);
+    assert!(again.code == Some(0) && again.out.ends_with("attachments of 1 message read\n"), "{again:?}");
+    assert_eq!(counts(), [1, 1, 1]);
+    let last = index(&keys, &["index", "--attachments"], &programs);
+    assert!(last.code == Some(0) && last.out.ends_with("attachments of 0 messages read\n"), "{last:?}");
+}
+
+#[test]
 fn text_of_smime_is_found() {
     let keys = Keys::with_certificate();
     let part = |kind: &str| {

@@ -167,6 +167,42 @@ fn directories_of_messages_become_folders() {
 }
 
 #[test]
+fn an_import_is_undone_with_its_tags() {
+    let home = Home::indexed();
+    let before = home.good(&["find", "--format", "paths"]);
+    home.good(&["flag", "+F", "--", "hello"]);
+    let labelled = format!("X-Gmail-Labels: trip\n{}", text("8", "eight"));
+    write(&home, "mail/a b\u{1b}.mbox", &mbox([text("7", "seven"), labelled]));
+    write(&home, "mail/more.mbox", &mbox([text("9", "nine")]));
+    home.good(&["import", "--create", "old", "mail/a b\u{1b}.mbox", "mail/more.mbox"]);
+    assert_eq!(home.good(&["count", "tag:trip"]), "1\n");
+    let list = home.good(&["undo", "--list"]);
+    let lines: Vec<&str> = list.lines().collect();
+    let what = "3 messages imported from mail/a b";
+    assert!(lines[0].starts_with(what) && !lines[0].contains('\u{1b}'), "{list}");
+    assert!(lines[0].contains(".mbox, mail/more.mbox into old at 2"), "{list}");
+    assert!(lines[1].starts_with("2 files changed at ") && lines.len() == 2 + 3, "{list}");
+    let cur = home.mail().join("old/cur").display().to_string();
+    assert!(lines[2..].iter().all(|line| line.starts_with(&cur) && !line.contains('\t')), "{list}");
+    let said = home.good(&["undo"]);
+    assert!(said.starts_with("undone for 3 of 3 messages imported from mail/a b"), "{said}");
+    assert!(files(&home.mail().join("old/cur")).is_empty());
+    assert_eq!(home.pneu(&["count", "maildir:/old or tag:trip"]).out, "0\n");
+    assert!(home.good(&["undo"]).starts_with("undone for 2 of 2 files changed at "));
+    assert_eq!(home.good(&["find", "--format", "paths"]), before);
+    // The parts of an import that a kill ended are undone like another one.
+    let messages = many();
+    let mut child = with_first_batch(&home, &messages);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let there = files(&home.mail().join("big/cur")).len();
+    assert!(there >= BATCH, "{there}");
+    let said = home.good(&["undo"]);
+    assert!(said.starts_with(&format!("undone for {there} of {there} messages imported")), "{said}");
+    assert!(files(&home.mail().join("big/cur")).is_empty());
+}
+
+#[test]
 fn a_message_in_another_state_is_there_already() {
     let home = Home::indexed();
     let unnamed = "Subject: unnamed\n\nwithout an id\n";

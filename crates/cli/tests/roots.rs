@@ -138,6 +138,45 @@ fn several_roots_on_the_command_line_have_names() {
 }
 
 #[test]
+fn a_directory_without_a_name_takes_no_other_one_s_place() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "One", "text"));
+    home.deliver("../Other", "2:2,", &letter("2", "Two", "text"));
+    home.good(&["index", "--maildir", "Mail"]);
+    let refused = home.pneu(&["index", "--maildir", "Other"]);
+    let (mail, other) = (home.mail().display().to_string(), home.path().join("Other").display().to_string());
+    assert_eq!(
+        (refused.code, refused.err),
+        (
+            Some(2),
+            format!(
+                "pneu: {other} has no name, and root \"mail\" is {mail}; give it a name of its own \
+                 (NAME={other}), or, if the mail was moved there, that name (mail={other})\n"
+            )
+        )
+    );
+    assert_eq!(home.good(&["find", "--fields", "s"]), "One\n");
+    assert!(home.good(&["index", "--maildir", "other=Other"]).starts_with("2 files: 1 added"));
+    assert!(home.good(&["index", "--maildir", "Other"]).starts_with("2 files: 0 added"), "it has a name now");
+    assert_eq!(home.good(&["find", "--fields", "s"]), "Two\nOne\n");
+    // Mail that was moved is not read again.
+    fs::rename(&mail, home.path().join("Moved")).unwrap();
+    let moved = home.good(&["index", "--maildir", "mail=Moved"]);
+    assert!(moved.starts_with("2 files: 0 added, 0 moved, 0 changed, 0 gone"), "{moved}");
+    let info = home.good(&["info"]);
+    assert!(info.contains("/Moved\n") && info.contains("/Other\n"), "{info}");
+    // Neither is it without the name, if the old directory is not there any more.
+    fs::rename(home.path().join("Moved"), &mail).unwrap();
+    let back = home.good(&["index", "--maildir", "Mail"]);
+    assert!(back.starts_with("2 files: 0 added, 0 moved, 0 changed, 0 gone"), "{back}");
+    fs::rename(&mail, home.path().join("Moved")).unwrap();
+    home.good(&["index", "--maildir", "mail=Moved"]);
+    // A root of the configuration keeps its place as well.
+    configure(&home, "[[root]]\nname = \"mail\"\npath = \"~/Moved\"\n");
+    assert_eq!(home.pneu(&["index", "--maildir", "Third"]).code, Some(2));
+}
+
+#[test]
 fn one_directory_is_no_second_root_by_a_link_either() {
     let home = Home::new();
     home.deliver("", "1:2,", &letter("1", "One", "text"));

@@ -2,7 +2,7 @@
 //!
 //! Input: bytes and paths. Output: bytes that survive a crash, or an [`Error`] that names the file. This
 //! crate does not depend on what the bytes mean. It is the only crate with unsafe code, in `map.rs`,
-//! `prefetch.rs`, `huge_pages.rs`, `fault.rs`, `zeroed.rs` and `copy.rs`.
+//! `prefetch.rs`, `huge_pages.rs`, `fault.rs`, `zeroed.rs`, `inherit.rs` and `copy.rs`.
 //!
 //! # What is durable, and when
 //!
@@ -49,6 +49,7 @@ mod error;
 pub mod fault;
 mod flock;
 mod huge_pages;
+mod inherit;
 mod limited_read;
 mod map;
 mod prefetch;
@@ -58,6 +59,7 @@ mod zeroed;
 
 pub use error::{Error, Result};
 pub use huge_pages::{advise_huge, huge_zeroed};
+pub use inherit::inherit;
 pub use limited_read::{Source, open_file, read_small, read_to_limit};
 pub use map::Map;
 pub use prefetch::prefetch;

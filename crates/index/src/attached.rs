@@ -40,6 +40,9 @@ pub struct AttachmentTexts {
     pub texts: Vec<String>,
     /// The names of filters that could not be used now. The message is read again when they can.
     pub unusable: Vec<String>,
+    /// The names of filters that could read only a part now. The message is read again when they can read all
+    /// of it; the text stays until then.
+    pub partly: Vec<String>,
     /// Whether a filter failed, or had no time left.
     pub has_failed: bool,
     /// Whether reading ended early. The message is then read again.
@@ -51,12 +54,17 @@ pub struct AttachmentTexts {
 pub(crate) struct Attached {
     /// The texts.
     pub texts: Vec<String>,
-    /// The names of the filters that have read the message.
+    /// The names of the filters that have read the message, and of those that have read a part of it.
     pub filters: Vec<String>,
-    /// Whether a filter could not be used, failed, or had no time left.
+    /// Whether a filter could not be used, read only a part, failed, or had no time left.
     pub is_partial: bool,
     /// Whether the message is to be read again, since reading ended early.
     pub is_stopped: bool,
+}
+
+/// Returns the name that a document keeps of a filter that has read a part of its message.
+pub(crate) fn partly(filter: &str) -> String {
+    format!("{filter}part")
 }
 
 /// A reader, and who may stop it.
@@ -88,11 +96,13 @@ impl Asking<'_> {
         // A file that cannot be read now is read another time.
         let Ok(mut parts) = split() else { return Attached { is_stopped: true, ..Attached::default() } };
         let read = self.reader.read(&mut parts, &filters, &|| self.observer.is_cancelled());
-        filters.retain(|name| !read.is_stopped && !read.unusable.contains(name));
+        let is_done = |name: &String| !read.unusable.contains(name) && !read.partly.contains(name);
+        filters.retain(|name| !read.is_stopped && is_done(name));
+        filters.extend(read.partly.iter().map(|name| partly(name)));
         Attached {
             texts: read.texts,
             filters: filters.into_iter().collect(),
-            is_partial: read.has_failed || !read.unusable.is_empty(),
+            is_partial: read.has_failed || !read.unusable.is_empty() || !read.partly.is_empty(),
             is_stopped: read.is_stopped,
         }
     }

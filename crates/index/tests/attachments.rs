@@ -12,8 +12,8 @@ use mail::MessageParts;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use testkit::SimDisk;
 use work::{Progress, Silent};
@@ -402,9 +402,9 @@ fn a_process_killed_at_any_operation_leaves_the_old_or_the_new_text() {
     }
 }
 
-/// Reads what is encrypted, and nothing else.
+/// Reads this in what is encrypted, and nothing else.
 #[derive(Debug)]
-struct Opener;
+struct Opener(Mutex<AttachmentTexts>);
 
 impl AttachmentReader for Opener {
     fn filters(&self) -> Vec<String> {
@@ -426,8 +426,12 @@ impl AttachmentReader for Opener {
         _: &dyn Fn() -> bool,
     ) -> AttachmentTexts {
         assert!(filters.contains("d1") && parts.bytes().is_some());
-        AttachmentTexts { texts: vec!["opened".to_owned()], ..AttachmentTexts::default() }
+        self.0.lock().unwrap().clone()
     }
+}
+
+fn opened(text: &str) -> AttachmentTexts {
+    AttachmentTexts { texts: vec![text.to_owned()], ..AttachmentTexts::default() }
 }
 
 #[test]
@@ -445,7 +449,7 @@ fn encrypted_messages_have_a_filter_of_their_own_however_they_are_encrypted() {
         let message = format!("Subject: s{number}\nMessage-ID: <{number}@x>\n{date} +0000\n{body}");
         fixture.put("f", "cur", &format!("{number}:2,S"), &message);
     }
-    let attachments: Arc<dyn AttachmentReader> = Arc::new(Opener);
+    let attachments: Arc<dyn AttachmentReader> = Arc::new(Opener(Mutex::new(opened("opened"))));
     let options = UpdateOptions { attachments: Some(attachments), ..UpdateOptions::default() };
     fixture.update_with(&options);
     assert!(!index::is_read_by(&fixture.environment, "d1").unwrap());
@@ -455,5 +459,31 @@ fn encrypted_messages_have_a_filter_of_their_own_however_they_are_encrypted() {
     assert!(index::is_read_by(&fixture.environment, "d1").unwrap());
     assert!(!index::is_read_by(&fixture.environment, "d2").unwrap());
     assert_eq!([read(Look::New), read(Look::All)], [messages(0), messages(0)]);
+    fixture.check();
+}
+
+#[test]
+fn text_of_a_part_is_found_and_stays_until_all_can_be_read() {
+    let fixture = Fixture::new();
+    let container = "Content-Type: multipart/encrypted; boundary=b\n\n--b\n\n1\n--b\n\nx\n--b--\n";
+    fixture.put("f", "cur", "1:2,S", &format!("Subject: s\nMessage-ID: <1@x>\n{container}"));
+    let partly = |text| AttachmentTexts { partly: vec!["d1".to_owned()], ..opened(text) };
+    let opener = Arc::new(Opener(Mutex::new(partly("first"))));
+    let attachments: Arc<dyn AttachmentReader> = opener.clone();
+    let options = UpdateOptions { attachments: Some(attachments), ..UpdateOptions::default() };
+    fixture.update_with(&options);
+    let read = |look| index::read_attachments(&fixture.environment, &options, look, &Silent, &|| ()).unwrap();
+    let found = || ["first", "second", "whole"].map(|word| fixture.find(word).len());
+    assert_eq!((read(Look::New), found()), (messages(1), [1, 0, 0]));
+    assert!(index::is_read_by(&fixture.environment, "d1").unwrap());
+    let nothing = AttachmentTexts { unusable: vec!["d1".to_owned()], ..AttachmentTexts::default() };
+    for other in [partly("second"), nothing] {
+        *opener.0.lock().unwrap() = other;
+        assert_eq!((read(Look::All), found()), (messages(0), [1, 0, 0]));
+    }
+    *opener.0.lock().unwrap() = opened("whole");
+    assert_eq!((read(Look::New), found()), (messages(0), [1, 0, 0]), "it is not tried by itself");
+    assert_eq!((read(Look::All), found()), (messages(1), [0, 0, 1]));
+    assert_eq!(read(Look::All), messages(0));
     fixture.check();
 }

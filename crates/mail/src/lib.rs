@@ -31,7 +31,7 @@ pub use extract::info::PartInfo;
 pub use extract::parts::{MessageParts, PartRead, PartText};
 pub use header::dates::DateSource;
 pub use header::mailbox::Address;
-pub use import::batch::{BATCH_BYTES_MAX, BATCH_COUNT_MAX, Batch, Place};
+pub use import::batch::{BATCH_BYTES_MAX, BATCH_COUNT_MAX, Batch, Place, Written};
 pub use import::draft::{DRAFT_BYTES_MAX, Draft};
 pub use import::marks::{LABELS_MAX, Marks, marks};
 pub use import::mbox::{CONTENT_LENGTH_MAX, Dialect, Envelope, Mbox};

@@ -47,15 +47,7 @@ pub(crate) enum Talk {
 /// # Errors
 /// It cannot be started.
 pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
-    start_with(command, Stdio::null())
-}
-
-/// Starts a command as [`start`] does. Its standard error goes there.
-///
-/// # Errors
-/// It cannot be started.
-pub(crate) fn start_with(command: &mut Command, errors: Stdio) -> io::Result<Child> {
-    command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors).spawn()
+    command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 
 /// Returns commands for a shell that limit the memory and the processor time of each process after them. A

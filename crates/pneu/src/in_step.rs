@@ -4,24 +4,27 @@
 //! Changes nothing.
 
 use crate::host::{Host, IndexState};
-use crate::setup::roots::{self, RootsError};
+use crate::setup::roots::{self, GivenRoot, RootsError};
 use index::Root;
+use std::path::Path;
 
 impl Host {
     /// Returns the roots to index: those of the configuration if it names any, else those that the index
-    /// remembers. Those given now come to them, or replace those of their names. Empty if nobody names any.
-    /// Those given now, and those of a first index, are compared on the disk; later the pass leaves a root
-    /// alone that is another one by a link, and indexes the others.
+    /// remembers. Those given now come to them, or replace those of their names. A directory without a name
+    /// replaces only one that is no longer there: else the messages of that one would look gone. Empty if
+    /// nobody names any. Those given now, and those of a first index, are compared on the disk; later the
+    /// pass leaves a root alone that is another one by a link, and indexes the others.
     ///
     /// # Errors
     /// Together they cannot be.
-    pub fn roots_to_index(&self, state: &IndexState, given: &[Root]) -> Result<Vec<Root>, RootsError> {
+    pub fn roots_to_index(&self, state: &IndexState, given: &[GivenRoot]) -> Result<Vec<Root>, RootsError> {
         let configured = &self.settings().configuration.roots;
         let known = match state {
             IndexState::Usable(roots) | IndexState::Outdated(roots) if configured.is_empty() => roots,
             _ => configured,
         };
-        let all = roots::joined(known, given.to_vec())?;
+        let has_mail_of = |path: &Path| *state != IndexState::Missing && path.is_dir();
+        let all = roots::joined(known, given, has_mail_of)?;
         if !given.is_empty() || *state == IndexState::Missing {
             roots::check_on_disk(&all)?;
         }
@@ -34,9 +37,13 @@ impl Host {
     ///
     /// # Errors
     /// Together they cannot be.
-    pub fn roots_to_rebuild(&self, remembered: &[Root], given: &[Root]) -> Result<Vec<Root>, RootsError> {
+    pub fn roots_to_rebuild(
+        &self,
+        remembered: &[Root],
+        given: &[GivenRoot],
+    ) -> Result<Vec<Root>, RootsError> {
         let known = if remembered.is_empty() { &self.settings().configuration.roots } else { remembered };
-        let all = roots::joined(known, given.to_vec())?;
+        let all = roots::joined(known, given, Path::is_dir)?;
         roots::check_on_disk(&all)?;
         Ok(all)
     }

@@ -77,8 +77,8 @@ mod view;
 mod watching;
 
 pub use action::{
-    Acted, Action, DeliverOptions, Delivered, Kind as ActionKind, LeftAlone, Plan, PlannedRenaming,
-    PlannedStep, Removal, Removed, Renamed, RenamedRole, Renaming, Undoable, Undone,
+    Acted, Action, DeliverOptions, Delivered, ImportedFrom, Kind as ActionKind, LeftAlone, Plan,
+    PlannedRenaming, PlannedStep, Removal, Removed, Renamed, RenamedRole, Renaming, Undoable, Undone,
 };
 pub use attachments::is_for_filters;
 pub use backup::{

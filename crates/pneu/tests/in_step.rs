@@ -2,7 +2,7 @@
 
 use crate::support::{Fixture, subjects};
 use pneu::setup::configuration::ArchiveConfiguration;
-use pneu::setup::roots::RootsError;
+use pneu::setup::roots::{GivenRoot, RootsError};
 use pneu::{Host, IndexState, Root};
 use std::fs;
 
@@ -10,20 +10,24 @@ fn root(name: &str, path: &str) -> Root {
     Root { name: name.into(), path: path.into() }
 }
 
+fn named(name: &str, path: &str) -> GivenRoot {
+    GivenRoot { root: root(name, path), is_named: true }
+}
+
 #[test]
 fn roots_are_those_of_the_configuration_or_remembered_and_those_given_now() {
     let fixture = Fixture::new();
-    let (state, given) = (fixture.host.index_state().unwrap(), [root("b", "/b")]);
+    let (state, given) = (fixture.host.index_state().unwrap(), [named("b", "/b")]);
     let remembered = &fixture.roots[0];
-    let of = |host: &Host, state: &IndexState, given: &[Root]| host.roots_to_index(state, given);
-    assert_eq!(of(&fixture.host, &state, &given), Ok(vec![remembered.clone(), given[0].clone()]));
+    let of = |host: &Host, state: &IndexState, given: &[GivenRoot]| host.roots_to_index(state, given);
+    assert_eq!(of(&fixture.host, &state, &given), Ok(vec![remembered.clone(), given[0].root.clone()]));
     assert_eq!(of(&fixture.host, &IndexState::Missing, &[]), Ok(vec![]));
     let mut settings = fixture.host.settings().clone();
     settings.configuration.roots = vec![root("a", "/a"), root("b", "/old")];
     let configured = Host::new(settings);
     assert_eq!(of(&configured, &state, &given), Ok(vec![root("a", "/a"), root("b", "/b")]));
     let nested = RootsError::Nested { first: "a".into(), second: "c".into() };
-    assert_eq!(of(&configured, &state, &[root("c", "/a/c")]), Err(nested));
+    assert_eq!(of(&configured, &state, &[named("c", "/a/c")]), Err(nested));
     // What an index that is made anew remembers is what its messages lie in.
     let anew = |remembered: &[Root]| configured.roots_to_rebuild(remembered, &[]);
     assert_eq!(anew(&[root("c", "/c")]), Ok(vec![root("c", "/c")]));

@@ -117,12 +117,18 @@ pub(super) fn done(kind: ActionKind) -> &'static str {
         ActionKind::Delete => "moved to the trash",
         ActionKind::Rename => "renamed",
         ActionKind::Remove => "removed for good",
+        ActionKind::Import => "imported",
     }
 }
 
 /// Returns what an action acts on, and how many of them.
 pub(super) fn things(kind: ActionKind, number: usize) -> String {
-    count(number as u64, if kind == ActionKind::Rename { "directory" } else { "file" })
+    let thing = match kind {
+        ActionKind::Rename => "directory",
+        ActionKind::Import => "message",
+        _ => "file",
+    };
+    count(number as u64, thing)
 }
 
 fn nothing(question: &TypedQuery, action: &Action, session: &Session) -> Result<Outcome> {

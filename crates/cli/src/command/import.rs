@@ -34,8 +34,8 @@ use terminal::signals;
 /// A message that the folder has already, with the same bytes, is not stored again. Neither is one that
 /// differs only in what mail programs note about it: "Status", the fields of Thunderbird, Gmail's labels. Its
 /// tags are added to the message that is there, whose flags stay. So an import that was stopped or killed can
-/// be repeated: it adds what is missing. Ctrl-C keeps what was done so far. "pneu undo" does not undo an
-/// import.
+/// be repeated: it adds what is missing. Ctrl-C keeps what was done so far. "pneu undo" takes the
+/// messages of an import away again, and its tags.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

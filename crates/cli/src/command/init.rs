@@ -144,7 +144,8 @@ fn units(configuration: &Path, session: &Session) -> Result<Outcome> {
 /// Returns the roots of the command line, or else all places that hold mail.
 fn roots(session: &Session) -> Result<Vec<Root>> {
     if !session.given_roots.is_empty() {
-        for root in &session.given_roots {
+        let roots: Vec<Root> = session.given_roots.iter().map(|given| given.root.clone()).collect();
+        for root in &roots {
             if !has_mail(&root.path) {
                 bail!(
                     "{} holds no Maildir (a directory with \"cur\" and \"new\"), at any depth; \
@@ -153,8 +154,8 @@ fn roots(session: &Session) -> Result<Vec<Root>> {
                 );
             }
         }
-        check_on_disk(&session.given_roots)?;
-        return Ok(session.given_roots.clone());
+        check_on_disk(&roots)?;
+        return Ok(roots);
     }
     let found = find_mail::find(&session.whereabouts);
     if found.mail.is_empty() {

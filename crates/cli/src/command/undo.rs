@@ -4,19 +4,25 @@ use crate::command::act::{done, outcome, places, things};
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::fields::minute;
+use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
-use pneu::{ActionKind, Silent, Undoable, Undone};
+use pneu::{ActionKind, ImportedFrom, Silent, Undoable, Undone};
 use terminal::command_line::Run;
 
 /// Undo the last action
 ///
-/// Undoes the last "flag", "move", "copy", "delete" or "rename-folder" that is not undone yet; the next undo
-/// undoes the one before. Files go back into their old folders and get their old flags; their names may
-/// differ. They are found even if mail programs renamed them since. A file that was moved elsewhere, changed
-/// or removed since is left alone and reported, and flags that changed since stay. The last 200 actions are
-/// remembered. What was removed for good stays gone.
+/// Undoes the last "flag", "move", "copy", "delete", "rename-folder" or "import" that is not undone yet; the
+/// next undo undoes the one before. Files go back into their old folders and get their old flags; their names
+/// may differ. They are found even if mail programs renamed them since. A file that was moved elsewhere,
+/// changed or removed since is left alone and reported, and flags that changed since stay. The last 200
+/// actions are remembered. What was removed for good stays gone.
+///
+/// Of an import, the messages that it stored are removed, whatever flags they have by now, and so are the
+/// tags that it set. Nothing looks whether their source is still there. A message that was moved to another
+/// folder stays. An import that was stopped and repeated is as many actions as there were runs. The folders
+/// that an import created stay.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +32,7 @@ Examples:
 Exit code 3: done, but files were left alone. Each is reported.")]
 pub(crate) struct Arguments {
     /// List the actions that can be undone, the last one first; then the files of the last one, each with its
-    /// present and its old place, separated by a tab
+    /// present and its old place, separated by a tab. A file that was imported has only a present one
     #[arg(long)]
     list: bool,
 }
@@ -65,7 +71,10 @@ fn list(actions: &[Undoable], session: &Session) -> Result<Outcome> {
         output.line(&format!("{} {}", things(action.kind, action.files.len()), title(action)))?;
     }
     for (old, now) in &last.files {
-        output.line(&places(now, old))?;
+        match last.kind {
+            ActionKind::Import => output.line(&one_line(&now.to_string_lossy()))?,
+            _ => output.line(&places(now, old))?,
+        }
     }
     output.finish()?;
     Ok(Outcome::Done)
@@ -73,5 +82,10 @@ fn list(actions: &[Undoable], session: &Session) -> Result<Outcome> {
 
 /// Returns what was done to the files of an action, and when.
 fn title(action: &Undoable) -> String {
-    format!("{} at {}", done(action.kind), minute(action.time, environment::now().time_zone()))
+    let from = action.import.as_ref().map(|ImportedFrom { sources, folder }| {
+        let sources: Vec<_> = sources.iter().map(|source| source.to_string_lossy()).collect();
+        one_line(&format!(" from {} into {folder}", sources.join(", "))).into_owned()
+    });
+    let time = minute(action.time, environment::now().time_zone());
+    format!("{}{} at {time}", done(action.kind), from.unwrap_or_default())
 }

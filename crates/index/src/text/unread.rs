@@ -4,6 +4,7 @@
 //! message numbers. The types are terms of the field `mime`; what has read a message is noted in its document
 //! (`Document::add_filter`). Must not know how attachments are read.
 
+use crate::attached::partly;
 use crate::error::Result;
 use crate::set::NumberSet;
 use crate::state::TextSegment;
@@ -23,7 +24,7 @@ pub(crate) type Chosen = (String, NumberSet);
 
 /// Returns the numbers of the messages of a segment that have a part of a type, of which `filters_for`
 /// returns a filter that has not read them, or that are chosen for one, in order; with each, whether another
-/// one of them has.
+/// one of them has, or this one a part.
 ///
 /// # Errors
 /// An error of tantivy: a damaged file.
@@ -46,7 +47,7 @@ pub(crate) fn unread(
     found
 }
 
-/// Returns whether a filter has read a message of these segments.
+/// Returns whether a filter has read a message of these segments, or a part of one.
 ///
 /// # Errors
 /// An error of tantivy: a damaged file.
@@ -59,8 +60,10 @@ pub(crate) fn is_read_by(
     let find = || -> tantivy::Result<bool> {
         for reader in open_segments(&files, segments)? {
             let headers = reader.inverted_index(TextField::Header.field())?;
-            if headers.get_term_info(&filter_term(filter))?.is_some() {
-                return Ok(true);
+            for name in [filter, &partly(filter)] {
+                if headers.get_term_info(&filter_term(name))?.is_some() {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)
@@ -106,6 +109,9 @@ fn unread_in(
                 wanted.remove(&document);
                 read.insert(document);
             }
+        }
+        if let Some(term) = headers.get_term_info(&filter_term(&partly(&filter)))? {
+            read.extend(documents(&headers, &term)?);
         }
         left.append(&mut wanted);
     }

@@ -1,19 +1,17 @@
-//! Stores many messages in a folder of a Maildir: written in `tmp`, synced all at once, then renamed into
-//! `new` or `cur`.
+//! Writes many messages for a folder of a Maildir: into `tmp`, synced all at once.
 //!
-//! Input: a folder, messages with names, flags and dates. Output: files, durable after each batch. After a
-//! crash each message is there whole or not at all; what it left in `tmp` is removed by the next import.
-//! One import writes into a folder at a time. Does not look at messages.
+//! Input: a folder, messages with names, flags and dates. Output: durable files in `tmp`, and where each is
+//! to be renamed to, which is up to the caller. What a crash left in `tmp` is removed by the next import. One
+//! import writes into a folder at a time. Does not look at messages.
 
 use crate::error::{Error, Result};
 use crate::import::draft::Draft;
-use crate::maildir::deliver::{create_directory, rename_to_new, sync_directory};
+use crate::maildir::deliver::create_directory;
 use crate::maildir::file_name::with_flags;
 use crate::maildir::flags::Flags;
 use crate::maildir::path::join;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
-use std::collections::BTreeSet;
 use std::fs::{File, FileTimes, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -34,16 +32,21 @@ pub struct Batch<'h> {
     /// The directory `tmp`, locked as long as this is held.
     lock: File,
     hands: &'h dyn Hands,
-    ready: Vec<Ready>,
+    written: Vec<Written>,
     bytes: u64,
     /// How many files in `tmp` there were.
     count: u64,
 }
 
 /// A message that is written and has no name yet.
-struct Ready {
-    temporary: PathBuf,
-    to: PathBuf,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its file in `tmp`.
+    pub temporary: PathBuf,
+    /// The file that it is to become, in `new` or `cur`.
+    pub to: PathBuf,
+    /// The SHA-256 of its bytes.
+    pub sha256: [u8; 32],
 }
 
 /// Where a message goes.
@@ -63,8 +66,6 @@ pub(super) trait Hands {
     fn write(&self, file: &File, bytes: &[u8]) -> io::Result<()>;
     /// Makes files in one file system durable.
     fn sync_files(&self, directory: &File, files: &mut dyn Iterator<Item = &Path>) -> io::Result<()>;
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    fn sync_directory(&self, directory: &Path) -> Result<()>;
     fn remove(&self, path: &Path) -> io::Result<()>;
 }
 
@@ -98,7 +99,7 @@ impl<'h> Batch<'h> {
                 hands.remove(&entry.path()).map_err(|error| Error::io("remove", &entry.path(), error))?;
             }
         }
-        Ok(Batch { folder: folder.to_owned(), lock, hands, ready: Vec::new(), bytes: 0, count: 0 })
+        Ok(Batch { folder: folder.to_owned(), lock, hands, written: Vec::new(), bytes: 0, count: 0 })
     }
 
     /// Returns a new path in `tmp`.
@@ -131,7 +132,8 @@ impl<'h> Batch<'h> {
             None => ("new", place.name.to_vec()),
         };
         self.bytes += draft.size_bytes();
-        self.ready.push(Ready { temporary, to: join(&self.folder.join(directory), &name) });
+        let to = join(&self.folder.join(directory), &name);
+        self.written.push(Written { temporary, to, sha256: draft.sha256() });
         Ok(())
     }
 
@@ -143,44 +145,35 @@ impl<'h> Batch<'h> {
         time.map_or(Ok(()), |time| file.set_times(FileTimes::new().set_modified(time)))
     }
 
-    /// Returns whether it is time to publish.
+    /// Returns whether it is time to name the messages.
     pub fn is_full(&self) -> bool {
-        self.ready.len() >= BATCH_COUNT_MAX || self.bytes >= BATCH_BYTES_MAX
+        self.written.len() >= BATCH_COUNT_MAX || self.bytes >= BATCH_BYTES_MAX
     }
 
-    /// Makes all messages durable, and then gives them their names. Returns how many there were.
+    /// Makes all messages durable that have no names yet, and returns them.
     ///
     /// # Errors
-    /// They cannot be made durable or renamed. Some may be there then, each whole; the others are removed.
-    pub fn publish(&mut self) -> Result<u64> {
-        let ready = std::mem::take(&mut self.ready);
+    /// They cannot be made durable.
+    pub fn make_durable(&self) -> Result<&[Written]> {
+        if !self.written.is_empty() {
+            let mut files = self.written.iter().map(|written| written.temporary.as_path());
+            let synced = self.hands.sync_files(&self.lock, &mut files);
+            synced.map_err(|error| Error::io("sync", &self.folder, error))?;
+        }
+        Ok(&self.written)
+    }
+
+    /// Begins the next batch, once all messages have their names.
+    pub fn begin_next(&mut self) {
         self.bytes = 0;
-        if ready.is_empty() {
-            return Ok(0);
-        }
-        let named = self.name(&ready);
-        if named.is_err() {
-            // Those that have their names are no longer in `tmp`.
-            ready.iter().for_each(|ready| _ = self.hands.remove(&ready.temporary));
-        }
-        named.map(|()| ready.len() as u64)
+        self.written.clear();
     }
 
-    fn name(&self, ready: &[Ready]) -> Result<()> {
-        let mut files = ready.iter().map(|ready| ready.temporary.as_path());
-        let synced = self.hands.sync_files(&self.lock, &mut files);
-        synced.map_err(|error| Error::io("sync", &self.folder, error))?;
-        for Ready { temporary, to } in ready {
-            self.hands.rename(temporary, to).map_err(|error| Error::io("create", to, error))?;
-        }
-        let directories: BTreeSet<&Path> = ready.iter().filter_map(|ready| ready.to.parent()).collect();
-        directories.into_iter().try_for_each(|directory| self.hands.sync_directory(directory))
-    }
-
-    /// Removes all messages that were not published.
+    /// Begins the next batch, and removes all messages that have no names.
     pub fn discard(&mut self) {
-        self.bytes = 0;
-        std::mem::take(&mut self.ready).iter().for_each(|ready| _ = self.hands.remove(&ready.temporary));
+        // Those that have their names are no longer in `tmp`.
+        self.written.iter().for_each(|written| _ = self.hands.remove(&written.temporary));
+        self.begin_next();
     }
 }
 
@@ -207,14 +200,6 @@ impl Hands for RealHands {
         }
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        rename_to_new(from, to)
-    }
-
-    fn sync_directory(&self, directory: &Path) -> Result<()> {
-        sync_directory(directory)
-    }
-
     fn remove(&self, path: &Path) -> io::Result<()> {
         std::fs::remove_file(path)
     }
@@ -223,7 +208,7 @@ impl Hands for RealHands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maildir::deliver::create_folder;
+    use crate::maildir::deliver::{create_folder, rename_to_new};
     use std::cell::Cell;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
@@ -258,16 +243,6 @@ mod tests {
             RealHands.sync_files(directory, files)
         }
 
-        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-            self.lives()?;
-            RealHands.rename(from, to)
-        }
-
-        fn sync_directory(&self, directory: &Path) -> Result<()> {
-            self.lives().map_err(|error| Error::io("sync", directory, error))?;
-            RealHands.sync_directory(directory)
-        }
-
         fn remove(&self, path: &Path) -> io::Result<()> {
             self.lives()?;
             RealHands.remove(path)
@@ -296,12 +271,23 @@ mod tests {
         draft
     }
 
+    /// Names the messages of a batch.
+    fn name_all(batch: &mut Batch<'_>, lives: &dyn Fn() -> io::Result<()>) -> Result<()> {
+        for Written { temporary, to, .. } in batch.make_durable()? {
+            lives()
+                .and_then(|()| rename_to_new(temporary, to))
+                .map_err(|error| Error::io("create", to, error))?;
+        }
+        batch.begin_next();
+        Ok(())
+    }
+
     /// Imports messages that are not there, two in a batch. Returns whether it was done.
-    fn import(folder: &Path, contents_wanted: &[&str], hands: &dyn Hands) -> bool {
+    fn import(folder: &Path, wanted: &[&str], hands: &dyn Hands, lives: &dyn Fn() -> io::Result<()>) -> bool {
         let run = || -> Result<()> {
             let mut batch = Batch::open_with(folder, hands)?;
             let there = [contents(folder, "cur"), contents(folder, "new")].concat();
-            for (number, content) in contents_wanted.iter().enumerate() {
+            for (number, content) in wanted.iter().enumerate() {
                 if there.iter().any(|there| there == content) {
                     continue;
                 }
@@ -309,11 +295,11 @@ mod tests {
                 let flags = (number % 2 == 0).then_some(Flags::SEEN);
                 let place = Place { name: name.as_bytes(), flags, date_seconds: Some(1000) };
                 batch.add(&mut draft(content), place)?;
-                if batch.ready.len() == 2 {
-                    batch.publish()?;
+                if batch.written.len() == 2 {
+                    name_all(&mut batch, lives)?;
                 }
             }
-            batch.publish().map(|_| ())
+            name_all(&mut batch, lives)
         };
         run().is_ok()
     }
@@ -324,13 +310,14 @@ mod tests {
         let mut done = false;
         for operation_count in 0..100 {
             let (_place, folder) = folder();
-            done = import(&folder, &wanted, &Mortal { left: Cell::new(operation_count) });
+            let mortal = Mortal { left: Cell::new(operation_count) };
+            done = import(&folder, &wanted, &mortal, &|| mortal.lives());
             let there = [contents(&folder, "cur"), contents(&folder, "new")].concat();
             assert!(
                 there.iter().all(|there| wanted.contains(&there.as_str())),
                 "{operation_count}: {there:?}"
             );
-            assert!(import(&folder, &wanted, &RealHands));
+            assert!(import(&folder, &wanted, &RealHands, &|| Ok(())));
             let mut all = [contents(&folder, "cur"), contents(&folder, "new")].concat();
             all.sort();
             let mut expected = wanted.to_vec();
@@ -352,15 +339,17 @@ mod tests {
         batch.add(&mut draft("a"), place(b"1.a", Some(Flags::SEEN | Flags::FLAGGED))).unwrap();
         batch.add(&mut draft("b"), place(b"2.a", None)).unwrap();
         assert!(contents(&folder, "cur").is_empty());
-        assert_eq!(batch.publish().unwrap(), 2);
+        let [first, second] = batch.make_durable().unwrap() else { panic!("there are two") };
+        assert_eq!(first.sha256, draft("a").sha256());
+        assert!(second.temporary.exists() && !second.to.exists());
+        name_all(&mut batch, &|| Ok(())).unwrap();
         let metadata = folder.join("cur/1.a:2,FS").metadata().unwrap();
         assert_eq!((metadata.mtime(), metadata.permissions().mode() & 0o777), (1_000_000_000, 0o600));
         assert!(folder.join("new/2.a").exists());
-        // What was not published is removed, and no file is replaced.
+        // What was not named is removed.
         batch.add(&mut draft("c"), place(b"3.a", None)).unwrap();
         batch.discard();
-        batch.add(&mut draft("d"), place(b"2.a", None)).unwrap();
-        assert!(batch.publish().is_err());
+        assert_eq!(batch.make_durable().unwrap(), []);
         assert_eq!((contents(&folder, "new"), contents(&folder, "tmp").len()), (vec!["b".to_owned()], 0));
     }
 

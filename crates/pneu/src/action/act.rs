@@ -44,8 +44,19 @@ pub struct Undoable {
     pub time: i64,
     /// What it was.
     pub kind: Kind,
-    /// The files, each with its old and its new place.
+    /// The files, each with its old and its new place. Of a file that was imported, the old one is empty.
     pub files: Vec<(PathBuf, PathBuf)>,
+    /// What was imported, if it was an import.
+    pub import: Option<ImportedFrom>,
+}
+
+/// What was imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedFrom {
+    /// What the user named.
+    pub sources: Vec<PathBuf>,
+    /// The folder that the user named.
+    pub folder: String,
 }
 
 /// What an undo did.
@@ -159,47 +170,68 @@ impl Host {
     /// Undoes the last action that is not undone yet, or goes on with an undo that was interrupted. Returns
     /// `None` if there is none. Afterwards all files are in their old folders with their old flags; their
     /// names may differ. Files that changed since are left alone. What is in the way for now, such as a full
-    /// disk, can be undone later.
+    /// disk, can be undone later. Files that were imported are removed, and so are the tags that the import
+    /// set.
     ///
     /// # Errors
     /// The log of actions is damaged or cannot be written; as [`Host::update`].
     pub fn undo(&self, progress: &dyn Progress) -> Result<Option<Undone>> {
         let log = Log::take(&self.settings().environment)?;
+        // What was undone, with the number of its last part.
+        let mut whole: Option<(u64, Undone)> = None;
         if let Some(Recovered { entry, undone: Some(left) }) = self.recover(&log, progress)? {
             let (action, file_count) = (undoable(&entry, false), entry.steps.len() as u64);
-            return Ok(Some(Undone {
-                restored_count: file_count - (left.len() as u64).min(file_count),
-                action,
-                left,
-            }));
+            let restored_count = file_count - (left.len() as u64).min(file_count);
+            whole = Some((entry.number, Undone { restored_count, action, left }));
         }
-        for number in log.numbers()? {
-            let mut entry = log.read(number)?;
+        // The index is brought in step once for all parts.
+        let mut places = None;
+        for name in log.names()? {
+            let known = whole.as_ref().map(|(number, undone)| (*number, undone.action.number));
+            if known.is_some_and(|(number, first)| name.first != first || name.number >= number) {
+                continue;
+            }
+            let mut entry = log.read(name)?;
             if entry.state == State::Undone {
                 continue;
             }
-            let action = undoable(&entry, true);
-            let view = self.newest_view()?;
-            let has_unique_part = view.mailbox().has_unique_part();
-            let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
-            let Undoing { mut left, changed } = undo(&log, &RealHands, &mut entry, &is_taken)?;
-            let restored_count = action.files.len().saturating_sub(left.len()) as u64;
-            let places = match entry.kind {
-                Kind::Rename => {
-                    directories::remove_empty(&entry.steps, view.roots());
-                    directories::places_of(&entry.steps, &view.mailbox().folder_places())
-                }
-                _ => {
-                    let mut places = Places::default();
-                    let steps = entry.steps.iter().flat_map(|step| [&step.from.0, &step.to.0]);
-                    steps.chain(&changed).for_each(|path| places.add_file(path));
-                    places
-                }
-            };
-            left.extend(self.bring_places_in_step(&places, AFTER, progress)?);
-            return Ok(Some(Undone { action, restored_count, left }));
+            let part = self.undo_entry(&log, &mut entry, places.get_or_insert_default())?;
+            match &mut whole {
+                None => whole = Some((name.number, part)),
+                Some((_, undone)) => undone.add(part),
+            }
         }
-        Ok(None)
+        let mut whole = whole.map(|(_, undone)| undone);
+        if let (Some(undone), Some(places)) = (&mut whole, places) {
+            undone.left.extend(self.bring_places_in_step(&places, AFTER, progress)?);
+        }
+        Ok(whole)
+    }
+
+    /// Undoes an action, or a part of an import. Adds the places that changed.
+    fn undo_entry(&self, log: &Log<'_>, entry: &mut Entry, places: &mut Places) -> Result<Undone> {
+        let action = undoable(entry, true);
+        if entry.steps.is_empty() {
+            self.remove_added_tags(log, entry)?;
+            return Ok(Undone { action, restored_count: 0, left: Vec::new() });
+        }
+        let view = self.newest_view()?;
+        let has_unique_part = view.mailbox().has_unique_part();
+        let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
+        let Undoing { left, changed } = undo(log, &RealHands, entry, &is_taken)?;
+        let restored_count = action.files.len().saturating_sub(left.len()) as u64;
+        match entry.kind {
+            Kind::Rename => {
+                directories::remove_empty(&entry.steps, view.roots());
+                *places = directories::places_of(&entry.steps, &view.mailbox().folder_places());
+            }
+            kind => {
+                let old = entry.steps.iter().filter(|_| kind != Kind::Import).map(|step| &step.from.0);
+                let paths = old.chain(entry.steps.iter().map(|step| &step.to.0)).chain(&changed);
+                paths.for_each(|path| places.add_file(path));
+            }
+        }
+        Ok(Undone { action, restored_count, left })
     }
 
     /// Returns the actions that [`Host::undo`] would undo one after the other, the newest first. Changes
@@ -210,16 +242,21 @@ impl Host {
     /// The log of actions is damaged or cannot be read.
     pub fn undoable(&self) -> Result<Vec<Undoable>> {
         let log = Log::take(&self.settings().environment)?;
-        let mut list = Vec::new();
-        for number in log.numbers()? {
-            let mut entry = log.read(number)?;
+        let mut list: Vec<Undoable> = Vec::new();
+        for name in log.names()? {
+            let mut entry = log.read(name)?;
             match entry.state {
                 State::Undone => continue,
                 State::Begun => resolve_all(&IdleHands, &mut entry),
                 State::Done | State::Undoing => {}
             }
-            if entry.steps.iter().any(|step| step.is_done) {
-                list.push(undoable(&entry, true));
+            if !entry.steps.is_empty() && !entry.steps.iter().any(|step| step.is_done) {
+                continue;
+            }
+            let part = undoable(&entry, true);
+            match list.iter_mut().find(|known| known.number == part.number) {
+                Some(known) => known.add(part),
+                None => list.push(part),
             }
         }
         Ok(list)
@@ -319,6 +356,7 @@ fn step(planned: &PlannedStep) -> Step {
         new_inode: None,
         size_bytes: file.size_bytes,
         mtime_ns: file.mtime_ns,
+        sha256: None,
         is_done: false,
     }
 }
@@ -337,8 +375,33 @@ fn messages_of(entry: &Entry, view: &View) -> Result<Vec<[u8; 32]>> {
 /// Returns an action with the files that are to be undone; with all of them, if nobody knows which are done.
 fn undoable(entry: &Entry, is_known: bool) -> Undoable {
     let steps = entry.steps.iter().filter(|step| step.is_done || !is_known);
-    let files = steps.map(|step| (step.from.0.clone(), step.to.0.clone())).collect();
-    Undoable { number: entry.number, time: entry.time, kind: entry.kind, files }
+    let files = |step: &Step| match entry.kind {
+        Kind::Import => (PathBuf::new(), step.to.0.clone()),
+        _ => (step.from.0.clone(), step.to.0.clone()),
+    };
+    let import = entry.import.as_ref().map(|part| ImportedFrom {
+        sources: part.sources.iter().map(|source| source.0.clone()).collect(),
+        folder: part.folder.clone(),
+    });
+    let number = entry.import.as_ref().map_or(entry.number, |part| part.first);
+    Undoable { number, time: entry.time, kind: entry.kind, files: steps.map(files).collect(), import }
+}
+
+impl Undoable {
+    /// Adds an earlier part of the same import.
+    fn add(&mut self, earlier: Undoable) {
+        self.time = earlier.time;
+        self.files.extend(earlier.files);
+    }
+}
+
+impl Undone {
+    /// Adds an earlier part of the same import.
+    fn add(&mut self, earlier: Undone) {
+        self.action.add(earlier.action);
+        self.restored_count += earlier.restored_count;
+        self.left.extend(earlier.left);
+    }
 }
 
 /// Returns the folders that an action touches.

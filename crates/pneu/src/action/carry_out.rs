@@ -9,8 +9,12 @@ use crate::action::hands::{Hands, Obstacle};
 use crate::action::log::{self, Kind, Log, State, Step};
 use crate::error::Result;
 use mail::{Flags, UniqueParts};
+use printable::hex;
+use sha2::{Digest, Sha256};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +51,7 @@ pub(super) fn carry_out(log: &Log<'_>, hands: &dyn Hands, entry: &mut log::Entry
         let done = match entry.kind {
             Kind::Copy => hands.copy_file(from, to),
             Kind::Remove => hands.remove(from),
-            Kind::Flag | Kind::Move | Kind::Delete | Kind::Rename => hands.move_file(from, to),
+            Kind::Flag | Kind::Move | Kind::Delete | Kind::Rename | Kind::Import => hands.move_file(from, to),
         };
         match done {
             Ok(()) => {
@@ -68,7 +72,7 @@ pub(super) fn carry_out(log: &Log<'_>, hands: &dyn Hands, entry: &mut log::Entry
 /// Notes that it is known which steps are done. An action without any is forgotten.
 fn conclude(log: &Log<'_>, entry: &mut log::Entry) -> Result<()> {
     entry.state = State::Done;
-    if entry.steps.iter().any(|step| step.is_done) { log.write(entry) } else { log.forget(entry.number) }
+    if entry.steps.iter().any(|step| step.is_done) { log.write(entry) } else { log.forget(entry) }
 }
 
 /// What was found out and finished after a crash.
@@ -86,8 +90,8 @@ pub(super) struct Recovered {
 /// # Errors
 /// The log is damaged or cannot be written.
 pub(super) fn recover(log: &Log<'_>, hands: &dyn Hands, is_taken: &IsTaken<'_>) -> Result<Option<Recovered>> {
-    for number in log.numbers()? {
-        let mut entry = log.read(number)?;
+    for name in log.names()? {
+        let mut entry = log.read(name)?;
         match entry.state {
             State::Begun => {
                 resolve_all(hands, &mut entry);
@@ -133,8 +137,12 @@ fn resolve((hands, finder): (&dyn Hands, &mut Finder), kind: Kind, step: &mut St
             return;
         }
     }
+    // An import renames within a folder.
     let Ok(there) = mail::stat_entry(to) else { return };
-    if there.inode == step.inode || (there.size_bytes, there.mtime_ns) != (step.size_bytes, step.mtime_ns) {
+    if kind == Kind::Import
+        || there.inode == step.inode
+        || (there.size_bytes, there.mtime_ns) != (step.size_bytes, step.mtime_ns)
+    {
         return;
     }
     // A file gets its name at the new place only when all of it is durable.
@@ -226,7 +234,7 @@ fn undo_step(
     match kind {
         Kind::Rename => return directories::undo(hands, step),
         Kind::Remove => return Err(Obstacle::ForEver("it was removed for good".to_owned())),
-        Kind::Flag | Kind::Move | Kind::Copy | Kind::Delete => {}
+        Kind::Flag | Kind::Move | Kind::Copy | Kind::Delete | Kind::Import => {}
     }
     let (Some(folder), Some(old_folder)) = (folder_of(&step.to.0), folder_of(&step.from.0)) else {
         return Err(Obstacle::ForEver("it is in no folder".to_owned()));
@@ -234,7 +242,7 @@ fn undo_step(
     let inode = step.new_inode.unwrap_or(step.inode);
     let Some(now) = finder.find(&step.to.0, folder, inode, step)? else {
         // A crash may have ended the undo after this step, and the old name may have been taken.
-        if kind != Kind::Copy && finder.has_inode(old_folder, inode)? {
+        if !matches!(kind, Kind::Copy | Kind::Import) && finder.has_inode(old_folder, inode)? {
             return Ok(Vec::new());
         }
         if !folder.join("cur").is_dir() {
@@ -260,6 +268,14 @@ fn undo_step(
                     Err(Obstacle::ForEver(why.to_owned()))
                 }
             };
+        }
+        Kind::Import => {
+            let is_it = step.sha256.as_ref().map_or(Ok(false), |sha256| has_content(&now, sha256))?;
+            if !is_it {
+                return Err(Obstacle::ForEver("it is another message now".to_owned()));
+            }
+            hands.remove(&now)?;
+            return Ok(vec![now]);
         }
         Kind::Flag => with_old_flags(&now, folder, step),
         Kind::Move | Kind::Delete | Kind::Rename | Kind::Remove => {
@@ -364,6 +380,23 @@ fn is_copy(file: &Path, other: &Path) -> bool {
     this.device != there.device
         && (this.size_bytes, this.mtime_ns) == (there.size_bytes, there.mtime_ns)
         && mail::have_same_bytes(file, other).unwrap_or(false)
+}
+
+/// Returns whether a file has the bytes with this SHA-256.
+fn has_content(path: &Path, sha256: &str) -> mail::Result<bool> {
+    let mut hasher = Sha256::new();
+    let failed = |source| mail::Error::io("read", path, source);
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).map_err(failed)?);
+    loop {
+        let bytes = reader.fill_buf().map_err(failed)?;
+        if bytes.is_empty() {
+            break;
+        }
+        hasher.update(bytes);
+        let count = bytes.len();
+        reader.consume(count);
+    }
+    Ok(hex(&hasher.finalize()) == sha256)
 }
 
 fn sync_all(hands: &dyn Hands, directories: &BTreeSet<PathBuf>, left: &mut Vec<LeftAlone>) {

@@ -1,14 +1,16 @@
 //! The log of actions: what each is about to do, is doing, and did. `undo` reads it, and so does whoever
 //! comes after a crash.
 //!
-//! Input: steps from place to place. Output: one file for each action in `user/actions`, replaced as a whole
-//! before the first step and after the last (docs/FORMAT.md, "Actions"). Does not touch mail.
+//! Input: steps from place to place. Output: one file for each action in `user/actions`, or for each part of
+//! an import, replaced as a whole before the first step and after the last (docs/FORMAT.md, "Mail: the log of
+//! actions"). Does not touch mail.
 
 use crate::error::{Error, Result};
 use disk::{Lock, Wait};
 use index::Environment;
 use printable::hex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -44,6 +46,8 @@ pub enum Kind {
     Rename,
     /// Files are removed. Of a step, both places are the same.
     Remove,
+    /// Files with messages of other programs get their names. Their old places are in `tmp`.
+    Import,
 }
 
 /// How far an action is.
@@ -76,8 +80,34 @@ pub(super) struct Step {
     pub size_bytes: u64,
     /// When it was last written, in nanoseconds since 1970.
     pub mtime_ns: i64,
+    /// The SHA-256 of an imported message in hexadecimal digits: nothing else has its bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
     /// Whether it is at the new place.
     pub is_done: bool,
+}
+
+/// A part of an import. All of them are one action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ImportPart {
+    /// The number of the first part.
+    pub first: u64,
+    /// What the user named.
+    pub sources: Vec<Place>,
+    /// The folder that the user named.
+    pub folder: String,
+    /// Tags that messages got which did not have them. A part with tags has no steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<AddedTags>,
+}
+
+/// Tags, and the messages that got them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AddedTags {
+    /// The tags.
+    pub tags: BTreeSet<String>,
+    /// The SHA-256 of each message in hexadecimal digits.
+    pub contents: Vec<String>,
 }
 
 /// A path. In JSON it is a text, or, if it is none, hexadecimal digits after a byte that no path has.
@@ -99,6 +129,40 @@ pub(super) struct Entry {
     pub state: State,
     /// Its steps in order.
     pub steps: Vec<Step>,
+    /// Which part of an import it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import: Option<ImportPart>,
+}
+
+/// The name of an action's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name {
+    /// Its number.
+    pub number: u64,
+    /// The number of the action of which it is a part: its own, but of the second part of an import on.
+    pub first: u64,
+}
+
+impl Name {
+    fn of(entry: &Entry) -> Name {
+        let first = entry.import.as_ref().map_or(entry.number, |part| part.first);
+        Name { number: entry.number, first }
+    }
+
+    fn parse(name: &OsString) -> Option<Name> {
+        let digits = name.to_str()?.strip_suffix(ENDING)?;
+        let number = |digits: &str| digits.parse().ok().filter(|_| digits.len() == DIGIT_COUNT);
+        let (own, first) = digits.split_once('-').unwrap_or((digits, digits));
+        Some(Name { number: number(own)?, first: number(first)? })
+    }
+
+    fn text(self) -> String {
+        let Name { number, first } = self;
+        match number == first {
+            true => format!("{number:0DIGIT_COUNT$}{ENDING}"),
+            false => format!("{number:0DIGIT_COUNT$}-{first:0DIGIT_COUNT$}{ENDING}"),
+        }
+    }
 }
 
 /// The log, held by one process at a time.
@@ -132,29 +196,25 @@ impl<'a> Log<'a> {
         Ok(Log { environment, directory, _lock: lock })
     }
 
-    /// Returns the numbers of all actions, the newest first.
-    pub(super) fn numbers(&self) -> Result<Vec<u64>> {
+    /// Returns the names of all actions and parts of them, the newest first.
+    pub(super) fn names(&self) -> Result<Vec<Name>> {
         let names = self.environment.disk.list(&self.directory).map_err(index_error)?;
-        let number = |name: &OsString| {
-            let digits = name.to_str()?.strip_suffix(ENDING)?;
-            digits.parse().ok().filter(|_| digits.len() == DIGIT_COUNT)
-        };
-        let mut numbers: Vec<u64> = names.iter().filter_map(number).collect();
-        numbers.sort_unstable_by(|a, b| b.cmp(a));
-        Ok(numbers)
+        let mut names: Vec<Name> = names.iter().filter_map(Name::parse).collect();
+        names.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(names)
     }
 
     /// Reads an action.
     ///
     /// # Errors
     /// It is damaged, or of a newer version.
-    pub(super) fn read(&self, number: u64) -> Result<Entry> {
-        let path = self.path(number);
+    pub(super) fn read(&self, name: Name) -> Result<Entry> {
+        let path = self.directory.join(name.text());
         let bytes = self.environment.disk.read(&path).map_err(index_error)?;
         let damaged = |what: String| Error::ActionLog { path: path.clone(), what };
         let entry: Entry = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         match entry.version {
-            VERSION if entry.number == number => Ok(entry),
+            VERSION if Name::of(&entry) == name => Ok(entry),
             VERSION => Err(damaged("it is another action than its name says".to_owned())),
             version => Err(damaged(format!("it has version {version}; this pneu reads version {VERSION}"))),
         }
@@ -165,13 +225,37 @@ impl<'a> Log<'a> {
     /// # Errors
     /// The directory cannot be written.
     pub(super) fn begin(&self, kind: Kind, steps: Vec<Step>) -> Result<Entry> {
-        let numbers = self.numbers()?;
-        for old in numbers.iter().skip(KEPT_COUNT - 1) {
-            self.environment.disk.remove(&self.path(*old)).map_err(index_error)?;
-        }
-        let number = numbers.first().map_or(1, |last| last + 1);
+        self.add(|number| self.entry(number, (kind, State::Begun), steps))
+    }
+
+    /// Begins a part of an import as [`Log::begin`] does: the first one if its number is 0. One that has only
+    /// tags is done.
+    ///
+    /// # Errors
+    /// As [`Log::begin`].
+    pub(super) fn begin_part(&self, part: ImportPart, steps: Vec<Step>) -> Result<Entry> {
+        let state = if steps.is_empty() { State::Done } else { State::Begun };
+        self.add(|number| {
+            let first = if part.first == 0 { number } else { part.first };
+            let entry = self.entry(number, (Kind::Import, state), steps);
+            Entry { import: Some(ImportPart { first, ..part }), ..entry }
+        })
+    }
+
+    fn entry(&self, number: u64, (kind, state): (Kind, State), steps: Vec<Step>) -> Entry {
         let time = self.environment.now_seconds();
-        let entry = Entry { version: VERSION, number, time, kind, state: State::Begun, steps };
+        Entry { version: VERSION, number, time, kind, state, steps, import: None }
+    }
+
+    fn add(&self, make: impl FnOnce(u64) -> Entry) -> Result<Entry> {
+        let names = self.names()?;
+        let entry = make(names.first().map_or(1, |last| last.number + 1));
+        let mut actions: BTreeSet<u64> = names.iter().map(|name| name.first).collect();
+        actions.insert(Name::of(&entry).first);
+        let oldest = actions.iter().rev().nth(KEPT_COUNT - 1).copied().unwrap_or_default();
+        for old in names.iter().filter(|name| name.first < oldest) {
+            self.environment.disk.remove(&self.directory.join(old.text())).map_err(index_error)?;
+        }
         self.write(&entry)?;
         Ok(entry)
     }
@@ -180,8 +264,8 @@ impl<'a> Log<'a> {
     ///
     /// # Errors
     /// Its file cannot be removed.
-    pub(super) fn forget(&self, number: u64) -> Result<()> {
-        self.environment.disk.remove(&self.path(number)).map_err(index_error)
+    pub(super) fn forget(&self, entry: &Entry) -> Result<()> {
+        self.environment.disk.remove(&self.path(entry)).map_err(index_error)
     }
 
     /// Replaces an action's file, durably.
@@ -190,13 +274,13 @@ impl<'a> Log<'a> {
     /// The directory cannot be written. The old file is then still there.
     pub(super) fn write(&self, entry: &Entry) -> Result<()> {
         let bytes = serde_json::to_vec(entry)
-            .map_err(|error| Error::ActionLog { path: self.path(entry.number), what: error.to_string() })?;
-        let name = format!("{:0DIGIT_COUNT$}{ENDING}", entry.number);
+            .map_err(|error| Error::ActionLog { path: self.path(entry), what: error.to_string() })?;
+        let name = Name::of(entry).text();
         disk::publish(self.environment.disk.as_ref(), &self.directory, &name, &bytes).map_err(index_error)
     }
 
-    fn path(&self, number: u64) -> PathBuf {
-        self.directory.join(format!("{number:0DIGIT_COUNT$}{ENDING}"))
+    fn path(&self, entry: &Entry) -> PathBuf {
+        self.directory.join(Name::of(entry).text())
     }
 }
 

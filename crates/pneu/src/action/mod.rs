@@ -11,6 +11,7 @@ mod deliver;
 mod directories;
 pub(crate) mod folder;
 mod hands;
+mod import;
 mod log;
 mod plan;
 mod removal;
@@ -19,10 +20,11 @@ pub(crate) mod role;
 #[cfg(test)]
 mod tests;
 
-pub use act::{Acted, Undoable, Undone};
+pub use act::{Acted, ImportedFrom, Undoable, Undone};
 pub use carry_out::LeftAlone;
 pub(crate) use deliver::create;
 pub use deliver::{DeliverOptions, Delivered};
+pub(crate) use import::{ImportNotes, NewTags};
 pub use log::Kind;
 pub(crate) use log::lock_imports;
 pub(crate) use plan::with_flags;

@@ -248,6 +248,7 @@ fn steps_between(folders: &[PathBuf; 2]) -> Vec<Step> {
             new_inode: None,
             size_bytes: stat.size_bytes,
             mtime_ns: stat.mtime_ns,
+            sha256: None,
             is_done: false,
         }
     };
@@ -293,7 +294,7 @@ fn crash(kind: Kind, target: &Path) {
         }
         let log = Log::take(&environment).unwrap();
         recover(&log, &RealHands, &|_, _| false).unwrap();
-        let entry = log.numbers().unwrap().first().map(|number| log.read(*number).unwrap());
+        let entry = log.names().unwrap().first().map(|name| log.read(*name).unwrap());
         let found = contents(&folders);
         everywhere(&found);
         if kind != Kind::Copy {
@@ -305,11 +306,8 @@ fn crash(kind: Kind, target: &Path) {
         // An action of which nothing was done is forgotten.
         if let Some(mut entry) = entry.filter(|entry| entry.state != State::Undone) {
             assert_eq!(entry.state, State::Done, "{kind:?} {operation}");
-            assert_eq!(
-                undo(&log, &RealHands, &mut entry, &|_, _| false).unwrap().left,
-                [],
-                "{kind:?} {operation}"
-            );
+            let undone = undo(&log, &RealHands, &mut entry, &|_, _| false).unwrap();
+            assert_eq!(undone.left, [], "{kind:?} {operation}");
         }
         let found = contents(&folders);
         assert!(found.values().all(|counts| *counts == [1, 0]), "{kind:?} {operation}: {found:?}");
@@ -364,7 +362,7 @@ fn what_a_crash_left_is_removed_only_if_its_copy_is_whole() {
     log.begin(Kind::Move, steps).unwrap();
     recover(&log, &RealHands, &|_, _| false).unwrap();
     assert_eq!(contents(&folders).len(), 3, "both are there");
-    assert_eq!(log.numbers().unwrap(), [0; 0], "nothing was done, so there is nothing to undo");
+    assert_eq!(log.names().unwrap(), [], "nothing was done, so there is nothing to undo");
 }
 
 #[test]
@@ -427,7 +425,7 @@ fn an_interrupted_undo_is_gone_on_with_and_reported_and_listing_changes_nothing(
     let environment = &fixture.host.settings().environment;
     {
         let log = Log::take(environment).unwrap();
-        let mut entry = log.read(2).unwrap();
+        let mut entry = log.read(log.names().unwrap()[0]).unwrap();
         entry.state = State::Undoing;
         log.write(&entry).unwrap();
     }
@@ -456,6 +454,7 @@ fn what_a_crash_left_is_listed_as_far_as_it_was_done() {
             new_inode: None,
             size_bytes: stat(name).size_bytes,
             mtime_ns: stat(name).mtime_ns,
+            sha256: None,
             is_done: false,
         })
         .into();
@@ -464,7 +463,7 @@ fn what_a_crash_left_is_listed_as_far_as_it_was_done() {
         let log = || Log::take(&fixture.host.settings().environment).unwrap();
         let entry = log().begin(kind, steps.to_vec()).unwrap();
         let undoable = fixture.host.undoable().unwrap();
-        log().forget(entry.number).unwrap();
+        log().forget(&entry).unwrap();
         undoable.iter().map(|action| (action.kind, action.files.len())).collect::<Vec<_>>()
     };
     let files = || [fixture.files("inbox"), fixture.files("archive")];

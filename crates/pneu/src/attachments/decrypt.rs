@@ -30,7 +30,7 @@ pub(super) enum Decrypted {
     Texts {
         /// The texts in what is encrypted.
         texts: Vec<String>,
-        /// Nothing was left out that another key could open.
+        /// Nothing was left out that can perhaps be decrypted another time. Else it is to be read again.
         is_all: bool,
     },
     /// Nothing in it can be decrypted now. It is to be read another time.
@@ -43,6 +43,7 @@ pub(super) enum Decrypted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
     NotOpened,
+    PartlyOpened,
     TooLarge,
     Cut,
 }
@@ -80,6 +81,10 @@ impl Decrypter {
             Fault::NotOpened => format!(
                 "gpg and gpgsm cannot decrypt {of} now without asking; when they can, \"pneu index \
                  --attachments\" reads what they left out"
+            ),
+            Fault::PartlyOpened => format!(
+                "gpg and gpgsm can decrypt only a part of {of} now without asking; when they can decrypt all \
+                 of it, \"pneu index --attachments\" reads the rest"
             ),
             Fault::TooLarge => {
                 format!("{of} too large to be decrypted (input_mib = {})", self.limits.input_mib)
@@ -122,6 +127,9 @@ impl Decrypter {
         if found.is_any_closed && found.texts.is_empty() {
             self.note(Fault::NotOpened);
             return Decrypted::NotNow;
+        }
+        if found.is_any_closed {
+            self.note(Fault::PartlyOpened);
         }
         if cut(&mut found.texts, text_bytes) {
             self.note(Fault::Cut);

@@ -254,7 +254,7 @@ impl AttachmentReader for Filters {
             match decrypter.read(parts.bytes(), (room.end, room.text_bytes), is_stopped) {
                 Decrypted::Texts { texts, is_all } => {
                     out.texts.extend(texts);
-                    out.has_failed |= !is_all;
+                    out.partly.extend((!is_all).then(|| DECRYPT.to_owned()));
                 }
                 Decrypted::NotNow => out.unusable.push(DECRYPT.to_owned()),
                 Decrypted::Stopped => {

@@ -7,9 +7,8 @@
 
 use crate::child::{self, Bounds, Talk};
 use crate::settings::SECRET_VARIABLES;
-use rustix::io::{FdFlags, fcntl_setfd};
 use std::io::{self, PipeReader, Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Child, Command};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -100,8 +99,6 @@ pub(super) fn run(
         Task::Verify(signature) => Some(filled(signature)?),
         _ => None,
     };
-    // Only the program that is started now may have the two.
-    fcntl_setfd(&status_writer, FdFlags::empty())?;
     let mut command = command(program);
     if program == Program::Gpg && imports_keys() {
         command.arg("--no-auto-key-import");
@@ -126,9 +123,19 @@ pub(super) fn run(
         }
         Task::List(key) => command.args(["--with-colons", "--list-keys", "--", key]),
     };
-    let child = child::start(&mut command)?;
-    drop((status_writer, signature));
+    let pipes = [Some(status_writer.into()), signature.map(OwnedFd::from)].into_iter().flatten().collect();
+    let child = start(command, pipes)?;
     finish((child, status_reader), input, bounds, is_stopped)
+}
+
+/// Starts a program that gets these pipes under their numbers. No other program gets them, although other
+/// threads may start some now.
+///
+/// # Errors
+/// It cannot be started.
+pub(super) fn start(mut command: Command, pipes: Vec<OwnedFd>) -> io::Result<Child> {
+    disk::inherit(&mut command, pipes);
+    child::start(&mut command)
 }
 
 /// Gives a program its input, and reads its output and its status.
@@ -186,14 +193,13 @@ fn imports_keys() -> bool {
     *IMPORTS.get_or_init(|| ask().unwrap_or(false))
 }
 
-/// Returns a pipe that holds these bytes, and that a child gets.
+/// Returns a pipe that holds these bytes.
 fn filled(bytes: &[u8]) -> io::Result<PipeReader> {
     if bytes.len() > SIGNATURE_BYTES_MAX {
         return Err(io::Error::other("the signature is too long"));
     }
     let (reader, mut writer) = io::pipe()?;
     writer.write_all(bytes)?;
-    fcntl_setfd(&reader, FdFlags::empty())?;
     Ok(reader)
 }
 

@@ -1,14 +1,13 @@
 //! Decrypts messages for the index: beside other work, within limits, and so that nobody is asked.
 //!
-//! Input: the bytes of a message, limits. Output: what the user's agent can open now. Many threads do it at a
-//! time, and start other programs meanwhile: so the status comes through standard error, which no other
-//! program gets, and a shell moves it. Limits are those of gpg and gpgsm alone, which start no agent then: it
-//! would inherit them. Does not know what becomes of the text.
+//! Input: the bytes of a message, limits. Output: what the user's agent can open now. Limits are those of gpg
+//! and gpgsm alone, which start no agent then: it would inherit them. Does not know what becomes of the text.
 
-use super::gpg::{Output, Program, TIME_MAX, Task, finish, without_secrets};
+use super::gpg::{Output, Program, TIME_MAX, Task, finish, start, without_secrets};
 use super::{DEPTH_MAX, OPENED_BYTES_MAX, OPENED_COUNT_MAX, OpenedMessage, Opening, Purpose};
 use crate::child::{self, Bounds};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -111,13 +110,11 @@ fn run(
     is_stopped: &dyn Fn() -> bool,
 ) -> io::Result<Output> {
     let (status_reader, status_writer) = io::pipe()?;
-    let script = format!("{script}exec \"$@\" 3>&2 2>/dev/null");
-    let child = {
-        // It is dropped at once: it has the end of the pipe that only the program may have.
-        let mut command = without_secrets("/bin/sh");
-        command.args(["-c", &script, "sh", program.name()]).args(program.options());
-        command.args(["--status-fd", "3", "--pinentry-mode", "cancel"]).args(arguments);
-        child::start_with(&mut command, status_writer.into())?
-    };
+    let script = format!("{script}exec \"$@\"");
+    let mut command = without_secrets("/bin/sh");
+    command.args(["-c", &script, "sh", program.name()]).args(program.options());
+    command.args(["--status-fd", &status_writer.as_raw_fd().to_string()]);
+    command.args(["--pinentry-mode", "cancel"]).args(arguments);
+    let child = start(command, vec![status_writer.into()])?;
     finish((child, status_reader), input, bounds, is_stopped)
 }

@@ -17,6 +17,15 @@ pub enum MailInput {
     Stream(Box<dyn Read>, PathBuf),
 }
 
+impl MailInput {
+    /// Returns what the user called it.
+    pub(super) fn name(&self) -> PathBuf {
+        match self {
+            MailInput::Path(path) | MailInput::Stream(_, path) => path.clone(),
+        }
+    }
+}
+
 /// How to import mail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MailImportOptions {

@@ -2,7 +2,7 @@
 //!
 //! Input: what the user named. Output: what was done. Each step is in a file of its own.
 
-use crate::action::{LeftAlone, lock_imports};
+use crate::action::{ImportNotes, LeftAlone, lock_imports};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::mail_import::known::Known;
@@ -21,11 +21,13 @@ impl Host {
     /// directory go into folders below it, as the directory has them. When this returns, all messages are
     /// durable. Content decides what is there already: the exact bytes of a message.
     ///
+    /// What is stored, and the tags that are set, can be undone: see [`Host::undo`].
+    ///
     /// If `progress` asks to stop, what was read by then is stored, and the rest is left for the next import.
     ///
     /// # Errors
     /// There is no index, or no such folder; an input is not there, or is a Maildir; a text that cannot be a
-    /// tag; a folder cannot be written: what was stored by then stays.
+    /// tag; a folder, or the log of actions, cannot be written: what was stored by then stays.
     pub fn import_mail(
         &self,
         inputs: Vec<MailInput>,
@@ -42,6 +44,7 @@ impl Host {
             false => Some(lock_imports(&self.settings().environment)?),
         };
         progress.stage(Stage::Import);
+        let notes = ImportNotes::new(inputs.iter().map(MailInput::name).collect(), folder);
         let mut sources = sources::find(inputs, options.is_flat)?;
         let own = leave_out_own(&mut sources, &self.newest_view()?.mailbox().folder_places());
         let targets = self.targets(folder, sources.folders(), options)?;
@@ -58,13 +61,14 @@ impl Host {
         let mailbox = self.newest_view()?.mailbox().clone();
         let mut known = Known::read(&self.settings().environment, mailbox, &paths, options)?;
         let mut labelled = Labelled::default();
-        self.take_all((sources, &targets), (&mut known, &mut labelled), options, (&mut imported, progress))?;
+        let store = Storing { notes: &notes, options, progress };
+        self.take_all((sources, &targets), (&mut known, &mut labelled), &store, &mut imported)?;
         if imported.is_interrupted || options.is_dry {
             return Ok(imported);
         }
         let finished = self.index_imported(&paths, progress).and_then(|problems| {
             imported.problems.extend(problems);
-            self.tag_imported(&paths, &labelled)
+            self.tag_imported(&paths, &labelled, (&notes, progress))
         });
         imported.unfinished = finished.err();
         Ok(imported)
@@ -74,14 +78,14 @@ impl Host {
         &self,
         (sources, targets): (Sources, &[Target]),
         (known, labelled): (&mut Known, &mut Labelled),
-        options: &MailImportOptions,
-        (imported, progress): (&mut MailImported, &dyn Progress),
+        &Storing { notes, options, progress }: &Storing<'_>,
+        imported: &mut MailImported,
     ) -> Result<()> {
         progress.stage(Stage::Import);
         progress.expect(0, sources.size_bytes.max(1));
         for (target, sources) in targets.iter().zip(sources.by_folder.into_values()) {
             let known = known.of(&target.path);
-            let mut taking = Taking::begin(self, target, options, (known, labelled), progress)?;
+            let mut taking = Taking::begin((self, notes), target, options, (known, labelled), progress)?;
             for source in sources {
                 let problem = taking.source(source)?;
                 if progress.is_cancelled() {
@@ -111,6 +115,13 @@ impl Host {
         let problems = self.update_places(&places, &options, progress)?.problems;
         Ok(problems.into_iter().map(|problem| LeftAlone { path: problem.path, why: problem.what }).collect())
     }
+}
+
+/// How messages are stored.
+struct Storing<'a> {
+    notes: &'a ImportNotes,
+    options: &'a MailImportOptions,
+    progress: &'a dyn Progress,
 }
 
 /// Returns the folders that can be written. The sources of others are left out, and reported.

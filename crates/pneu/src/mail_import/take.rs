@@ -3,6 +3,7 @@
 //! Input: sources in order. Output: files, durable batch by batch, counts, and labels. A message is in memory
 //! alone, or in a file if it is large.
 
+use crate::action::ImportNotes;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::mail_import::known::KnownOf;
@@ -24,6 +25,7 @@ const NANOSECONDS: i64 = 1_000_000_000;
 /// An import into one folder.
 pub(super) struct Taking<'a> {
     host: &'a Host,
+    notes: &'a ImportNotes,
     options: &'a MailImportOptions,
     known: KnownOf<'a>,
     labelled: &'a mut Labelled,
@@ -67,7 +69,7 @@ impl<'a> Taking<'a> {
     /// # Errors
     /// The folder cannot be written, or another import writes into it.
     pub(super) fn begin(
-        host: &'a Host,
+        (host, notes): (&'a Host, &'a ImportNotes),
         target: &Target,
         options: &'a MailImportOptions,
         (known, labelled): (KnownOf<'a>, &'a mut Labelled),
@@ -79,6 +81,7 @@ impl<'a> Taking<'a> {
         };
         Ok(Taking {
             host,
+            notes,
             options,
             known,
             labelled,
@@ -134,7 +137,7 @@ impl<'a> Taking<'a> {
     /// # Errors
     /// The folder cannot be written.
     pub(super) fn finish(mut self) -> Result<ImportCounts> {
-        self.publish()?;
+        self.name_all()?;
         Ok(self.counts)
     }
 
@@ -219,12 +222,12 @@ impl<'a> Taking<'a> {
         let flags = written | noted.flags.unwrap_or_default() | self.options.flags;
         let place = Place { name: &name, flags: Some(flags), date_seconds };
         batch.add(&mut self.draft, place).map_err(Error::Delivery)?;
-        if batch.is_full() { self.publish() } else { Ok(()) }
+        if batch.is_full() { self.name_all() } else { Ok(()) }
     }
 
-    fn publish(&mut self) -> Result<()> {
-        let published = self.batch.as_mut().map_or(Ok(0), Batch::publish);
-        published.map(|_| ()).map_err(Error::Delivery)
+    fn name_all(&mut self) -> Result<()> {
+        let Some(batch) = &mut self.batch else { return Ok(()) };
+        self.notes.name(self.host, batch, self.progress)
     }
 }
 

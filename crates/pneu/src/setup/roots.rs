@@ -21,6 +21,20 @@ pub enum RootsError {
     /// Several directories were given, and more than one without a name.
     #[error("several directories need a name each")]
     Unnamed,
+    /// A directory has no name, and another one has that of those without a name.
+    #[error(
+        "{} has no name, and root \"{name}\" is {}; give it a name of its own (NAME={}), or, if the mail was \
+         moved there, that name ({name}={})",
+        given.display(), known.display(), given.display(), given.display()
+    )]
+    NameNeeded {
+        /// The name of the known root.
+        name: String,
+        /// Its directory.
+        known: PathBuf,
+        /// The directory that was given.
+        given: PathBuf,
+    },
     /// A name is none.
     #[error(
         "\"{name}\" is not a name for a root: use up to {max} letters, digits, . _ -",
@@ -57,35 +71,53 @@ pub enum RootsError {
     },
 }
 
+/// A root that a command line gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenRoot {
+    /// The root. Without a name it has that of those without a name.
+    pub root: Root,
+    /// Whether it was given with its name.
+    pub is_named: bool,
+}
+
 /// Reads directories as a command line gives them: `DIR` or `NAME=DIR`. Paths are below `current` unless they
 /// are absolute.
 ///
 /// # Errors
 /// [`RootsError::Unnamed`], or as [`check`].
-pub fn from_arguments(arguments: &[OsString], current: &Path) -> Result<Vec<Root>, RootsError> {
-    let roots: Vec<Root> = arguments.iter().map(|argument| from_argument(argument, current)).collect();
+pub fn from_arguments(arguments: &[OsString], current: &Path) -> Result<Vec<GivenRoot>, RootsError> {
+    let given: Vec<GivenRoot> = arguments.iter().map(|argument| from_argument(argument, current)).collect();
+    let roots: Vec<Root> = given.iter().map(|given| given.root.clone()).collect();
     if roots.iter().filter(|root| root.name == NAME_DEFAULT).count() > 1 {
         return Err(RootsError::Unnamed);
     }
     check(&roots)?;
-    Ok(roots)
+    Ok(given)
 }
 
-/// Returns the known roots with those given now, which replace roots of the same names. A directory without a
-/// name is the known root of that path, if there is one.
+/// Returns the known roots with those given now. One that is given with a name replaces the root of that
+/// name: its mail was moved. A directory without a name is the known root of that path, if there is one, and
+/// else a root of its own: it replaces none whose path `is_needed`.
 ///
 /// # Errors
-/// As [`check`].
-pub fn joined(known: &[Root], given: Vec<Root>) -> Result<Vec<Root>, RootsError> {
-    let named = |root: Root| match known.iter().find(|known| known.path == root.path) {
-        Some(known) if root.name == NAME_DEFAULT => known.clone(),
-        _ => root,
-    };
+/// [`RootsError::NameNeeded`]; as [`check`].
+pub fn joined(
+    known: &[Root],
+    given: &[GivenRoot],
+    is_needed: impl Fn(&Path) -> bool,
+) -> Result<Vec<Root>, RootsError> {
     let mut all = known.to_vec();
-    for root in given.into_iter().map(named) {
+    for GivenRoot { root, is_named } in given {
+        if !is_named && known.iter().any(|known| known.path == root.path) {
+            continue;
+        }
         match all.iter_mut().find(|known| known.name == root.name) {
-            Some(known) => *known = root,
-            None => all.push(root),
+            Some(known) if !is_named && is_needed(&known.path) => {
+                let (name, known, given) = (root.name.clone(), known.path.clone(), root.path.clone());
+                return Err(RootsError::NameNeeded { name, known, given });
+            }
+            Some(known) => *known = root.clone(),
+            None => all.push(root.clone()),
         }
     }
     check(&all)?;
@@ -128,17 +160,15 @@ pub fn check_on_disk(roots: &[Root]) -> Result<(), RootsError> {
     Ok(())
 }
 
-fn from_argument(argument: &OsStr, current: &Path) -> Root {
+fn from_argument(argument: &OsStr, current: &Path) -> GivenRoot {
     let bytes = argument.as_bytes();
     let equals = bytes.iter().position(|byte| *byte == b'=');
     let named = equals.and_then(|at| Some((bytes.get(..at)?, bytes.get(at + 1..)?)));
-    let (name, path) = match named {
-        Some((name, path)) if is_name(name) && !path.is_empty() => {
-            (String::from_utf8_lossy(name).into_owned(), path)
-        }
-        _ => (NAME_DEFAULT.to_owned(), bytes),
-    };
-    Root { name, path: tidy(&current.join(OsStr::from_bytes(path))) }
+    let named = named.filter(|(name, path)| is_name(name) && !path.is_empty());
+    let name = named.map_or(NAME_DEFAULT.into(), |(name, _)| String::from_utf8_lossy(name));
+    let path = named.map_or(bytes, |(_, path)| path);
+    let root = Root { name: name.into_owned(), path: tidy(&current.join(OsStr::from_bytes(path))) };
+    GivenRoot { root, is_named: named.is_some() }
 }
 
 fn is_name(name: &[u8]) -> bool {
@@ -162,7 +192,20 @@ mod tests {
 
     fn given(arguments: &[&str]) -> Result<Vec<Root>, RootsError> {
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        from_arguments(&arguments, Path::new("/home/ana"))
+        let given = from_arguments(&arguments, Path::new("/home/ana"))?;
+        Ok(given.into_iter().map(|given| given.root).collect())
+    }
+
+    fn joined_all(known: &[Root], given: &[GivenRoot]) -> Result<Vec<Root>, RootsError> {
+        joined(known, given, |_| true)
+    }
+
+    fn named(name: &str, path: &str) -> GivenRoot {
+        GivenRoot { root: root(name, path), is_named: true }
+    }
+
+    fn unnamed(path: &str) -> GivenRoot {
+        GivenRoot { root: root(NAME_DEFAULT, path), is_named: false }
     }
 
     #[test]
@@ -189,11 +232,39 @@ mod tests {
     #[test]
     fn given_roots_replace_those_of_their_names() {
         let known = [root("a", "/1"), root("b", "/2")];
-        let all = joined(&known, vec![root("b", "/3"), root("c", "/4")]);
+        let all = joined_all(&known, &[named("b", "/3"), named("c", "/4")]);
         assert_eq!(all, Ok(vec![root("a", "/1"), root("b", "/3"), root("c", "/4")]));
-        assert!(joined(&known, vec![root("c", "/1/x")]).is_err());
+        assert!(joined_all(&known, &[named("c", "/1/x")]).is_err());
         let found = [root("maildir", "/1"), root("mail", "/2")];
-        assert_eq!(joined(&found, vec![root("mail", "/1")]).as_deref(), Ok(&found[..]), "known by its path");
-        assert!(joined(&found, vec![root("other", "/1")]).is_err());
+        for known in ["/1", "/2"] {
+            assert_eq!(joined_all(&found, &[unnamed(known)]).as_deref(), Ok(&found[..]), "known by its path");
+        }
+        assert!(joined_all(&found, &[named("other", "/1")]).is_err());
+    }
+
+    #[test]
+    fn a_directory_without_a_name_replaces_no_other() {
+        let known = [root("mail", "/1")];
+        let error = joined_all(&known, &[unnamed("/2")]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "/2 has no name, and root \"mail\" is /1; give it a name of its own (NAME=/2), or, if the mail \
+             was moved there, that name (mail=/2)"
+        );
+        assert_eq!(joined_all(&known, &[named("mail", "/2")]), Ok(vec![root("mail", "/2")]), "it was moved");
+        let both = vec![root("mail", "/1"), root("b", "/2")];
+        assert_eq!(joined_all(&known, &[named("b", "/2")]), Ok(both.clone()));
+        let is_needed = |path: &Path| path != Path::new("/1");
+        let moved = joined(&known, &[unnamed("/2")], is_needed);
+        assert_eq!(moved, Ok(vec![root("mail", "/2")]), "the old one is no longer needed");
+        // From then on it needs none.
+        assert_eq!(joined_all(&both, &[unnamed("/2")]), Ok(both.clone()));
+        assert_eq!(joined_all(&[], &[unnamed("/2")]), Ok(vec![root("mail", "/2")]));
+        assert_eq!(joined_all(&both[1..], &[unnamed("/1")]), Ok(vec![root("b", "/2"), root("mail", "/1")]));
+        assert!(joined_all(&[], &[named("mail", "/1"), unnamed("/2")]).is_err());
+        let arguments = ["mail=/1".into(), "/2=".into()];
+        let given = from_arguments(&arguments[..1], Path::new("/")).unwrap();
+        assert_eq!(given, [named("mail", "/1")]);
+        assert_eq!(from_arguments(&arguments[1..], Path::new("/")).unwrap(), [unnamed("/2=")]);
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::host::Host;
+use crate::setup::roots::GivenRoot;
 use crate::watching::beside::{Beside, End};
 use crate::watching::cover::{Directories, cover, find};
 use crate::watching::merging::{self, Merger};
@@ -157,7 +158,9 @@ impl Host {
 
     /// Returns the roots as they are now, if that can be told.
     fn roots_to_follow(&self, given: &[Root]) -> Option<Vec<Root>> {
-        self.roots_to_index(&self.index_state().ok()?, given).ok()
+        let named = |root: &Root| GivenRoot { root: root.clone(), is_named: true };
+        let given: Vec<GivenRoot> = given.iter().map(named).collect();
+        self.roots_to_index(&self.index_state().ok()?, &given).ok()
     }
 }
 

@@ -169,13 +169,12 @@ fn parse_fraction(text: &[u8]) -> Option<(u32, &[u8])> {
 }
 
 /// Reads `Z`, `+01:00` or `-01:00` to the end.
-#[expect(clippy::cast_possible_truncation, reason = "a day has less than 100,000 seconds")]
 fn parse_zone(text: &[u8]) -> Option<i32> {
     match text {
         b"Z" => Some(0),
         [sign @ (b'+' | b'-'), h0, h1, b':', m0, m1] => {
             let seconds = number(&[*h0, *h1], 23)? * 3600 + number(&[*m0, *m1], 59)? * 60;
-            Some(if *sign == b'-' { -seconds as i32 } else { seconds as i32 })
+            i32::try_from(if *sign == b'-' { -seconds } else { seconds }).ok()
         }
         _ => None,
     }

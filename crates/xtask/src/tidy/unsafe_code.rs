@@ -11,6 +11,7 @@ const PLACES: [&str; 6] = [
     "crates/disk/src/copy.rs",
     "crates/disk/src/fault.rs",
     "crates/disk/src/huge_pages.rs",
+    "crates/disk/src/inherit.rs",
     "crates/disk/src/map.rs",
     "crates/disk/src/prefetch.rs",
     "crates/disk/src/zeroed.rs",

@@ -31,7 +31,7 @@ pub(super) fn sort(
     let table = mailbox.message_table();
     let at = |hit: &Hit| -> Result<At<'_>> {
         mailbox.check_cancelled()?;
-        Ok(At { mailbox, table: table, hit: *hit })
+        Ok(At { mailbox, table, hit: *hit })
     };
     let sorter = Sorter { direction, wanted };
     match key {

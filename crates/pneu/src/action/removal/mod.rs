@@ -157,6 +157,7 @@ fn step(file: &FoundFile) -> Step {
         new_inode: None,
         size_bytes: file.size_bytes,
         mtime_ns: file.mtime_ns,
+        sha256: None,
         is_done: false,
     }
 }

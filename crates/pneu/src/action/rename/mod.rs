@@ -124,6 +124,7 @@ fn step(renaming: &Renaming) -> Result<Step> {
         new_inode: None,
         size_bytes: 0,
         mtime_ns: 0,
+        sha256: None,
         is_done: false,
     })
 }

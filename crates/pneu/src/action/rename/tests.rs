@@ -365,7 +365,7 @@ fn after_a_crash_at_any_operation_all_directories_have_their_old_names_or_all_th
         recover(&log, &RealHands, &|_, _| false).unwrap();
         let names = renamed(&directories);
         assert!(names.iter().all(|is_new| *is_new == names[0]), "{operation}: {names:?}");
-        let entry = log.numbers().unwrap().first().map(|number| log.read(*number).unwrap());
+        let entry = log.names().unwrap().first().map(|name| log.read(*name).unwrap());
         if let Some(mut entry) = entry.filter(|entry| entry.state != State::Undone) {
             assert!(names[0] && entry.state == State::Done, "{operation}: {entry:?}");
             assert_eq!(undo(&log, &RealHands, &mut entry, &|_, _| false).unwrap().left, [], "{operation}");
@@ -399,13 +399,13 @@ fn if_one_directory_cannot_be_renamed_none_is() {
     let mut entry = log.begin(Kind::Rename, steps.clone()).unwrap();
     let left = carry_out(&log, &RealHands, &mut entry).unwrap();
     assert_eq!((left.len(), &left[0].path), (1, &directories[2].from));
-    assert_eq!(log.numbers().unwrap(), [0; 0], "nothing was done, so there is nothing to undo");
+    assert_eq!(log.names().unwrap(), [], "nothing was done, so there is nothing to undo");
     let is_old = |dir: &Renaming| dir.from.join("cur/1").exists();
     assert!(directories.iter().all(is_old));
     // The same after a crash.
     log.begin(Kind::Rename, steps).unwrap();
     std::fs::rename(&directories[0].from, &directories[0].to).unwrap();
     recover(&log, &RealHands, &|_, _| false).unwrap();
-    assert_eq!(log.numbers().unwrap(), [0; 0]);
+    assert_eq!(log.names().unwrap(), []);
     assert!(directories.iter().all(is_old));
 }

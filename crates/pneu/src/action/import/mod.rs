@@ -1,0 +1,153 @@
+//! Notes in the log of actions what an import does, so that it can be undone: the files of each batch, and at
+//! its end the tags.
+//!
+//! Input: messages that are written and have no names yet; tags that are about to be set. Output: messages
+//! with their names, and parts of the log. Each part is bounded by a batch, however long the import is; for
+//! the user all of them are one action. Does not know where messages come from.
+
+#[cfg(test)]
+mod tests;
+
+use crate::action::carry_out::{LeftAlone, carry_out};
+use crate::action::hands::RealHands;
+use crate::action::log::{AddedTags, Entry, ImportPart, Log, Place, State, Step};
+use crate::error::{Error, Result};
+use crate::host::Host;
+use index::{Hit, TagChange, TagEdit};
+use mail::{Batch, Written};
+use printable::hex;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::PathBuf;
+use work::Progress;
+
+/// Tags that messages do not have yet, with the SHA-256 of each of these messages.
+pub(crate) type NewTags = BTreeMap<BTreeSet<String>, Vec<[u8; 32]>>;
+
+/// What the log of actions knows of an import that goes on.
+pub(crate) struct ImportNotes {
+    /// The number of the first part, once there is one.
+    first: Cell<u64>,
+    sources: Vec<PathBuf>,
+    folder: String,
+}
+
+impl ImportNotes {
+    /// Begins the notes of an import of these sources into this folder, as the user named them.
+    pub(crate) fn new(sources: Vec<PathBuf>, folder: &str) -> ImportNotes {
+        ImportNotes { first: Cell::new(0), sources, folder: folder.to_owned() }
+    }
+
+    /// Gives all messages of a batch their names, durably. What it is about to do is durable before that.
+    ///
+    /// # Errors
+    /// The log or the folder cannot be written. Some messages may have their names then; the others are
+    /// removed.
+    pub(crate) fn name(&self, host: &Host, batch: &mut Batch<'_>, progress: &dyn Progress) -> Result<()> {
+        let named = self.try_to_name(host, batch, progress);
+        if named.is_ok() {
+            batch.begin_next();
+        } else {
+            batch.discard();
+        }
+        named
+    }
+
+    fn try_to_name(&self, host: &Host, batch: &Batch<'_>, progress: &dyn Progress) -> Result<()> {
+        let written = batch.make_durable().map_err(Error::Delivery)?;
+        if written.is_empty() {
+            return Ok(());
+        }
+        let steps = written.iter().map(step).collect::<mail::Result<_>>().map_err(Error::Delivery)?;
+        let log = Log::take(&host.settings().environment)?;
+        host.recover(&log, progress)?;
+        let mut entry = self.begin(&log, Vec::new(), steps)?;
+        match carry_out(&log, &RealHands, &mut entry)?.into_iter().next() {
+            None => Ok(()),
+            Some(LeftAlone { path, why }) => {
+                Err(Error::Delivery(mail::Error::io("name", &path, io::Error::other(why))))
+            }
+        }
+    }
+
+    /// Sets tags by `set`, and notes before that which of them are new.
+    ///
+    /// # Errors
+    /// The log cannot be written; as `set`: then nothing is noted.
+    pub(crate) fn tag(
+        &self,
+        host: &Host,
+        new: NewTags,
+        progress: &dyn Progress,
+        set: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        if new.is_empty() {
+            return set();
+        }
+        let environment = &host.settings().environment;
+        let added = new.into_iter().map(|(tags, contents)| AddedTags {
+            tags,
+            contents: contents.iter().map(|sha256| hex(sha256)).collect(),
+        });
+        let entry = {
+            let log = Log::take(environment)?;
+            host.recover(&log, progress)?;
+            self.begin(&log, added.collect(), Vec::new())?
+        };
+        // Tags that stand for flags are an action of their own.
+        let tagged = set();
+        if tagged.is_err() {
+            Log::take(environment)?.forget(&entry)?;
+        }
+        tagged
+    }
+
+    fn begin(&self, log: &Log<'_>, tags: Vec<AddedTags>, steps: Vec<Step>) -> Result<Entry> {
+        let sources = self.sources.iter().cloned().map(Place).collect();
+        let part = ImportPart { first: self.first.get(), sources, folder: self.folder.clone(), tags };
+        let entry = log.begin_part(part, steps)?;
+        self.first.set(entry.import.as_ref().map_or(0, |part| part.first));
+        Ok(entry)
+    }
+}
+
+impl Host {
+    /// Removes the tags that an import set, in one commit, and notes it. Doing it again changes nothing more.
+    ///
+    /// # Errors
+    /// Damage, a full disk: then no tag is removed.
+    pub(super) fn remove_added_tags(&self, log: &Log<'_>, entry: &mut Entry) -> Result<()> {
+        let view = self.newest_view()?;
+        let mut edits: Vec<(Vec<Hit>, TagEdit)> = Vec::new();
+        for AddedTags { tags, contents } in entry.import.iter().flat_map(|part| &part.tags) {
+            let mut hits = Vec::new();
+            for content in contents {
+                match view.resolve(content) {
+                    // It was swept.
+                    Err(Error::Index(index::Error::NoSuchMessage { .. })) => {}
+                    found => hits.extend(found?),
+                }
+            }
+            let change = TagChange { remove: tags.clone(), ..TagChange::default() };
+            edits.push((hits, TagEdit::Change(change)));
+        }
+        self.write_user(|environment| index::edit_tags(environment, view.mailbox(), &edits))?;
+        entry.state = State::Undone;
+        log.write(entry)
+    }
+}
+
+fn step(written: &Written) -> mail::Result<Step> {
+    let stat = mail::stat_entry(&written.temporary)?;
+    Ok(Step {
+        from: Place(written.temporary.clone()),
+        to: Place(written.to.clone()),
+        inode: stat.inode,
+        new_inode: None,
+        size_bytes: stat.size_bytes,
+        mtime_ns: stat.mtime_ns,
+        sha256: Some(hex(&written.sha256)),
+        is_done: false,
+    })
+}
