@@ -7,7 +7,7 @@ use super::source::code_only;
 use super::tree::Tree;
 
 /// The files that may hold unsafe code.
-const PLACES: [&str; 6] = [
+const PLACES: [&str; 7] = [
     "crates/disk/src/copy.rs",
     "crates/disk/src/fault.rs",
     "crates/disk/src/huge_pages.rs",
