@@ -16,7 +16,7 @@ use latency::{Latencies, percentiles};
 use measure::strace::{self, SYNCS};
 use measure::{Report, Sample, Series, Trial, child, corpora, say, take_turns, turns, watch};
 pub(crate) use rows::table;
-use rows::{Names, QUERIES, SEGMENTS_MAX};
+use rows::{Names, QUERIES, SEGMENTS_MAX, SETTLE};
 use running::Running;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -25,8 +25,6 @@ use testkit::corpus::{CorpusOptions, facts};
 
 /// For how long nothing happens; with `--quick` it is a fifth of it.
 const IDLE: Duration = Duration::from_secs(10);
-/// The work of the last changes ends within this time.
-const SETTLE: Duration = Duration::from_secs(5);
 /// Without a line for so long, the watch has lost what it did not add.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// For how many seconds syncs are counted, at most.
@@ -59,11 +57,16 @@ fn follow(options: &Options, sizes: WatchSizes, names: &Names, seed: u64) -> Res
     let segments = segments(&child::run(&mut pneu.command(&["info"]))?.said)?;
     let traced = Arriving { seed: seed + 1, count: seconds.min(SYNC_SECONDS) * rate, rate };
     let syncs = syncs(&pneu, &running, traced)?;
-    running.end()?;
     series.extend(
         followed.series(names, &format!("{segments} text segments, of at most {SEGMENTS_MAX}; {syncs}"))?,
     );
     series.extend(queries(options, &pneu, &corpus, |query| names.after(query))?);
+    thread::sleep(SETTLE);
+    series.extend(queries(options, &pneu, &corpus, |query| names.settled(query))?);
+    running.end()?;
+    pneu.forget()?;
+    child::measure(&mut pneu.index())?;
+    series.extend(queries(options, &pneu, &corpus, |query| names.anew(query))?);
     corpora::clear(&place)?;
     Ok(series)
 }

@@ -59,7 +59,7 @@ pub(super) fn written(mailbox: &Mailbox, now: i64) -> Result<HashMap<String, Wri
 }
 
 /// A message is looked up alone if there are at least so many others for each that is wanted.
-const ALONE: usize = 64;
+const ALONE: usize = 512;
 
 /// Returns the dates of messages. Those of many are read in one scan of the columns: a lookup takes as long
 /// as many rows of it.
