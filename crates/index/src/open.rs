@@ -81,7 +81,7 @@ pub(crate) fn text_lock(environment: &Environment, name: &str) -> Result<PathBuf
 
 /// Bytes of a journal until its rows become segments. Every program that opens the index reads all of it:
 /// 1 MiB takes about as long as all else.
-const JOURNAL_BYTES: u64 = 1 << 18;
+const JOURNAL_BYTES: u64 = 1 << 17;
 
 /// How often the lock is tried before the observer is told that another process has it, and how long it takes
 /// until the next time. Nobody has it for long, so there is rarely anything to tell; and a process that waits
