@@ -176,6 +176,10 @@ impl FollowObserver for Teller<'_> {
             FollowNote::Failed(error) => {
                 complain(format!("{}; trying again in 30 seconds", remedy::explained(&error.into())));
             }
+            FollowNote::MergeFailed(error) => {
+                let error = remedy::explained(&error.into());
+                complain(format!("the index is up to date, and its files are not merged: {error}"));
+            }
             FollowNote::Attachments(read) => {
                 read.problems.iter().for_each(|problem| complain(one_line(problem)));
                 if !self.session.is_quiet && read.messages > 0 {

@@ -184,7 +184,10 @@ fn an_import_is_undone_with_its_tags() {
     assert!(lines[1].starts_with("2 files changed at ") && lines.len() == 2 + 3, "{list}");
     let cur = home.mail().join("old/cur").display().to_string();
     assert!(lines[2..].iter().all(|line| line.starts_with(&cur) && !line.contains('\t')), "{list}");
-    let said = home.good(&["undo"]);
+    let refused = home.pneu(&["undo"]);
+    assert!(refused.code == Some(2) && refused.err.contains("add --yes"), "{refused:?}");
+    assert_eq!(files(&home.mail().join("old/cur")).len(), 3);
+    let said = home.good(&["undo", "--yes"]);
     assert!(said.starts_with("undone for 3 of 3 messages imported from mail/a b"), "{said}");
     assert!(files(&home.mail().join("old/cur")).is_empty());
     assert_eq!(home.pneu(&["count", "maildir:/old or tag:trip"]).out, "0\n");
@@ -197,7 +200,7 @@ fn an_import_is_undone_with_its_tags() {
     child.wait().unwrap();
     let there = files(&home.mail().join("big/cur")).len();
     assert!(there >= BATCH, "{there}");
-    let said = home.good(&["undo"]);
+    let said = home.good(&["undo", "--yes"]);
     assert!(said.starts_with(&format!("undone for {there} of {there} messages imported")), "{said}");
     assert!(files(&home.mail().join("big/cur")).is_empty());
 }

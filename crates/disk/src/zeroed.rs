@@ -58,20 +58,45 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for LazyZeros<A> {
 /// The bytes belong to the caller alone, and lie in private memory that belongs to no file.
 unsafe fn clear(pointer: *mut u8, size: usize) {
     let before = pointer.align_offset(PAGE_BYTES).min(size);
-    let inner = (size - before) - (size - before) % PAGE_BYTES;
+    let inner = match has_such_pages() {
+        true => (size - before) - (size - before) % PAGE_BYTES,
+        // The system would take what lies behind them, too.
+        false => 0,
+    };
     // SAFETY: `before` and `before + inner` are at most `size`.
     let (pages, after) = unsafe { (pointer.add(before), pointer.add(before + inner)) };
-    // SAFETY: The pages lie within the bytes, which nobody else uses. What is dropped of private memory
-    // without a file reads as zeros.
-    let taken = unsafe { libc::madvise(pages.cast(), inner, libc::MADV_DONTNEED) };
+    // SAFETY: The pages lie within the bytes, which nobody else uses.
+    let is_taken = inner > 0 && unsafe { take_back(pages, inner) };
     // Locked memory, for example, is not taken.
-    let by_hand = if taken == 0 { 0 } else { inner };
+    let by_hand = if is_taken { 0 } else { inner };
     // SAFETY: Each range lies within the bytes.
     unsafe {
         pointer.write_bytes(0, before);
         pages.write_bytes(0, by_hand);
         after.write_bytes(0, size - before - inner);
     }
+}
+
+/// Returns whether the system's pages have [`PAGE_BYTES`].
+fn has_such_pages() -> bool {
+    // SAFETY: It reads a number that the system gave to the process.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) == Ok(PAGE_BYTES)
+}
+
+/// Lets the system take whole pages back. Returns whether it did: an emulator may only say so, and of huge
+/// pages a part may stay.
+///
+/// # Safety
+/// As [`clear`], and `pages` begins a page, and `size` is a multiple of its bytes and not zero.
+unsafe fn take_back(pages: *mut u8, size: usize) -> bool {
+    let ends = [0, size - PAGE_BYTES];
+    // SAFETY: Both ends lie within the pages.
+    ends.into_iter().for_each(|place| unsafe { pages.add(place).write_volatile(1) });
+    // SAFETY: The pages belong to the caller. What is dropped of private memory without a file reads as
+    // zeros.
+    let said = unsafe { libc::madvise(pages.cast(), size, libc::MADV_DONTNEED) };
+    // SAFETY: As above.
+    said == 0 && ends.into_iter().all(|place| unsafe { pages.add(place).read_volatile() } == 0)
 }
 
 #[cfg(test)]

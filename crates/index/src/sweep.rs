@@ -110,7 +110,7 @@ pub(crate) fn sweep(
     }
     if swept.forgotten > 0 {
         observer.stage(Stage::Merge);
-        merge_due(environment, 0)?;
+        merge_due(environment, 0, observer)?;
     }
     Ok(swept)
 }
@@ -143,7 +143,7 @@ pub(crate) fn forget(environment: &Environment, sha256: &[[u8; 32]], observer: &
     }
     if forgotten > 0 {
         observer.stage(Stage::Merge);
-        merge_due(environment, 0)?;
+        merge_due(environment, 0, observer)?;
     }
     Ok(forgotten)
 }

@@ -86,13 +86,13 @@ pub enum Merging {
 
 /// Merges segments, so that queries open and search few of them. Runs beside passes and other writers: of two
 /// that merge at once, one does nothing. Works on the threads of its caller; a pass waits for them if they
-/// are its own. [`Merging::Idle`] stops soon if the observer says so.
+/// are its own. Stops between two merges if the observer says so.
 ///
 /// # Errors
 /// There is no index; damage; a full disk. Every merge before that is published.
 pub fn merge(environment: &Environment, merging: Merging, observer: &dyn Progress) -> Result<()> {
     match merging {
-        Merging::Due { new_count } => pass::merge_due(environment, new_count),
+        Merging::Due { new_count } => pass::merge_due(environment, new_count, observer),
         Merging::Idle => pass::merge_idle(environment, observer),
     }
 }

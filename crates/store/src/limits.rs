@@ -48,5 +48,7 @@ pub const MERGE_SEGMENT_COUNT_MAX: usize = 1024;
 /// When there is time, segments are merged until each has more than this many times the rows of all younger
 /// ones.
 pub const MERGE_IDLE_RATIO: u64 = 8;
+/// The most live rows that are merged at once when there is time: seconds of work.
+pub const MERGE_IDLE_ROWS_MAX: u64 = 1 << 21;
 /// Segments with fewer live rows count as this large.
 pub const MERGE_SMALL_ROWS: u32 = 1024;

@@ -1,6 +1,6 @@
 //! `pneu undo`: undoes the last action on mail, or lists what it would undo.
 
-use crate::command::act::{done, outcome, places, things};
+use crate::command::act::{agrees, done, outcome, places, things};
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::fields::minute;
@@ -19,10 +19,10 @@ use terminal::command_line::Run;
 /// changed or removed since is left alone and reported, and flags that changed since stay. The last 200
 /// actions are remembered. What was removed for good stays gone.
 ///
-/// Of an import, the messages that it stored are removed, whatever flags they have by now, and so are the
-/// tags that it set. Nothing looks whether their source is still there. A message that was moved to another
-/// folder stays. An import that was stopped and repeated is as many actions as there were runs. The folders
-/// that an import created stay.
+/// Of an import, the messages that it stored are removed for good, whatever flags they have by now, and so
+/// are the tags that it set. You are asked before. Nothing looks whether their source is still there. A
+/// message that was moved to another folder stays. An import that was stopped and repeated is as many actions
+/// as there were runs. The folders that an import created stay.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,6 +35,9 @@ pub(crate) struct Arguments {
     /// present and its old place, separated by a tab. A file that was imported has only a present one
     #[arg(long)]
     list: bool,
+    /// Do not ask before the messages of an import are removed
+    #[arg(long)]
+    yes: bool,
 }
 
 impl Run<Session> for Arguments {
@@ -46,6 +49,9 @@ impl Run<Session> for Arguments {
         let host = session.host()?;
         if self.list {
             return list(&host.undoable()?, session);
+        }
+        if !self.yes && !agrees_to_next(&host.undoable()?, session)? {
+            return Ok(Outcome::Done);
         }
         let Some(Undone { action, restored_count, left }) = host.undo(&Silent)? else {
             return session.nothing(NOTHING);
@@ -60,6 +66,13 @@ impl Run<Session> for Arguments {
         let done = format!("undone for {restored_count} of {all} {}", title(&action));
         Ok(session.conclude(&done, outcome(&left)))
     }
+}
+
+/// Asks for consent if the next undo removes messages. Returns whether to go on.
+fn agrees_to_next(actions: &[Undoable], session: &Session) -> Result<bool> {
+    let Some(next) = actions.first().filter(|next| next.kind == ActionKind::Import) else { return Ok(true) };
+    let question = format!("Remove {} {}?", things(next.kind, next.files.len()), title(next));
+    agrees(&question, "the last action is an import; to remove its messages, add --yes", session)
 }
 
 const NOTHING: &str = "there is nothing to undo";

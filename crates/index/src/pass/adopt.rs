@@ -113,7 +113,7 @@ fn add_all(
         return Err(Error::Interrupted);
     }
     observer.stage(Stage::Merge);
-    merge_due(environment, adopted.messages)?;
+    merge_due(environment, adopted.messages, observer)?;
     Ok(true)
 }
 

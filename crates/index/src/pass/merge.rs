@@ -31,19 +31,23 @@ const JOURNAL_BYTES_IDLE: u64 = 1 << 16;
 /// Most documents of the text index that are merged at once when there is time: seconds of work.
 const DOCUMENTS_IDLE: u64 = 1 << 18;
 
-/// Merges what is due after `new_count` messages were added, up to a limit.
+/// Merges what is due after `new_count` messages were added, up to a limit. Stops between two merges if the
+/// observer says so: the next pass goes on.
 ///
 /// # Errors
 /// Damage, a full disk.
-pub(crate) fn merge_due(environment: &Environment, new_count: u64) -> Result<()> {
+pub(crate) fn merge_due(environment: &Environment, new_count: u64, observer: &dyn Progress) -> Result<()> {
     drop_old_changes(environment)?;
     for _ in 0..MERGES_PER_PASS {
-        if !merge_rows(environment, Effort::Usual)? {
+        if observer.is_cancelled() || !merge_rows(environment, Effort::Usual)? {
             break;
         }
     }
     let mut documents_left = DOCUMENTS_PER_PASS.saturating_add(new_count.saturating_mul(DOCUMENTS_PER_NEW));
     for _ in 0..MERGES_PER_PASS {
+        if observer.is_cancelled() {
+            break;
+        }
         match merge_text(environment, |segments| text::choose(segments, documents_left))? {
             Some(count) => documents_left = documents_left.saturating_sub(count),
             None => break,

@@ -159,7 +159,7 @@ fn until_done(
                 }
                 observer.stage(Stage::Merge);
                 if options.merges {
-                    merge_due(environment, summary.new_messages)?;
+                    merge_due(environment, summary.new_messages, observer)?;
                 }
             }
             return Ok(summary);

@@ -186,6 +186,24 @@ impl Host {
         }
         // The index is brought in step once for all parts.
         let mut places = None;
+        let undone = self.undo_parts(&log, &mut whole, &mut places);
+        // After an error in a later part, too: the files of the parts before it are gone.
+        let mut whole = whole.map(|(_, undone)| undone);
+        if let Some(places) = places {
+            let left = self.bring_places_in_step(&places, AFTER, progress)?;
+            whole.iter_mut().for_each(|undone| undone.left.extend(left.iter().cloned()));
+        }
+        undone?;
+        Ok(whole)
+    }
+
+    /// Undoes the last action, or what is left of one that is partly undone already.
+    fn undo_parts(
+        &self,
+        log: &Log<'_>,
+        whole: &mut Option<(u64, Undone)>,
+        places: &mut Option<Places>,
+    ) -> Result<()> {
         for name in log.names()? {
             let known = whole.as_ref().map(|(number, undone)| (*number, undone.action.number));
             if known.is_some_and(|(number, first)| name.first != first || name.number >= number) {
@@ -195,17 +213,13 @@ impl Host {
             if entry.state == State::Undone {
                 continue;
             }
-            let part = self.undo_entry(&log, &mut entry, places.get_or_insert_default())?;
-            match &mut whole {
-                None => whole = Some((name.number, part)),
+            let part = self.undo_entry(log, &mut entry, places.get_or_insert_default())?;
+            match whole {
+                None => *whole = Some((name.number, part)),
                 Some((_, undone)) => undone.add(part),
             }
         }
-        let mut whole = whole.map(|(_, undone)| undone);
-        if let (Some(undone), Some(places)) = (&mut whole, places) {
-            undone.left.extend(self.bring_places_in_step(&places, AFTER, progress)?);
-        }
-        Ok(whole)
+        Ok(())
     }
 
     /// Undoes an action, or a part of an import. Adds the places that changed.

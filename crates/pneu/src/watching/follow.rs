@@ -96,6 +96,9 @@ pub enum FollowNote {
     },
     /// A pass failed, and is tried again in 30 seconds.
     Failed(Error),
+    /// Parts of the index could not be merged. It is tried again after a change, 30 seconds from now at the
+    /// soonest. The mail is followed meanwhile.
+    MergeFailed(Error),
     /// Attachments were read.
     Attachments(AttachmentsRead),
     /// Attachments could not be read. It is tried again after the next change.
@@ -144,14 +147,15 @@ impl Host {
                 roots,
                 moved: Vec::new(),
             };
-            following.run(&UpdateOptions { merges: false, ..options.clone() })
+            following.run(options)
         };
         std::thread::scope(|scope| {
+            // Whatever happens, the threads end.
+            let _ends = (End(beside), merging::End(merger));
             if self.filters.is_some() {
                 scope.spawn(|| beside.run(self, progress));
             }
-            scope.spawn(|| merger.run(self, progress));
-            let _ends = (End(beside), merging::End(merger));
+            merger.start(scope, self, progress);
             follow()
         })
     }
@@ -186,7 +190,7 @@ impl Following<'_> {
             return Ok(());
         }
         let is_first = !self.followed.watched.index.exists();
-        let first = self.host.update(&self.roots, options, self.progress);
+        let first = self.host.update(&self.roots, &self.merging(options), self.progress);
         let mut fails = first.is_err();
         match first {
             Err(error) if !self.observer.goes_on() => return Err(error),
@@ -229,12 +233,12 @@ impl Following<'_> {
                     self.roots = roots;
                 }
                 self.followed.cover(&self.roots, self.observer);
-                let done = self.host.update(&self.roots, &lazy, self.progress);
+                let done = self.host.update(&self.roots, &self.merging(&lazy), self.progress);
                 longest = looked.elapsed();
                 done
             } else {
                 longest = Duration::ZERO;
-                self.host.update_places(&todo.places, &lazy, self.progress)
+                self.host.update_places(&todo.places, &self.merging(&lazy), self.progress)
             };
             ended = Instant::now();
             fails = done.is_err();
@@ -251,6 +255,11 @@ impl Following<'_> {
         if self.progress.is_cancelled() { Err(Error::Cancelled) } else { Ok(todo) }
     }
 
+    /// Returns the options of a pass, which merges only if no thread does.
+    fn merging(&self, options: &UpdateOptions) -> UpdateOptions {
+        UpdateOptions { merges: !self.merger.is_running(), ..options.clone() }
+    }
+
     fn has_other_roots(&self) -> bool {
         self.host.roots_to_follow(self.given).is_some_and(|now| now != self.roots)
     }
@@ -261,6 +270,9 @@ impl Following<'_> {
             Ok(mut summary) => {
                 self.moved = take_moved(&mut summary.problems, &self.roots, &self.moved);
                 self.observer.updated(&summary);
+                for error in self.merger.take_errors() {
+                    self.observer.notes(FollowNote::MergeFailed(error));
+                }
                 self.merger.ask(summary.new_messages);
                 if self.host.filters.is_some() {
                     self.beside.ask();

@@ -4,8 +4,8 @@
 //! Does not depend on files, rows or schemas.
 
 use crate::limits::{
-    MERGE_IDLE_RATIO, MERGE_SEGMENT_COUNT_MAX, MERGE_SEGMENT_COUNT_MIN, MERGE_SMALL_ROWS,
-    ROWS_PER_SEGMENT_MAX, SEGMENTS_BEFORE_MERGE,
+    MERGE_IDLE_RATIO, MERGE_IDLE_ROWS_MAX, MERGE_SEGMENT_COUNT_MAX, MERGE_SEGMENT_COUNT_MIN,
+    MERGE_SMALL_ROWS, ROWS_PER_SEGMENT_MAX, SEGMENTS_BEFORE_MERGE,
 };
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -57,12 +57,16 @@ pub(crate) fn choose(segments: &[SegmentSize]) -> Option<Range<usize>> {
 /// run of neighbours one has more than [`MERGE_IDLE_RATIO`] times the rows of the others together. A row is
 /// copied about that many times for each factor of that many by which the table grows.
 ///
-/// Chooses the longest run without such a segment, so that its rows are copied once.
+/// Chooses the longest run without such a segment, so that its rows are copied once. Runs with more than
+/// [`MERGE_IDLE_ROWS_MAX`] rows are left to [`choose`].
 pub(crate) fn choose_idle(segments: &[SegmentSize]) -> Option<Range<usize>> {
-    let suits = |largest: u64, total: u64| largest <= (total - largest).saturating_mul(MERGE_IDLE_RATIO);
+    let suits = |run: &Run| {
+        run.largest <= (run.total - run.largest).saturating_mul(MERGE_IDLE_RATIO)
+            && run.candidate.live_row_count <= MERGE_IDLE_ROWS_MAX
+    };
     let longest = (0..segments.len()).filter_map(|from| {
         let runs = runs_from(segments, from).take(MERGE_SEGMENT_COUNT_MAX).skip(1);
-        runs.filter(|run| suits(run.largest, run.total)).map(|run| run.candidate.run).last()
+        runs.filter(suits).map(|run| run.candidate.run).last()
     });
     longest.max_by_key(ExactSizeIterator::len).or_else(|| choose(segments))
 }
@@ -143,12 +147,14 @@ mod tests {
 
     #[test]
     fn choices_when_there_is_time() {
-        const K: u32 = 1000 * 1000;
+        const K: u32 = 20_000;
         type Line<'a> = (&'a str, &'a [u32], Option<Range<usize>>);
         let table: &[Line] = &[
             ("nothing there", &[], None),
             ("one is enough", &[5], None),
             ("two equals", &[K, K], Some(0..2)),
+            ("as many as are merged at once", &[1 << 20, 1 << 20], Some(0..2)),
+            ("too many", &[1 << 20, (1 << 20) + 1], None),
             ("at the ratio", &[8 * K, K], Some(0..2)),
             ("beyond it", &[8 * K + 1, K], None),
             ("all in one step", &[8 * K, 4 * K, 2 * K, K, 5], Some(0..5)),
@@ -226,7 +232,7 @@ mod tests {
         }
 
         #[test]
-        fn with_time_between_very_few_stay(sizes in prop::collection::vec(1_u32..2_000_000, 1..300)) {
+        fn with_time_between_very_few_stay(sizes in prop::collection::vec(1_u32..6_000, 1..300)) {
             let mut segments: Vec<SegmentSize> = Vec::new();
             let (mut arrived, mut copied) = (0_u64, 0_u64);
             for size in sizes {

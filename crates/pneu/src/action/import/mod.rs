@@ -74,7 +74,7 @@ impl ImportNotes {
     /// Sets tags by `set`, and notes before that which of them are new.
     ///
     /// # Errors
-    /// The log cannot be written; as `set`: then nothing is noted.
+    /// The log cannot be written; as `set`.
     pub(crate) fn tag(
         &self,
         host: &Host,
@@ -95,12 +95,10 @@ impl ImportNotes {
             host.recover(&log, progress)?;
             self.begin(&log, added.collect(), Vec::new())?
         };
-        // Tags that stand for flags are an action of their own.
-        let tagged = set();
-        if tagged.is_err() {
-            Log::take(environment)?.forget(&entry)?;
-        }
-        tagged
+        drop(entry);
+        // Tags that stand for flags are an action of their own. After an error some tags may be set, so the
+        // note stays: to take away what is not there changes nothing.
+        set()
     }
 
     fn begin(&self, log: &Log<'_>, tags: Vec<AddedTags>, steps: Vec<Step>) -> Result<Entry> {
