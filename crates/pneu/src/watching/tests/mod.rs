@@ -1,5 +1,7 @@
 //! A host that follows a mailbox while other programs change it.
 
+mod merging;
+
 use super::todo::{Todo, Watched};
 use super::{FollowNote, FollowObserver};
 use crate::setup::configuration::Configuration;
@@ -384,44 +386,6 @@ fn a_wait_goes_on_without_a_gap_and_a_rebuilt_index_makes_nothing_new() {
     assert_eq!((next(&mut wait), next(&mut wait)), ("three while it is rebuilt".into(), none.clone()));
     let refused = fixture.host.wait(&query("*"), Some(&token)).err().unwrap();
     assert!(matches!(refused, crate::Error::Index(index::Error::Token { .. })), "{refused:?}");
-}
-
-#[test]
-fn when_nothing_happens_the_index_is_merged() {
-    const COUNT: usize = 12;
-    let fixture = Fixture::new();
-    let (sender, passes) = channel();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let options = UpdateOptions::default();
-            fixture.host.follow_mail(&fixture.roots(), &options, &fixture, &Teller(sender))
-        });
-        let ended = Ended(&fixture);
-        passes.recv_timeout(LONG).unwrap();
-        for number in 0..COUNT {
-            let words: Vec<String> = (0..500).map(|word| format!("w{number}x{word}")).collect();
-            fixture.put(&format!("inbox/new/{number}.b"), &words.join(" "));
-            while fixture.files().len() < number + 3 {
-                passes.recv_timeout(LONG).unwrap();
-            }
-        }
-        let counted = || fixture.host.newest_view().unwrap().mailbox().counts().unwrap();
-        let journal_bytes = || {
-            let entries = fs::read_dir(fixture.host.settings().environment.index_directory()).unwrap();
-            let files = entries
-                .map(Result::unwrap)
-                .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"journal"));
-            files.filter_map(|file| Some(file.metadata().ok()?.len())).max().unwrap_or(0)
-        };
-        let begin = std::time::Instant::now();
-        while counted().text_segments > 1 || journal_bytes() >= 1 << 16 {
-            let said = format!("{} segments, {} bytes", counted().text_segments, journal_bytes());
-            assert!(begin.elapsed() < LONG, "{said}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        assert_eq!(fixture.files().len(), COUNT + 2);
-        drop(ended);
-    });
 }
 
 fn entry(directory: &str, interest: Interest, name: &str, is_directory: bool) -> Report {
