@@ -44,7 +44,7 @@ impl Host {
     /// Sets the tags of messages that are in folders of the index, and notes which of them are new.
     ///
     /// # Errors
-    /// Damage, a full disk: then no tag was set.
+    /// Damage, a full disk: tags are set then, or none is; flags for which tags stand may not be.
     pub(super) fn tag_imported(
         &self,
         folders: &[PathBuf],

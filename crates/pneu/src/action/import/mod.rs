@@ -90,12 +90,11 @@ impl ImportNotes {
             tags,
             contents: contents.iter().map(|sha256| hex(sha256)).collect(),
         });
-        let entry = {
+        {
             let log = Log::take(environment)?;
             host.recover(&log, progress)?;
-            self.begin(&log, added.collect(), Vec::new())?
-        };
-        drop(entry);
+            self.begin(&log, added.collect(), Vec::new())?;
+        }
         // Tags that stand for flags are an action of their own. After an error some tags may be set, so the
         // note stays: to take away what is not there changes nothing.
         set()

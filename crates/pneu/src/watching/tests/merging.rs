@@ -1,8 +1,8 @@
 //! What a watch merges, and what it does if nothing can be merged.
 
-use super::{Ended, Fixture, LONG, Teller};
+use super::{Fixture, LONG, Teller};
+use crate::Summary;
 use crate::watching::{FollowNote, FollowObserver};
-use crate::{Summary, UpdateOptions};
 use std::fs;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
@@ -12,12 +12,7 @@ fn when_nothing_happens_the_index_is_merged() {
     const COUNT: usize = 12;
     let fixture = Fixture::new();
     let (sender, passes) = channel();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let options = UpdateOptions::default();
-            fixture.host.follow_mail(&fixture.roots(), &options, &fixture, &Teller(sender))
-        });
-        let ended = Ended(&fixture);
+    fixture.while_followed(Teller(sender), || {
         passes.recv_timeout(LONG).unwrap();
         for number in 0..COUNT {
             let words: Vec<String> = (0..500).map(|word| format!("w{number}x{word}")).collect();
@@ -41,7 +36,6 @@ fn when_nothing_happens_the_index_is_merged() {
             std::thread::sleep(Duration::from_millis(50));
         }
         assert_eq!(fixture.files().len(), COUNT + 2);
-        drop(ended);
     });
 }
 
@@ -67,12 +61,7 @@ fn mail_is_followed_if_nothing_can_be_merged() {
     let _ = fs::remove_file(&lock);
     fs::create_dir_all(&lock).unwrap();
     let (sender, said) = channel();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let options = UpdateOptions::default();
-            fixture.host.follow_mail(&fixture.roots(), &options, &fixture, &MergeTeller(sender))
-        });
-        let ended = Ended(&fixture);
+    fixture.while_followed(MergeTeller(sender), || {
         // It is told with a pass after the merge that failed.
         let mut is_told = false;
         for number in 0..50 {
@@ -83,6 +72,5 @@ fn mail_is_followed_if_nothing_can_be_merged() {
             fixture.put(&format!("inbox/new/{number}.b"), "another");
         }
         assert!(is_told && fixture.files().len() > 2);
-        drop(ended);
     });
 }

@@ -99,6 +99,18 @@ impl Fixture {
         files.iter().map(|file| place(file.path())).collect()
     }
 
+    /// Does something while the mail is followed.
+    fn while_followed(&self, observer: impl FollowObserver + Send, work: impl FnOnce()) {
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                self.host.follow_mail(&self.roots(), &UpdateOptions::default(), self, &observer)
+            });
+            // Whatever fails, the thread ends.
+            let _ended = Ended(self);
+            work();
+        });
+    }
+
     /// Waits for passes until these are the files in the index.
     fn expect(&self, passes: &Receiver<Summary>, files: &[&str]) -> Summary {
         let mut all = Summary::default();
@@ -118,13 +130,7 @@ impl Fixture {
 fn what_other_programs_do_is_in_the_index_soon() {
     let fixture = Fixture::new();
     let (sender, passes) = channel();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let options = UpdateOptions::default();
-            fixture.host.follow_mail(&fixture.roots(), &options, &fixture, &Teller(sender))
-        });
-        // Whatever fails, the thread ends.
-        let ended = Ended(&fixture);
+    fixture.while_followed(Teller(sender), || {
         passes.recv_timeout(LONG).unwrap();
         fixture.put("inbox/new/3.a", "three");
         let summary = fixture.expect(&passes, &["inbox/cur/1.a:2,S", "other/cur/2.a:2,S", "inbox/new/3.a"]);
@@ -157,7 +163,6 @@ fn what_other_programs_do_is_in_the_index_soon() {
         // What is excluded is out of the index.
         fs::write(fixture.at("old/.noindex"), "").unwrap();
         fixture.expect(&passes, &files[..2]);
-        drop(ended);
     });
 }
 
