@@ -56,6 +56,16 @@ impl Column {
         }
     }
 
+    /// Removes all rows, and keeps their memory for others.
+    pub fn clear(&mut self) {
+        self.row_count = 0;
+        self.numbers.clear();
+        self.is_present.clear();
+        self.counts.clear();
+        self.bytes.clear();
+        self.lengths.clear();
+    }
+
     /// Adds a row with a text.
     pub fn push_text(&mut self, text: &str) {
         debug_assert_eq!(self.kind, Kind::Text);
@@ -79,10 +89,11 @@ impl Column {
     }
 
     /// Adds a row with several texts.
-    pub fn push_texts<T: AsRef<str>>(&mut self, texts: &[T]) {
+    pub fn push_texts<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = T>) {
         debug_assert_eq!(self.kind, Kind::Texts);
-        texts.iter().for_each(|text| self.put(text.as_ref()));
-        self.counts.push(length(texts.len()));
+        let before = self.lengths.len();
+        texts.into_iter().for_each(|text| self.put(text.as_ref()));
+        self.counts.push(length(self.lengths.len() - before));
         self.row_count += 1;
     }
 

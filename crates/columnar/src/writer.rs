@@ -40,7 +40,10 @@ impl EncodedGroup {
         let row_count = columns.first().map_or(0, Column::row_count);
         assert!(row_count > 0 && columns.iter().all(|column| column.row_count == row_count), "whole rows");
         let content = match format {
-            Format::Parquet => Content::Parquet(columns.par_iter().map(parquet::chunk).collect()),
+            Format::Parquet => {
+                let encode = columns.par_iter().map_init(parquet::compressor, parquet::chunk);
+                Content::Parquet(encode.collect())
+            }
             Format::Arrow => Content::Arrow(arrow::batch(columns)),
         };
         EncodedGroup { kinds: columns.iter().map(|column| column.kind).collect(), row_count, content }

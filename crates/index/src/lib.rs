@@ -43,15 +43,16 @@ pub use pass::{
     Adopted, AttachmentsRead, Cleanup, Look, Loss, Mode, Places, Problem, Summary, UpdateOptions, is_read_by,
 };
 pub use rebuild::{is_older, remembered_roots};
-pub use record::{Contact, Rest};
+pub use record::{Contact, PairList, Rest, RestView, TextList};
 pub use remedy::Remedy;
 pub use rows::{RecordReader, Subdirectory};
 pub use search::{
     Analysis, AnalysisStep, Change, ChangedFolder, Changes, Circle, Counts, Dimension, Direction, Duplicates,
-    Figures, FolderPlace, FolderRoles, FoundFile, Group, Happened, Hint, Hit, Hits, Inventory, Line, Listed,
-    Mailbox, Meaning, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses,
-    OwnPeople, PeopleQuestion, Person, Replies, Scope, SortKey, Stats, StoredFile, StoredFolder, Thread,
-    ThreadEntry, ThreadOrder, Threads, Unknown, shown_flags,
+    Figures, FileView, FolderPlace, FolderRoles, FolderText, FoundFile, Group, Happened, Hint, Hit, Hits,
+    Inventory, Line, Listed, Mailbox, Meaning, Message, MessageFile, MessageParts, MessageScan, MessageView,
+    Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses, OwnPeople, PeopleQuestion, Person,
+    Replies, Scope, SortKey, Stats, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder, ThreadStarts,
+    Threads, Unknown, shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;
@@ -73,6 +74,7 @@ pub use user::{
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.
 pub mod format {
     pub use crate::changes::MAGIC as CHANGES_MAGIC;
+    pub use crate::record::encode_rest;
     pub use crate::state::{MAGIC as STATE_MAGIC, VERSION as STATE_VERSION};
     pub use crate::text::SEALED_KIND as TEXT_SEALED_KIND;
     pub use crate::user::{MAGIC as USER_MAGIC, VERSION as USER_VERSION};

@@ -4,6 +4,7 @@
 //! how they are used.
 
 use crate::error::{Error, Result};
+use crate::record::{self, LineRecord, Rest};
 use crate::tables::{absent, files, folders, messages};
 use mail::{FileStat, Fingerprint, Flags, Stamp};
 use std::path::Path;
@@ -282,28 +283,37 @@ impl RecordReader {
 ///
 /// # Errors
 /// Damage in the store; `directory` names the store in the message.
-pub(crate) fn line(
-    part: &Part,
-    row: u32,
-    reader: &mut RecordReader,
-    directory: &Path,
-) -> Result<crate::record::LineRecord> {
-    let bytes = part.payload(messages::LINE, row, &mut reader.0)?;
-    crate::record::decode_line(bytes).ok_or_else(|| damaged(directory, "a header record"))
+pub(crate) fn line(part: &Part, row: u32, reader: &mut RecordReader, directory: &Path) -> Result<LineRecord> {
+    record::decode_line(line_bytes(part, row, reader)?).ok_or_else(|| damaged_record(directory))
 }
 
 /// Returns a message's other header fields.
 ///
 /// # Errors
 /// Damage in the store; `directory` names the store in the message.
-pub(crate) fn rest(
-    part: &Part,
-    row: u32,
-    reader: &mut RecordReader,
-    directory: &Path,
-) -> Result<crate::record::Rest> {
-    let bytes = part.payload(messages::REST, row, &mut reader.0)?;
-    crate::record::decode_rest(bytes).ok_or_else(|| damaged(directory, "a header record"))
+pub(crate) fn rest(part: &Part, row: u32, reader: &mut RecordReader, directory: &Path) -> Result<Rest> {
+    record::decode_rest(rest_bytes(part, row, reader)?).ok_or_else(|| damaged_record(directory))
+}
+
+/// Returns the record of the fields that a list shows.
+///
+/// # Errors
+/// Damage in the store.
+pub(crate) fn line_bytes<'a>(part: &'a Part, row: u32, reader: &'a mut RecordReader) -> Result<&'a [u8]> {
+    Ok(part.payload(messages::LINE, row, &mut reader.0)?)
+}
+
+/// Returns the record of the other header fields.
+///
+/// # Errors
+/// Damage in the store.
+pub(crate) fn rest_bytes<'a>(part: &'a Part, row: u32, reader: &'a mut RecordReader) -> Result<&'a [u8]> {
+    Ok(part.payload(messages::REST, row, &mut reader.0)?)
+}
+
+/// Returns what to say of a header record that cannot be read. `directory` is the store's.
+pub(crate) fn damaged_record(directory: &Path) -> Error {
+    Error::Damaged { path: directory.to_owned(), what: "a header record" }
 }
 
 /// Appends an absent message to rows of `absent`.
@@ -323,8 +333,4 @@ pub(crate) fn empty(snapshot: &Snapshot, table: &str) -> Result<Rows> {
     let table = snapshot.table(table)?;
     let schema: &Arc<Schema> = table.schema();
     Ok(Rows::new(schema))
-}
-
-fn damaged(directory: &Path, what: &'static str) -> Error {
-    Error::Damaged { path: directory.to_owned(), what }
 }

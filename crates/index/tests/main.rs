@@ -36,6 +36,7 @@ mod readers;
 mod real;
 mod rebuild;
 mod relevance;
+mod scan;
 mod signs;
 mod small_text;
 mod sorting;

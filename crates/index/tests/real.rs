@@ -1,6 +1,7 @@
 //! Real mail: the index has every file exactly once, and finds every Message-ID and every subject that
 //! contains a word.
 
+use crate::scan;
 use crate::support::{Fixture, dump};
 use index::{Mailbox, Order, RecordReader, Root};
 use query::{Field, FieldSet, Leaf, Matcher, Query, Target};
@@ -42,6 +43,8 @@ fn check_root(fixture: &Fixture, root: &Path) {
         files.iter().map(|path| (path.strip_prefix(root).unwrap().display().to_string(), 1)).collect();
     assert_eq!(indexed, expected, "every path exactly once");
     every_message_is_found(&mailbox);
+    let hits = mailbox.find(&Query::All, &Order::default()).unwrap().list;
+    scan::shows_the_same(&mailbox, &hits, scan::ALL, hits.len());
     assert_eq!(fixture.update().added, 0);
     fixture.check();
 }

@@ -8,9 +8,10 @@ use index::{Direction, Hit, Mailbox, Message, Order, RecordReader, SortKey, show
 use mail::ContentFlags;
 use query::flags::FLAGS;
 use query::fold::fold;
+use std::fs;
 use testkit::corpus::{CorpusOptions, generate};
 
-const KEYS: [SortKey; 16] = [
+const KEYS: [SortKey; 17] = [
     SortKey::Date,
     SortKey::Size,
     SortKey::Subject,
@@ -27,10 +28,11 @@ const KEYS: [SortKey; 16] = [
     SortKey::Changed,
     SortKey::Priority,
     SortKey::Language,
+    SortKey::Arrival,
 ];
 
 /// The sort key as a text: slow, as docs/OUTPUT.md defines it.
-fn key(message: &Message, key: SortKey) -> String {
+fn key(hit: &Hit, message: &Message, key: SortKey) -> String {
     let people = |list: &[index::Contact]| {
         let name =
             |one: &index::Contact| if one.name.is_empty() { one.address.clone() } else { one.name.clone() };
@@ -39,6 +41,7 @@ fn key(message: &Message, key: SortKey) -> String {
     let first = message.files.first().unwrap();
     match key {
         SortKey::Date | SortKey::Relevance => String::new(),
+        SortKey::Arrival => format!("{:020}", hit.number),
         SortKey::Size => format!("{:020}", message.line.size_bytes),
         SortKey::Subject => without_prefixes(&fold(&message.line.subject)),
         SortKey::From => fold(&message.line.from).into_owned(),
@@ -82,7 +85,7 @@ fn sorted_slowly(mailbox: &Mailbox, wanted: SortKey, direction: Direction) -> Ve
         .into_iter()
         .map(|hit| {
             let message = mailbox.message(&hit, &mut reader).unwrap();
-            ((key(&message, wanted), hit.date, message.sha256), hit)
+            ((key(&hit, &message, wanted), hit.date, message.sha256), hit)
         })
         .collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
@@ -129,4 +132,20 @@ fn a_few_hits_are_in_the_same_order_as_all_hits() {
     let (few, all) = (fixture.find("rare"), fixture.find("*"));
     let expected: Vec<&String> = all.iter().filter(|subject| few.contains(subject)).collect();
     assert_eq!((few.iter().collect::<Vec<_>>(), few.len(), all.len()), (expected, 3, 2100));
+    // Replaced rows lie in another part, before the rows that came first.
+    let content = fs::read_to_string(fixture.root().join("cur/40:2,")).unwrap();
+    fixture.put("", "cur", "copy:2,", &format!("Received: by y\n{content}"));
+    fixture.put("", "cur", "2100:2,", "Subject: 2100\n\nrare\n");
+    fixture.update();
+    let mailbox = fixture.mailbox();
+    let numbers = |text: &str, direction| -> Vec<u32> {
+        let order = Order { key: SortKey::Arrival, direction, ..Order::default() };
+        mailbox.find(&query(text), &order).unwrap().list.iter().map(|hit| hit.number).collect()
+    };
+    for (text, count) in [("rare", 4), ("*", 2101)] {
+        let mut found = numbers(text, Direction::Ascending);
+        assert!(found.len() == count && found.is_sorted_by(|a, b| a < b), "{text}: {found:?}");
+        found.reverse();
+        assert_eq!(numbers(text, Direction::Descending), found);
+    }
 }

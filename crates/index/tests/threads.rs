@@ -2,9 +2,10 @@
 //! once.
 
 use crate::support::{Fixture, query};
-use index::{Duplicates, Mailbox, Origin, RecordReader, ThreadOrder, UpdateOptions};
+use index::{Duplicates, Mailbox, Order, Origin, RecordReader, ThreadOrder, UpdateOptions};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 /// Returns a message with these references and this minute in its date.
 fn answer(id: &str, references: &str, in_reply_to: &str, minute: u32) -> String {
@@ -132,7 +133,7 @@ fn a_late_message_joins_two_threads_and_writes_no_other_message() {
     fixture.check();
     assert_eq!(shown(&fixture.mailbox(), ""), "q .a ..b\nother");
     // A thread stays together when a message is removed.
-    std::fs::remove_file(fixture.root().join("a/cur/9.x:2,")).unwrap();
+    fs::remove_file(fixture.root().join("a/cur/9.x:2,")).unwrap();
     fixture.update();
     assert_eq!(shown(&fixture.mailbox(), ""), "q .b\nother");
 }
@@ -207,7 +208,36 @@ fn a_few_threads_of_many_are_those_that_a_list_of_all_shows() {
         let hits: Vec<index::Hit> = thread.entries.iter().map(|entry| entry.hit).collect();
         let alone = mailbox.threads_of(&hits, &ThreadOrder::default()).unwrap();
         assert_eq!((alone.total, &alone.list[..]), (1, std::slice::from_ref(thread)));
+        starts_are_those_of_threads(&mailbox, &hits[1..2], &alone.list);
     }
+    let hits = mailbox.find(&query(""), &Order::default()).unwrap().list;
+    starts_are_those_of_threads(&mailbox, &hits, &all.list);
+    let gone = (0..MESSAGES).step_by(5).map(|number| format!("{number}.x:2,"));
+    gone.for_each(|name| fs::remove_file(fixture.root().join("a/cur").join(name)).unwrap());
+    fixture.put("b", "cur", "copy:2,", &delivered("b", &answer("q1", "", "", 21)));
+    fixture.update();
+    let mailbox = fixture.mailbox();
+    let all = mailbox.threads(&mailbox.evaluate(&query("")).unwrap(), &ThreadOrder::default()).unwrap();
+    let hits = mailbox.find(&query(""), &Order::default()).unwrap().list;
+    starts_are_those_of_threads(&mailbox, &hits, &all.list);
+}
+
+fn starts_are_those_of_threads(mailbox: &Mailbox, hits: &[index::Hit], threads: &[index::Thread]) {
+    let starts = mailbox.thread_starts(hits).unwrap();
+    let numbers: Vec<u32> = starts.firsts().iter().map(|first| first.number).collect();
+    assert!(numbers.is_sorted_by(|a, b| a < b));
+    let mut expected = Vec::new();
+    for thread in threads {
+        let first = thread.entries[0].hit.number;
+        assert_eq!(starts.place_of_first(first), None);
+        expected.extend((thread.entries.len() > 1).then_some(first));
+        for entry in &thread.entries[1..] {
+            let place = starts.place_of_first(entry.hit.number).unwrap();
+            assert_eq!(numbers[place], first);
+        }
+    }
+    expected.sort_unstable();
+    assert_eq!(numbers, expected);
 }
 
 /// A copy as another server delivers it.
@@ -232,7 +262,7 @@ fn copies_are_shown_once_with_all_their_files() {
     assert_eq!(fixture.find("same"), ["twice"]);
     assert_eq!(fixture.find("").len(), 2);
     assert_eq!(mailbox.count(&query("")).unwrap(), 2);
-    let hits = mailbox.find(&query("same"), &index::Order::default()).unwrap();
+    let hits = mailbox.find(&query("same"), &Order::default()).unwrap();
     let files = mailbox.files(&hits.list[0]).unwrap();
     let mut expected = paths.to_vec();
     expected.sort();
@@ -260,7 +290,7 @@ fn copies_are_shown_once_with_all_their_files() {
     assert_eq!(mailbox.distinct(&all, Duplicates::MessageId, None).unwrap().count(), 1);
     assert_eq!(shown(&mailbox, "same"), "twice [twice]");
     // The copy that is shown is removed. The other copies are still one message.
-    std::fs::remove_file(&paths[1]).unwrap();
+    fs::remove_file(&paths[1]).unwrap();
     fixture.update();
     assert_eq!(fixture.find("same"), ["twice"]);
     assert_eq!(fixture.mailbox().files(&hits.list[0]).unwrap().len(), 2);
@@ -289,7 +319,7 @@ fn copies_are_swept_one_by_one() {
         let paths: Vec<_> = (0..3).map(|number| deliver(&fixture, number)).collect();
         fixture.update();
         for number in gone {
-            std::fs::remove_file(&paths[number]).unwrap();
+            fs::remove_file(&paths[number]).unwrap();
         }
         fixture.update_with(&UpdateOptions { loss: index::Loss::Accept, ..UpdateOptions::default() });
         let swept = index::sweep(&fixture.environment, 0, &index::NoArchive, &work::Silent);

@@ -100,7 +100,7 @@ pub use index::{
     Group, Happened, HeaderCodec, Hint, Hit, Hits, Line, Look, Loss, Mailbox, Message, MessageFile, Mode,
     NumberSet, Order, Origin, OwnPeople, PeopleQuestion, Person, Places, Problem, RecordReader,
     Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats, Summary, Swept, TagChange, TagEdit,
-    TagSummary, Thread, ThreadEntry, ThreadOrder, Threads, TokenFault, Unknown, UpdateOptions,
+    TagSummary, Thread, ThreadEntry, ThreadOrder, ThreadStarts, Threads, TokenFault, Unknown, UpdateOptions,
 };
 pub use mail::{
     ContentFlags, Dialect, Error as MailError, FileContent, Flags, HeaderDifference,

@@ -8,7 +8,8 @@ use crate::saved_queries::SavedQueries;
 use crate::settings::Settings;
 use index::{
     Analysis, Changes, Counts, Dimension, Duplicates, FlagTags, Hint, Hit, Hits, Line, Mailbox, Message,
-    NumberSet, Order, PeopleQuestion, Person, RecordReader, Root, SortKey, Stats, ThreadOrder, Threads,
+    NumberSet, Order, PeopleQuestion, Person, RecordReader, Root, SortKey, Stats, ThreadOrder, ThreadStarts,
+    Threads,
 };
 use query::Query;
 use std::cmp::Reverse;
@@ -190,6 +191,14 @@ impl View {
     /// [`Error::Cancelled`]; damage.
     pub fn threads(&self, found: &NumberSet, order: &ThreadOrder) -> Result<Threads> {
         self.run(|mailbox| mailbox.threads(found, order))
+    }
+
+    /// Returns the first messages of the threads of some hits.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; damage.
+    pub fn thread_starts(&self, hits: &[Hit]) -> Result<ThreadStarts> {
+        self.run(|mailbox| mailbox.thread_starts(hits))
     }
 
     /// Returns the threads of some hits, whole, by the date of their newest message.

@@ -1,9 +1,14 @@
 //! A message for tests of formats, here and in front ends.
 
 use crate::listed::Listed;
-use index::{Contact, Line, Message, MessageFile, Rest};
+use index::format::encode_rest;
+use index::{
+    Contact, FileView, FolderText, Line, Message, MessageFile, MessageView, Rest, RestView, Subdirectory,
+};
 use mail::ContentFlags;
 use mail::Flags;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// A message in two files, with something in every field, and harm in some.
@@ -44,4 +49,30 @@ pub fn sample() -> Listed {
         message: Message { sha256: [0xab; 32], line, rest, tags: vec!["todo".into(), "work".into()], files },
         position: None,
     }
+}
+
+/// Calls `show` with a message as those get it who read many. Its files are in `cur`.
+pub fn as_view(message: &Message, show: impl FnOnce(&MessageView<'_>)) {
+    let Message { sha256, line, rest, tags, files } = message;
+    let record = encode_rest(rest);
+    let folder = |file: &MessageFile| {
+        FolderText::new(file.maildir.clone(), file.path.parent().and_then(Path::parent).unwrap())
+    };
+    let folders: Vec<FolderText> = files.iter().map(folder).collect();
+    let names = files.iter().filter_map(|file| file.path.file_name()).map(OsStr::as_bytes);
+    let named = folders.iter().zip(names);
+    let files: Vec<FileView<'_>> =
+        named.map(|(folder, name)| FileView::new(folder, Subdirectory::Cur, name)).collect();
+    show(&MessageView {
+        number: 7,
+        date: line.date,
+        sha256: *sha256,
+        size_bytes: line.size_bytes,
+        derived: line.derived,
+        from: &line.from,
+        subject: &line.subject,
+        rest: RestView::new(&record).unwrap(),
+        tags,
+        files: &files,
+    });
 }

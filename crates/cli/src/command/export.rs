@@ -11,8 +11,8 @@ use crate::search::question::TypedQuery;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use pneu::{Existing, Hit, NewFile, NewFileError, Order, ThreadOrder, View};
-use render::table::{Column, Table, TableFormat, ThreadStarts};
+use pneu::{Direction, Existing, Hit, NewFile, NewFileError, Order, SortKey, ThreadStarts, View};
+use render::table::{Column, Table, TableFormat};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
@@ -130,7 +130,13 @@ impl Run<Session> for Arguments {
         let cancel = Cancel::when(signals::is_interrupted);
         let view = session.view()?.with_cancel(cancel.clone());
         let question = TypedQuery::new(&self.query, &view)?;
-        let order = Order { limit: self.max.map(NonZeroUsize::get), ..Order::default() };
+        let order = match format {
+            // A limit means the newest ones.
+            Format::Parquet | Format::Arrow if self.max.is_none() => {
+                Order { key: SortKey::Arrival, direction: Direction::Ascending, ..Order::default() }
+            }
+            _ => Order { limit: self.max.map(NonZeroUsize::get), ..Order::default() },
+        };
         let hits = view.find(&question.query, &order).map_err(|error| question.explain(error))?.list;
         if hits.is_empty() {
             let why = question.why_nothing(&view)?;
@@ -196,7 +202,7 @@ impl Arguments {
     ) -> Result<Outcome> {
         let columns = if self.columns.is_empty() { Column::default_choice() } else { self.columns.clone() };
         let starts = if columns.contains(&Column::Thread) {
-            ThreadStarts::of(&view.threads_of(hits, &ThreadOrder::default())?.list)
+            view.thread_starts(hits)?
         } else {
             ThreadStarts::default()
         };

@@ -7,6 +7,7 @@ use super::hybrid;
 use super::thrift::Fields;
 use crate::column::{Column, Kind, length};
 use hashbrown::HashMap;
+use zstd::bulk::Compressor;
 
 /// The level of compression: the fastest. Higher ones take several times as long and save a tenth.
 const LEVEL: i32 = 1;
@@ -41,11 +42,16 @@ pub(crate) struct Chunk {
     pub(super) range: Option<(i64, i64)>,
 }
 
+/// Returns what compresses pages. Making one costs as much as compressing a small page.
+pub(crate) fn compressor() -> Compressor<'static> {
+    Compressor::new(LEVEL).expect("making a compressor fails only without memory")
+}
+
 /// Encodes a column.
-pub(crate) fn chunk(column: &Column) -> Chunk {
+pub(crate) fn chunk(compressor: &mut Compressor<'static>, column: &Column) -> Chunk {
     let mut content = Vec::new();
     let value_count = put_levels(column, &mut content);
-    let mut pages = Pages::default();
+    let mut pages = Pages { compressor, bytes: Vec::new(), uncompressed_bytes: 0 };
     let dictionary = dictionary(column);
     let encoding = match &dictionary {
         Some(Dictionary { values, places }) => {
@@ -150,18 +156,18 @@ fn put_plain(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Pages, one after the other.
-#[derive(Default)]
-struct Pages {
+struct Pages<'a> {
+    compressor: &'a mut Compressor<'static>,
     bytes: Vec<u8>,
     uncompressed_bytes: usize,
 }
 
-impl Pages {
+impl Pages<'_> {
     /// Appends a page: its header, with what is special to its kind as the field of this number, and its
     /// content.
     fn put(&mut self, kind: i32, (field, special): (u8, Fields), content: &[u8]) {
-        let compressed =
-            zstd::bulk::compress(content, LEVEL).expect("compressing in memory fails only without memory");
+        let compressed = self.compressor.compress(content);
+        let compressed = compressed.expect("compressing in memory fails only without memory");
         let header = Fields::default()
             .i32(1, kind)
             .i32(2, number(content.len()))
@@ -210,9 +216,9 @@ mod tests {
     #[test]
     fn levels_say_which_rows_have_how_many_values() {
         let mut column = Column::new(Kind::Texts);
-        column.push_texts(&["a", "b"]);
-        column.push_texts::<&str>(&[]);
-        column.push_texts(&["c"]);
+        column.push_texts(["a", "b"]);
+        column.push_texts::<&str>([]);
+        column.push_texts(["c"]);
         let mut out = Vec::new();
         assert_eq!(put_levels(&column, &mut out), 4);
         // Four levels of one bit each, packed: the second continues a row; all but the third have a value.
@@ -222,7 +228,7 @@ mod tests {
         column.push_time(Some(5));
         let mut out = Vec::new();
         assert_eq!((put_levels(&column, &mut out), out), (2, vec![2, 0, 0, 0, 3, 0b10]));
-        let chunk = chunk(&column);
+        let chunk = chunk(&mut compressor(), &column);
         assert_eq!((chunk.null_count, chunk.range), (1, Some((5, 5))));
     }
 }

@@ -5,6 +5,11 @@
 //! is damaged. Must not know tables.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod view;
+
+pub(crate) use view::{Correspondents, decode_correspondents, line_view};
+pub use view::{PairList, RestView, TextList};
+
 /// The fields that a list of messages shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineRecord {
@@ -64,13 +69,12 @@ pub(crate) fn encode_line(line: &LineRecord) -> Vec<u8> {
 
 /// Reads a list line. Returns `None` if it is damaged.
 pub(crate) fn decode_line(bytes: &[u8]) -> Option<LineRecord> {
-    let mut input = bytes;
-    let line = LineRecord { from: text(&mut input)?, subject: text(&mut input)? };
-    input.is_empty().then_some(line)
+    let (from, subject) = line_view(bytes)?;
+    Some(LineRecord { from: from.to_owned(), subject: subject.to_owned() })
 }
 
-/// Returns the bytes of the other header fields.
-pub(crate) fn encode_rest(rest: &Rest) -> Vec<u8> {
+/// Returns the bytes of the other header fields, which [`RestView::new`] reads.
+pub fn encode_rest(rest: &Rest) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     put_text(&mut out, &rest.message_id);
     for contacts in [&rest.from, &rest.to, &rest.cc, &rest.bcc] {
@@ -97,47 +101,7 @@ pub(crate) fn encode_rest(rest: &Rest) -> Vec<u8> {
 
 /// Reads the other header fields. Returns `None` if they are damaged.
 pub(crate) fn decode_rest(bytes: &[u8]) -> Option<Rest> {
-    let mut input = bytes;
-    let input = &mut input;
-    let rest = Rest {
-        message_id: text(input)?,
-        from: contacts(input)?,
-        to: contacts(input)?,
-        cc: contacts(input)?,
-        bcc: contacts(input)?,
-        references: texts(input)?,
-        list_id: text(input)?,
-        attachments: texts(input)?,
-        labels: texts(input)?,
-        snippet: text(input)?,
-        language: text(input)?,
-        headers: headers(input)?,
-        problems: texts(input)?,
-    };
-    input.is_empty().then_some(rest)
-}
-
-/// The senders, and the recipients of all kinds, of a record: names and addresses.
-pub(crate) struct Correspondents<'a> {
-    /// Who sent the message.
-    pub senders: Vec<(&'a str, &'a str)>,
-    /// Who got it, openly or not.
-    pub recipients: Vec<(&'a str, &'a str)>,
-}
-
-/// Reads the addresses alone. Returns `None` if they are damaged.
-pub(crate) fn decode_correspondents(bytes: &[u8]) -> Option<Correspondents<'_>> {
-    let mut input = bytes;
-    let input = &mut input;
-    borrowed(input)?;
-    let mut list = || -> Option<Vec<(&str, &str)>> {
-        (0..count(input)?).map(|_| Some((borrowed(input)?, borrowed(input)?))).collect()
-    };
-    let senders = list()?;
-    let mut recipients = list()?;
-    recipients.extend(list()?);
-    recipients.extend(list()?);
-    Some(Correspondents { senders, recipients })
+    RestView::new(bytes).map(RestView::to_owned)
 }
 
 /// Appends a count.
@@ -178,28 +142,6 @@ fn put_texts(out: &mut Vec<u8>, texts: &[String]) {
     }
 }
 
-fn text(input: &mut &[u8]) -> Option<String> {
-    borrowed(input).map(str::to_owned)
-}
-
-fn borrowed<'a>(input: &mut &'a [u8]) -> Option<&'a str> {
-    std::str::from_utf8(bytes(input)?).ok()
-}
-
-fn texts(input: &mut &[u8]) -> Option<Vec<String>> {
-    // Each text takes at least the four bytes of its length, so a count that is too high fails at the end of
-    // the input, before much memory is allocated.
-    (0..count(input)?).map(|_| text(input)).collect()
-}
-
-fn contacts(input: &mut &[u8]) -> Option<Vec<Contact>> {
-    (0..count(input)?).map(|_| Some(Contact { name: text(input)?, address: text(input)? })).collect()
-}
-
-fn headers(input: &mut &[u8]) -> Option<Vec<(String, String)>> {
-    (0..count(input)?).map(|_| Some((text(input)?, text(input)?))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,5 +178,29 @@ mod tests {
         let mut longer = whole;
         longer.push(0);
         assert_eq!(decode_rest(&longer), None);
+    }
+
+    #[test]
+    fn a_record_is_read_whether_or_not_its_lengths_are_text() {
+        // 0xc3 begins a character, 0x80 continues one; 0xc3 0x80 0x00 0x00 is a length that looks like text.
+        for (name, is_text) in [(127, true), (128, false), (0xc3, false), (0x80c3, true)] {
+            let subject = "ä".repeat(3);
+            let line = LineRecord { from: "x".repeat(name), subject };
+            let record = encode_line(&line);
+            assert_eq!(std::str::from_utf8(&record).is_ok(), is_text, "{name}");
+            assert_eq!(decode_line(&record), Some(line));
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_not_utf8_is_damage() {
+        let line = encode_line(&LineRecord { from: "ä".into(), subject: "ö".into() });
+        for place in [4, 5, 10, 11] {
+            let mut damaged = line.clone();
+            damaged[place] = b'x';
+            assert_eq!(decode_line(&damaged), None, "{place}");
+        }
+        // Ends and begins within characters, although the whole is UTF-8.
+        assert_eq!(decode_line(&[&[1, 0, 0, 0][..], "ä".as_bytes(), &[0; 3]].concat()), None);
     }
 }

@@ -38,8 +38,10 @@ pub use mailbox::{
     MomentFolder, OwnAddresses, Scope, Unknown,
 };
 pub(crate) use mailbox::{disk_name, folder_name};
-pub use message::{Line, Message, MessageFile, shown_flags};
+pub use message::{
+    FileView, FolderText, Line, Message, MessageFile, MessageParts, MessageScan, MessageView, shown_flags,
+};
 pub use order::{Direction, Order, SortKey};
 pub use stats::{Dimension, Figures, Group, Replies, Stats};
 pub(crate) use tags::TaggedMessage;
-pub use threads::{Origin, Thread, ThreadEntry, ThreadOrder, Threads};
+pub use threads::{Origin, Thread, ThreadEntry, ThreadOrder, ThreadStarts, Threads};

@@ -12,6 +12,7 @@ use crate::set::NumberSet;
 use crate::state::Root;
 use crate::tables::{message_id_hash, messages};
 use crate::user::Tags;
+use mail::Flags;
 use query::fold::fold;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,32 +71,44 @@ impl Mailbox {
     /// # Errors
     /// [`crate::Error::MessageRemoved`]; damage in the store.
     pub fn tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
-        let mut found = self.stored_tags_of(hit)?;
-        let flag_tags = self.meaning().flag_tags.all();
-        if !flag_tags.is_empty() {
-            found.retain(|tag| !self.is_flag_tag(tag));
-            for number in self.copies_of(hit.number)? {
-                for file in rows::files_of(self.file_table(), number)? {
-                    let has = flag_tags.iter().filter(|tag| file.flags.contains(tag.flag) == tag.is_set);
-                    found.extend(has.map(|tag| tag.name.to_owned()));
-                }
-            }
+        let stored = self.stored_tags_of(&self.located(hit)?)?;
+        if self.meaning().flag_tags.all().is_empty() {
+            return Ok(stored);
         }
-        Ok(found)
+        let mut flags = Vec::new();
+        for number in self.copies_of(hit.number)? {
+            flags.extend(rows::files_of(self.file_table(), number)?.into_iter().map(|file| file.flags));
+        }
+        Ok(self.tags_with_flags(stored, flags))
     }
 
-    fn stored_tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
+    /// Returns tags with those that stand for flags: as the files of the message have the flags, whatever
+    /// is stored.
+    pub(super) fn tags_with_flags(
+        &self,
+        mut tags: BTreeSet<String>,
+        files: impl IntoIterator<Item = Flags>,
+    ) -> BTreeSet<String> {
+        let flag_tags = self.meaning().flag_tags.all();
+        if !flag_tags.is_empty() {
+            tags.retain(|tag| !self.is_flag_tag(tag));
+            for flags in files {
+                let has = flag_tags.iter().filter(|tag| flags.contains(tag.flag) == tag.is_set);
+                tags.extend(has.map(|tag| tag.name.to_owned()));
+            }
+        }
+        tags
+    }
+
+    /// Returns what the user's store has of a hit of this commit and of its copies.
+    pub(super) fn stored_tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         let Some(tags) = self.user_tags()? else { return Ok(found) };
         let table = self.message_table();
-        for copy in self.copies_of_hit(&self.located(hit)?)? {
+        for copy in self.copies_of_hit(hit)? {
             let part = rows::part_of(table, copy.row);
             let row = copy.row.row;
-            let own = match part.ids(messages::SHA256, row..row + 1)?.first() {
-                Some(sha256) => tags.own(sha256)?,
-                None => None,
-            };
-            found.extend(match own {
+            found.extend(match tags.own(&part.id_at(messages::SHA256, row)?)? {
                 Some(own) => own,
                 None => self.inherited_tags(tags, part.u64_at(messages::MESSAGE_ID_HASH, row)?)?,
             });

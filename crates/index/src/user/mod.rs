@@ -28,8 +28,8 @@ pub use flag_tags::{FLAG_TAGS, FlagTag, FlagTags};
 pub use queries::{
     QUERY_NAME_BYTES_MAX, change_queries, check_query_name, export_queries, import_queries, saved_queries,
 };
-pub(crate) use tags::Tags;
 pub use tags::{MUTED, TAG_BYTES_MAX, check_tag};
+pub(crate) use tags::{TaggedKeys, Tags};
 pub use text::{TagImport, export_tags, has_no_tags, import_tags, import_tags_of, tags_by_message};
 
 /// Name of the attachment that holds the version of the tables.

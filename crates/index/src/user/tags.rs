@@ -6,6 +6,7 @@
 use crate::error::Result;
 use crate::rows::part_of;
 use crate::user::tables::{contents, tags};
+use hashbrown::HashSet;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use store::{PRIMARY, RowId, Snapshot, Table, Value};
@@ -59,6 +60,25 @@ impl Tags {
         Ok(found)
     }
 
+    /// Returns the keys of all contents in this store, if there are fewer of them than half of `count`
+    /// look-ups: otherwise they would save little.
+    pub(crate) fn keys_if_fewer(&self, count: usize) -> Result<Option<TaggedKeys>> {
+        if self.contents.row_count().saturating_mul(2) > count as u64 {
+            return Ok(None);
+        }
+        let mut keys = TaggedKeys::default();
+        for part in self.contents.parts() {
+            let all = 0..part.row_count();
+            let ids = part.ids(contents::SHA256, all.clone())?;
+            let message_ids = part.u64s(contents::MESSAGE_ID_HASH, all)?;
+            for (_, (id, message_id)) in part.live_values(ids.iter().zip(message_ids)) {
+                keys.contents.insert(begin_of(id));
+                keys.message_ids.insert(*message_id);
+            }
+        }
+        Ok(Some(keys))
+    }
+
     /// Returns all tags, in order.
     pub(crate) fn names(&self) -> Result<Vec<String>> {
         let mut names: Vec<String> = Vec::new();
@@ -95,6 +115,25 @@ impl Tags {
         let hash = |row: RowId| Ok(part_of(&self.contents, row).u64_at(contents::MESSAGE_ID_HASH, row.row)?);
         row.map(hash).transpose()
     }
+}
+
+/// The keys of the contents whose tags were changed, for those who ask for many contents.
+#[derive(Debug, Default)]
+pub(crate) struct TaggedKeys {
+    contents: HashSet<u64>,
+    message_ids: HashSet<u64>,
+}
+
+impl TaggedKeys {
+    /// Returns whether a content may have tags, its own or those of another content with its Message-ID.
+    pub(crate) fn may_have(&self, sha256: &[u8; 32], message_id_hash: u64) -> bool {
+        self.contents.contains(&begin_of(sha256)) || self.message_ids.contains(&message_id_hash)
+    }
+}
+
+/// Returns the beginning of an id, which tells contents apart well enough for a set that may err.
+fn begin_of(id: &[u8; 32]) -> u64 {
+    u64::from_le_bytes(*id.first_chunk().expect("an id has 32 bytes"))
 }
 
 /// Checks that a text can be a tag.

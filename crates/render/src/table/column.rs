@@ -3,10 +3,8 @@
 //! Input: a message as the index knows it. Output: the value of each column, exactly as the message has it.
 //! Does not know formats.
 
-use crate::flags;
-use crate::listed::Need;
 use columnar::{Field, Kind};
-use index::{Contact, Message};
+use index::{FileView, MessageParts, MessageView, PairList, shown_flags};
 use jiff::Timestamp;
 use std::borrow::Cow;
 
@@ -55,17 +53,16 @@ pub enum Column {
     Snippet,
 }
 
-/// The value of a column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
-    /// A text.
-    Text(Cow<'a, str>),
-    /// A number.
-    Number(i64),
-    /// A time, if there is one.
-    Time(Option<Timestamp>),
-    /// Several texts.
-    Texts(Vec<Cow<'a, str>>),
+/// Takes the value of a column in one row.
+pub trait Cell {
+    /// Takes a text.
+    fn text(self, text: &str);
+    /// Takes a number.
+    fn number(self, number: i64);
+    /// Takes a time, if there is one.
+    fn time(self, time: Option<Timestamp>);
+    /// Takes several texts.
+    fn texts<'a>(self, texts: impl Iterator<Item = Cow<'a, str>>);
 }
 
 impl Column {
@@ -133,80 +130,115 @@ impl Column {
     }
 
     /// Returns what must be read of each message for it.
-    pub(super) fn need(self) -> Need {
+    pub(super) fn parts(self) -> MessageParts {
+        let none = MessageParts::default();
         match self {
-            Column::Date => Need::NOTHING,
-            Column::Subject | Column::Size => Need::LINE,
-            Column::Folders | Column::Paths => Need::FILES,
-            Column::Flags => Need::LINE_AND_FILES,
-            _ => Need::ALL,
+            Column::Date => none,
+            Column::Subject | Column::Size => MessageParts { line: true, ..none },
+            Column::Folders | Column::Paths => MessageParts { files: true, ..none },
+            Column::Flags => MessageParts { line: true, files: true, ..none },
+            Column::Tags => MessageParts { tags: true, ..none },
+            _ => MessageParts { rest: true, ..none },
         }
     }
 
-    /// Returns the value for a message. `thread` is the Message-ID of the first message of its conversation.
-    pub fn value<'a>(self, message: &'a Message, thread: &'a str) -> Value<'a> {
-        let Message { line, rest, .. } = message;
+    /// Puts the value of a message into a cell. `thread` is the Message-ID of the first message of its
+    /// conversation.
+    pub fn put(self, message: &MessageView<'_>, thread: &str, cell: impl Cell) {
+        let rest = &message.rest;
         match self {
-            Column::MessageId => text(&rest.message_id),
-            Column::Sha256 => Value::Text(Cow::Owned(printable::hex(&message.sha256))),
-            Column::Date => Value::Time(line.date.and_then(|date| Timestamp::from_second(date).ok())),
-            Column::FromName => text(rest.from.first().map_or("", |sender| &sender.name)),
-            Column::FromAddress => text(rest.from.first().map_or("", |sender| &sender.address)),
-            Column::To => addresses(&rest.to),
-            Column::Cc => addresses(&rest.cc),
-            Column::Bcc => addresses(&rest.bcc),
-            Column::Subject => text(&line.subject),
-            Column::Size => Value::Number(i64::try_from(line.size_bytes).unwrap_or(i64::MAX)),
-            Column::Flags => texts(flags::names(message.files.iter().map(|file| file.flags), line.derived)),
-            Column::Tags => texts(message.tags.iter().map(String::as_str)),
-            Column::ListId => text(&rest.list_id),
-            Column::Language => text(&rest.language),
-            Column::Attachments => texts(rest.attachments.iter().map(String::as_str)),
-            Column::Thread => text(thread),
-            Column::References => texts(rest.references.iter().map(String::as_str)),
-            Column::Folders => texts(folders(message)),
-            Column::Paths => {
-                Value::Texts(message.files.iter().map(|file| file.path.to_string_lossy()).collect())
+            Column::MessageId => cell.text(rest.message_id),
+            Column::Sha256 => cell.text(&printable::hex(&message.sha256)),
+            Column::Date => {
+                cell.time(message.date.and_then(|date| Timestamp::from_second(date).ok()));
             }
-            Column::Snippet => text(&rest.snippet),
+            Column::FromName => cell.text(rest.from.iter().next().map_or("", |(name, _)| name)),
+            Column::FromAddress => cell.text(rest.from.iter().next().map_or("", |(_, address)| address)),
+            Column::To => cell.texts(addresses(rest.to)),
+            Column::Cc => cell.texts(addresses(rest.cc)),
+            Column::Bcc => cell.texts(addresses(rest.bcc)),
+            Column::Subject => cell.text(message.subject),
+            Column::Size => cell.number(i64::try_from(message.size_bytes).unwrap_or(i64::MAX)),
+            Column::Flags => {
+                let shown = shown_flags(message.files.iter().map(|file| file.flags), message.derived);
+                cell.texts(shown.map(|info| Cow::Borrowed(info.name)));
+            }
+            Column::Tags => cell.texts(message.tags.iter().map(|tag| Cow::Borrowed(tag.as_str()))),
+            Column::ListId => cell.text(rest.list_id),
+            Column::Language => cell.text(rest.language),
+            Column::Attachments => cell.texts(rest.attachments.iter().map(Cow::Borrowed)),
+            Column::Thread => cell.text(thread),
+            Column::References => cell.texts(rest.references.iter().map(Cow::Borrowed)),
+            Column::Folders => cell.texts(folders(message.files)),
+            Column::Paths => cell.texts(message.files.iter().map(|file| Cow::Owned(file.path()))),
+            Column::Snippet => cell.text(rest.snippet),
         }
     }
-}
-
-fn text(text: &str) -> Value<'_> {
-    Value::Text(Cow::Borrowed(text))
-}
-
-fn texts<'a>(list: impl IntoIterator<Item = &'a str>) -> Value<'a> {
-    Value::Texts(list.into_iter().map(Cow::Borrowed).collect())
 }
 
 /// Returns the addresses of contacts that have one: names of groups have none.
-fn addresses(contacts: &[Contact]) -> Value<'_> {
-    texts(contacts.iter().map(|contact| contact.address.as_str()).filter(|address| !address.is_empty()))
+fn addresses(contacts: PairList<'_>) -> impl Iterator<Item = Cow<'_, str>> {
+    contacts.iter().filter(|(_, address)| !address.is_empty()).map(|(_, address)| Cow::Borrowed(address))
 }
 
-fn folders(message: &Message) -> Vec<&str> {
-    let mut folders: Vec<&str> = Vec::new();
-    for file in &message.files {
-        if !folders.contains(&file.maildir.as_str()) {
-            folders.push(&file.maildir);
-        }
-    }
-    folders
+/// Returns the folders of files, each once.
+fn folders<'a>(files: &'a [FileView<'a>]) -> impl Iterator<Item = Cow<'a, str>> {
+    let is_first = |place: usize, name: &str| !files.iter().take(place).any(|file| file.maildir() == name);
+    let named = files.iter().map(FileView::maildir).enumerate();
+    named.filter(move |(place, name)| is_first(*place, name)).map(|(_, name)| Cow::Borrowed(name))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::sample;
+    use crate::testing::{as_view, sample};
+    use index::Message;
+
+    #[derive(Debug, PartialEq)]
+    enum Value {
+        Text(String),
+        Number(i64),
+        Time(Option<Timestamp>),
+        Texts(Vec<String>),
+    }
+
+    impl Cell for &mut Option<Value> {
+        fn text(self, text: &str) {
+            *self = Some(Value::Text(text.to_owned()));
+        }
+
+        fn number(self, number: i64) {
+            *self = Some(Value::Number(number));
+        }
+
+        fn time(self, time: Option<Timestamp>) {
+            *self = Some(Value::Time(time));
+        }
+
+        fn texts<'a>(self, texts: impl Iterator<Item = Cow<'a, str>>) {
+            *self = Some(Value::Texts(texts.map(Cow::into_owned).collect()));
+        }
+    }
+
+    fn value(column: Column, message: &Message) -> Value {
+        let mut value = None;
+        as_view(message, |message| column.put(message, "t@x", &mut value));
+        value.unwrap()
+    }
+
+    fn text(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+
+    fn texts<const N: usize>(texts: [&str; N]) -> Value {
+        Value::Texts(texts.map(str::to_owned).to_vec())
+    }
 
     #[test]
     fn every_column_has_its_name_and_kind() {
-        let message = sample().message;
         for column in Column::ALL {
             assert_eq!(Column::of_name(column.field().name), Some(column));
-            let kind = match column.value(&message, "t") {
+            let kind = match value(column, &sample().message) {
                 Value::Text(_) => Kind::Text,
                 Value::Number(_) => Kind::Number,
                 Value::Time(_) => Kind::Time,
@@ -226,14 +258,18 @@ mod tests {
         message.rest.cc.clear();
         let again = message.files[0].clone();
         message.files.push(again);
-        assert_eq!(Column::Date.value(&message, ""), Value::Time(None));
-        assert_eq!(Column::FromName.value(&message, ""), text("Ana\u{1b}[31m"));
-        assert_eq!(Column::To.value(&message, ""), texts(["bo@example.org", "cy@example.org"]));
-        assert_eq!(Column::Cc.value(&sample().message, ""), texts([]), "a name without an address");
-        assert_eq!(Column::Subject.value(&message, ""), text("Grüße\nFrom: x\u{202e}"));
-        assert_eq!(Column::Folders.value(&message, ""), texts(["/lists", "/copies"]));
-        assert_eq!(Column::Thread.value(&message, "t@x"), text("t@x"));
+        assert_eq!(value(Column::Date, &message), Value::Time(None));
+        assert_eq!(value(Column::FromName, &message), text("Ana\u{1b}[31m"));
+        assert_eq!(value(Column::To, &message), texts(["bo@example.org", "cy@example.org"]));
+        assert_eq!(value(Column::Cc, &sample().message), texts([]), "a name without an address");
+        assert_eq!(value(Column::Subject, &message), text("Grüße\nFrom: x\u{202e}"));
+        assert_eq!(value(Column::Flags, &message), texts(["flagged", "seen", "unread", "attach"]));
+        assert_eq!(value(Column::Tags, &message), texts(["todo", "work"]));
+        assert_eq!(value(Column::Folders, &message), texts(["/lists", "/copies"]));
+        let paths = ["/m/lists/cur/1:2,S", "/m/copies/cur/2:2,F", "/m/lists/cur/1:2,S"];
+        assert_eq!(value(Column::Paths, &message), texts(paths));
+        assert_eq!(value(Column::Thread, &message), text("t@x"));
         message.rest.from.clear();
-        assert_eq!(Column::FromAddress.value(&message, ""), text(""));
+        assert_eq!(value(Column::FromAddress, &message), text(""));
     }
 }

@@ -3,9 +3,12 @@
 //! Input: rows. Output: groups, encoded by the thread that read their rows. What waits is limited by its rows
 //! and by its bytes. Does not know where rows come from, or who puts the groups into a file.
 
-use super::column::{Column, Value};
+use super::column::{Cell, Column};
 use columnar::{EncodedGroup, Format};
-use index::Message;
+use index::MessageView;
+use jiff::Timestamp;
+use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
 
 /// The most rows of a group: enough to compress well, few enough to wait in memory.
 const ROWS_MAX: usize = 32_768;
@@ -22,33 +25,48 @@ pub(super) fn rows_of_a_group(count: usize) -> usize {
     count.div_ceil(GROUPS_WANTED).clamp(ROWS_MIN, ROWS_MAX)
 }
 
+/// Memory of groups that are encoded, for those that come after them: a group takes megabytes, and growing
+/// and clearing them takes longer than filling them.
+#[derive(Default)]
+pub(super) struct Spare(Mutex<Vec<Vec<columnar::Column>>>);
+
+impl Spare {
+    fn take(&self) -> Option<Vec<columnar::Column>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn give(&self, columns: Vec<columnar::Column>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(columns);
+    }
+}
+
 /// Rows that become groups.
 pub(super) struct Groups<'a> {
     format: Format,
     columns: &'a [Column],
     bytes_max: usize,
+    spare: &'a Spare,
     waiting: Vec<columnar::Column>,
     waiting_bytes: usize,
     finished: Vec<EncodedGroup>,
 }
 
-impl Groups<'_> {
-    /// Begins a group.
-    pub(super) fn new(format: Format, columns: &[Column], bytes_max: usize) -> Groups<'_> {
-        let waiting = empty(columns);
-        Groups { format, columns, bytes_max, waiting, waiting_bytes: 0, finished: Vec::new() }
+impl<'a> Groups<'a> {
+    /// Begins a group. Groups with the same `spare` have the same columns.
+    pub(super) fn new(
+        (format, columns): (Format, &'a [Column]),
+        bytes_max: usize,
+        spare: &'a Spare,
+    ) -> Groups<'a> {
+        let waiting = spare.take().unwrap_or_else(|| empty(columns));
+        Groups { format, columns, bytes_max, spare, waiting, waiting_bytes: 0, finished: Vec::new() }
     }
 
     /// Adds a row: a message, with the Message-ID of the first message of its conversation.
-    pub(super) fn push(&mut self, (message, thread): (&Message, &str)) {
+    pub(super) fn push(&mut self, (message, thread): (&MessageView<'_>, &str)) {
         let mut size_bytes = 0;
         for (values, column) in self.waiting.iter_mut().zip(self.columns) {
-            match column.value(message, thread) {
-                Value::Text(text) => values.push_text(&text),
-                Value::Number(number) => values.push_number(number),
-                Value::Time(time) => values.push_time(time.map(jiff::Timestamp::as_millisecond)),
-                Value::Texts(texts) => values.push_texts(&texts),
-            }
+            column.put(message, thread, Values(values));
             size_bytes += values.size_bytes();
         }
         self.waiting_bytes = size_bytes;
@@ -62,13 +80,35 @@ impl Groups<'_> {
         if self.waiting_bytes > 0 {
             self.finish_group();
         }
+        self.spare.give(self.waiting);
         self.finished
     }
 
     fn finish_group(&mut self) {
-        let group = std::mem::replace(&mut self.waiting, empty(self.columns));
+        self.finished.push(EncodedGroup::new(self.format, &self.waiting));
+        self.waiting.iter_mut().for_each(columnar::Column::clear);
         self.waiting_bytes = 0;
-        self.finished.push(EncodedGroup::new(self.format, &group));
+    }
+}
+
+/// The end of a column that is not full.
+struct Values<'a>(&'a mut columnar::Column);
+
+impl Cell for Values<'_> {
+    fn text(self, text: &str) {
+        self.0.push_text(text);
+    }
+
+    fn number(self, number: i64) {
+        self.0.push_number(number);
+    }
+
+    fn time(self, time: Option<Timestamp>) {
+        self.0.push_time(time.map(Timestamp::as_millisecond));
+    }
+
+    fn texts<'a>(self, texts: impl Iterator<Item = Cow<'a, str>>) {
+        self.0.push_texts(texts);
     }
 }
 
@@ -79,16 +119,20 @@ fn empty(columns: &[Column]) -> Vec<columnar::Column> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::sample;
+    use crate::testing::{as_view, sample};
     use columnar::TableWriter;
 
     const COLUMNS: [Column; 3] = [Column::MessageId, Column::Date, Column::To];
     const ROW_BYTES: usize = 16 + 8 + 28 + 4 * 3 + 4;
 
     fn groups(format: Format, row_count: usize, bytes_max: usize) -> Vec<EncodedGroup> {
-        let message = sample().message;
-        let mut groups = Groups::new(format, &COLUMNS, bytes_max);
-        (0..row_count).for_each(|_| groups.push((&message, "")));
+        let spare = Spare::default();
+        // Memory of an earlier group leaves nothing behind.
+        let mut before = Groups::new((format, &COLUMNS), usize::MAX, &spare);
+        as_view(&sample().message, |message| before.push((message, "before")));
+        before.finish();
+        let mut groups = Groups::new((format, &COLUMNS), bytes_max, &spare);
+        as_view(&sample().message, |message| (0..row_count).for_each(|_| groups.push((message, ""))));
         groups.finish()
     }
 

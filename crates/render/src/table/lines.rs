@@ -3,10 +3,11 @@
 //! Input: a message. Output: its line. In JSON a row has a key for each column, also if there is no value;
 //! CSV has lists as JSON. Does not know how many rows there are.
 
-use super::column::{Column, Value};
+use super::column::{Cell, Column};
 use crate::csv::CsvLine;
 use columnar::Field;
-use index::Message;
+use index::MessageView;
+use jiff::Timestamp;
 use printable::json;
 use std::borrow::Cow;
 
@@ -17,46 +18,78 @@ pub(super) fn csv_head(columns: &[Column]) -> Vec<u8> {
 }
 
 /// Appends a row of CSV.
-pub(super) fn csv(columns: &[Column], (message, thread): (&Message, &str), out: &mut Vec<u8>) {
-    let mut line = CsvLine::default();
-    for column in columns {
-        line = match column.value(message, thread) {
-            Value::Text(text) => line.text(&text),
-            Value::Number(number) => line.plain(Some(number)),
-            Value::Time(time) => line.plain(time),
-            Value::Texts(list) => line.text(&list_of(&list)),
-        };
-    }
-    out.append(&mut line.finish());
+pub(super) fn csv(columns: &[Column], (message, thread): (&MessageView<'_>, &str), out: &mut Vec<u8>) {
+    let mut line = CsvCells(CsvLine::default());
+    columns.iter().for_each(|column| column.put(message, thread, &mut line));
+    out.append(&mut line.0.finish());
 }
 
 /// Appends an object of JSON.
-pub(super) fn json(columns: &[Column], (message, thread): (&Message, &str), out: &mut Vec<u8>) {
+pub(super) fn json(columns: &[Column], (message, thread): (&MessageView<'_>, &str), out: &mut Vec<u8>) {
     for (place, column) in columns.iter().enumerate() {
         let Field { name, .. } = column.field();
         out.push(if place == 0 { b'{' } else { b',' });
         json::put(&name, out);
         out.push(b':');
-        match column.value(message, thread) {
-            Value::Text(text) => json::put(&text, out),
-            Value::Number(number) => json::put(&number, out),
-            Value::Time(time) => json::put(&time.map(|time| time.to_string()), out),
-            Value::Texts(list) => json::put(&list, out),
-        }
+        column.put(message, thread, JsonValue(out));
     }
     out.extend_from_slice(b"}\n");
 }
 
-fn list_of(list: &[Cow<'_, str>]) -> String {
-    let mut out = Vec::new();
-    json::put(&list, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+/// A line of CSV that is not complete.
+struct CsvCells(CsvLine);
+
+impl CsvCells {
+    fn add(&mut self, add: impl FnOnce(CsvLine) -> CsvLine) {
+        self.0 = add(std::mem::take(&mut self.0));
+    }
+}
+
+impl Cell for &mut CsvCells {
+    fn text(self, text: &str) {
+        self.add(|line| line.text(text));
+    }
+
+    fn number(self, number: i64) {
+        self.add(|line| line.plain(Some(number)));
+    }
+
+    fn time(self, time: Option<Timestamp>) {
+        self.add(|line| line.plain(time));
+    }
+
+    fn texts<'a>(self, texts: impl Iterator<Item = Cow<'a, str>>) {
+        let mut list = Vec::new();
+        JsonValue(&mut list).texts(texts);
+        self.add(|line| line.text(&String::from_utf8_lossy(&list)));
+    }
+}
+
+/// The end of an object of JSON, after the name of a value.
+struct JsonValue<'a>(&'a mut Vec<u8>);
+
+impl Cell for JsonValue<'_> {
+    fn text(self, text: &str) {
+        json::put(&text, self.0);
+    }
+
+    fn number(self, number: i64) {
+        json::put(&number, self.0);
+    }
+
+    fn time(self, time: Option<Timestamp>) {
+        json::put(&time.map(|time| time.to_string()), self.0);
+    }
+
+    fn texts<'a>(self, texts: impl Iterator<Item = Cow<'a, str>>) {
+        json::put(&texts.collect::<Vec<_>>(), self.0);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::sample;
+    use crate::testing::{as_view, sample};
 
     const COLUMNS: [Column; 6] =
         [Column::MessageId, Column::Date, Column::FromName, Column::Subject, Column::Size, Column::To];
@@ -67,7 +100,7 @@ mod tests {
         message.line.subject = "=1+1, \"x\"\n".into();
         message.rest.to[0].address = "@,\"\u{202e}".into();
         let mut out = csv_head(&COLUMNS);
-        csv(&COLUMNS, (&message, ""), &mut out);
+        as_view(&message, |message| csv(&COLUMNS, (message, ""), &mut out));
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "message_id,date,from_name,subject,size,to\r\n\
@@ -81,7 +114,7 @@ mod tests {
         let mut message = sample().message;
         message.line.date = None;
         let mut out = Vec::new();
-        json(&COLUMNS, (&message, ""), &mut out);
+        as_view(&message, |message| json(&COLUMNS, (message, ""), &mut out));
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "{\"message_id\":\"x\\\"y\\\\@example.org\",\"date\":null,\"from_name\":\"Ana\\u001b[31m\",\

@@ -7,13 +7,12 @@ mod column;
 mod groups;
 mod lines;
 
-use crate::listed::{Listed, Need};
 use crate::stream::{TakeBytes, in_large_parts, in_parts_of_messages};
-pub use column::{Column, Value};
+pub use column::{Cell, Column};
 use columnar::TableWriter;
-use groups::Groups;
+use groups::{Groups, Spare};
 use hashbrown::HashMap;
-use index::{Hit, Mailbox, Message, RecordReader, Thread};
+use index::{Hit, Mailbox, MessageParts, MessageScan, MessageView, RecordReader, ThreadStarts};
 use std::ops::Range;
 
 /// How a table is written.
@@ -30,49 +29,19 @@ pub enum TableFormat {
 }
 
 /// Appends a row: a message, with the Message-ID of the first message of its conversation.
-type ShowRow<'a> = dyn Fn((&Message, &str), &mut Vec<u8>) + Sync + 'a;
+type ShowRow<'a> = dyn Fn((&MessageView<'_>, &str), &mut Vec<u8>) + Sync + 'a;
 
-/// Message-IDs of messages, by their numbers.
-type MessageIds = HashMap<u32, String>;
+/// Message-IDs of first messages of conversations, by their places in [`ThreadStarts::firsts`].
+type MessageIds = HashMap<usize, String>;
 
 /// How many Message-IDs a processor reads at a time.
 const IDS_READ: usize = 4096;
 
-/// The first message of each conversation, by the numbers of its other messages.
-#[derive(Clone, Debug, Default)]
-pub struct ThreadStarts(HashMap<u32, Hit>);
-
-impl ThreadStarts {
-    /// Takes the conversations of all rows.
-    pub fn of(threads: &[Thread]) -> ThreadStarts {
-        let mut starts = HashMap::new();
-        for thread in threads {
-            let Some((first, others)) = thread.entries.split_first() else { continue };
-            starts.extend(others.iter().map(|entry| (entry.hit.number, first.hit)));
-        }
-        ThreadStarts(starts)
-    }
-
-    /// Returns the Message-IDs of all first messages. Reads each once, in the order in which they lie.
-    fn message_ids<E: From<index::Error>>(&self, mailbox: &Mailbox) -> Result<MessageIds, E> {
-        let firsts = in_order_of_arrival(self.0.values().copied().collect());
-        let read = |range: Range<usize>, reader: &mut RecordReader| {
-            let firsts = firsts.get(range).unwrap_or_default().iter();
-            firsts.map(|first| Ok((first.number, mailbox.message_id(first, reader)?))).collect()
-        };
-        let mut ids = MessageIds::new();
-        in_large_parts((firsts.len(), IDS_READ), &read, &mut |part: Vec<(u32, String)>| {
-            ids.extend(part);
-            Ok::<_, E>(())
-        })?;
-        Ok(ids)
-    }
-}
-
 /// Returns messages, each once, in the order in which the index has them. Header records lie in blocks of
 /// messages that came one after another: in another order, each message costs the decompression of a block.
 fn in_order_of_arrival(mut hits: Vec<Hit>) -> Vec<Hit> {
-    hits.sort_unstable_by_key(|hit| hit.number);
+    // Mostly they have this order.
+    hits.sort_by_key(|hit| hit.number);
     hits.dedup_by_key(|hit| hit.number);
     hits
 }
@@ -120,9 +89,20 @@ impl Table<'_> {
         show: &ShowRow<'_>,
         take: &mut TakeBytes<'_, E>,
     ) -> Result<(), E> {
+        let scan = self.scan()?;
         let print = |range: Range<usize>, reader: &mut RecordReader| {
+            let hits = self.hits.get(range).unwrap_or_default();
+            let mut ids = MessageIds::new();
+            for place in hits.iter().filter_map(|hit| self.starts.place_of_first(hit.number)) {
+                if let Some(first) = self.starts.firsts().get(place)
+                    && !ids.contains_key(&place)
+                {
+                    ids.insert(place, self.mailbox.message_id(first, reader)?);
+                }
+            }
             let mut out = Vec::new();
-            self.each(range, &MessageIds::new(), reader, &mut |row| show(row, &mut out))?;
+            let id = |place: usize| ids.get(&place).map(String::as_str);
+            self.each((&scan, &id), hits, reader, &mut |row| show(row, &mut out))?;
             Ok(out)
         };
         in_parts_of_messages(self.hits.len(), &print, &mut |part| take(&part))
@@ -137,11 +117,13 @@ impl Table<'_> {
         let mut out = Vec::new();
         let mut writer = TableWriter::begin(format, &fields, &mut out);
         let hits = in_order_of_arrival(self.hits.to_vec());
-        let ids = self.starts.message_ids::<E>(self.mailbox)?;
-        let table = Table { hits: &hits, ..*self };
+        let ids = self.all_ids::<E>()?;
+        let id = |place: usize| Some(ids.get(place / IDS_READ)?.get(place % IDS_READ)?.as_str());
+        let (scan, spare) = (self.scan()?, Spare::default());
         let read = |range: Range<usize>, reader: &mut RecordReader| {
-            let mut groups = Groups::new(format, self.columns, groups::BYTES_MAX);
-            table.each(range, &ids, reader, &mut |row| groups.push(row))?;
+            let mut groups = Groups::new((format, self.columns), groups::BYTES_MAX, &spare);
+            let hits = hits.get(range).unwrap_or_default();
+            self.each((&scan, &id), hits, reader, &mut |row| groups.push(row))?;
             Ok(groups.finish())
         };
         let count = hits.len();
@@ -157,27 +139,41 @@ impl Table<'_> {
         take(&out)
     }
 
-    /// Calls `each` with the messages of a range, and the Message-ID of the first message of each one's
-    /// conversation. Reads those that are not in `ids`.
-    fn each(
+    /// Prepares to read what the columns need.
+    fn scan(&self) -> index::Result<MessageScan<'_>> {
+        let none = MessageParts::default();
+        let parts = self.columns.iter().fold(none, |parts, column| parts | column.parts());
+        self.mailbox.scan(parts, self.hits.len())
+    }
+
+    /// Returns the Message-IDs of all first messages of conversations, in parts. Reads each once, in the order
+    /// in which they lie.
+    fn all_ids<E: From<index::Error>>(&self) -> Result<Vec<Vec<String>>, E> {
+        let firsts = self.starts.firsts();
+        let read = |range: Range<usize>, reader: &mut RecordReader| {
+            let firsts = firsts.get(range).unwrap_or_default().iter();
+            firsts.map(|first| self.mailbox.message_id(first, reader)).collect()
+        };
+        let mut ids = Vec::new();
+        in_large_parts((firsts.len(), IDS_READ), &read, &mut |part: Vec<String>| {
+            ids.push(part);
+            Ok::<_, E>(())
+        })?;
+        Ok(ids)
+    }
+
+    /// Calls `each` with some messages, and with the Message-ID of the first message of each one's
+    /// conversation. `id` returns the Message-ID of a first message by its place.
+    fn each<'a>(
         &self,
-        range: Range<usize>,
-        ids: &MessageIds,
+        (scan, id): (&MessageScan<'_>, &dyn Fn(usize) -> Option<&'a str>),
+        hits: &[Hit],
         reader: &mut RecordReader,
-        each: &mut dyn FnMut((&Message, &str)),
+        each: &mut dyn FnMut((&MessageView<'_>, &str)),
     ) -> index::Result<()> {
-        let need = self.columns.iter().fold(Need::NOTHING, |need, column| need | column.need());
-        for hit in self.hits.get(range).unwrap_or_default() {
-            let message = Listed::read(self.mailbox, hit, need, reader)?.message;
-            let Some(first) = self.starts.0.get(&hit.number) else {
-                each((&message, &message.rest.message_id));
-                continue;
-            };
-            match ids.get(&first.number) {
-                Some(id) => each((&message, id)),
-                None => each((&message, &self.mailbox.message_id(first, reader)?)),
-            }
-        }
-        Ok(())
+        scan.read(hits, reader, &mut |message| {
+            let first = self.starts.place_of_first(message.number);
+            each((message, first.and_then(id).unwrap_or(message.rest.message_id)));
+        })
     }
 }

@@ -3,6 +3,7 @@
 //! Input: a hit. Output: header fields, files and flags. Reads payloads, never mail.
 
 mod flags;
+mod many;
 
 use crate::error::Result;
 use crate::record::{LineRecord, Rest};
@@ -12,6 +13,7 @@ use crate::tables::{files, messages};
 use flags::joined;
 pub use flags::shown_flags;
 use mail::{ContentFlags, Flags};
+pub use many::{FileView, FolderText, MessageParts, MessageScan, MessageView};
 use query::flags::FlagInfo;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

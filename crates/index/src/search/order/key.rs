@@ -39,6 +39,8 @@ pub enum SortKey {
     Changed,
     /// How well it matches the words of a query, if there is one ([`crate::Mailbox::by_relevance`]).
     Relevance,
+    /// When the index first had it: the order in which it is read fastest.
+    Arrival,
 }
 
 /// Which end of the order comes first.

@@ -2,9 +2,10 @@
 //!
 //! Input: a set of numbers. Output: hits, newest first by default. If only a few of many are requested,
 //! sorting by date walks the ordered index: the newest fifty messages of a large folder then cost as much as
-//! those of a small one, in time and in memory (`by_date`). `by_key` has the other keys. Must not know
+//! those of a small one, in time and in memory (`by_date`). `by_arrival` and `by_key` have the other keys. Must not know
 //! queries.
 
+mod by_arrival;
 mod by_date;
 mod by_key;
 mod key;
@@ -39,6 +40,7 @@ impl Mailbox {
         let list = match order.key {
             // Without a query, all are as relevant.
             SortKey::Date | SortKey::Relevance => by_date::sort(self, found, total, order.direction, wanted)?,
+            SortKey::Arrival => by_arrival::sort(self, found, order.direction)?,
             key => by_key::sort(self, by_date::all(self, found)?, (key, order.direction), wanted)?,
         };
         Ok(page(total, list, order))

@@ -123,6 +123,13 @@ pub(super) fn members(
     Ok(members)
 }
 
+/// Returns the messages of a set. The rank of each is the root of its thread.
+pub(super) fn all_members(mailbox: &Mailbox, related: &NumberSet, roots: &Forest) -> Result<Vec<Member>> {
+    let mut members = Vec::new();
+    each_member(mailbox, related, roots, |root, member| members.push(Member { rank: root, ..member }))?;
+    Ok(members)
+}
+
 /// Visits the messages of a set with the roots of their threads, in no particular order.
 fn each_member(
     mailbox: &Mailbox,

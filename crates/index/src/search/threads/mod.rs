@@ -6,19 +6,21 @@
 
 mod conversation;
 mod members;
+mod starts;
 mod tree;
 
 use crate::error::Result;
 use crate::rows::{self, RecordReader};
 use crate::search::commit::Forest;
-use crate::search::mailbox::{Hit, Mailbox};
+use crate::search::mailbox::{Duplicates, Hit, Mailbox};
 use crate::search::order::is_small;
 use crate::set::NumberSet;
 use crate::tables::{message_id_hash, messages, threads};
 use conversation::{Said, conversation};
 pub use members::ThreadOrder;
-use members::{Member, Slots, members, rank};
+use members::{Member, Slots, all_members, members, rank};
 use rayon::prelude::*;
+pub use starts::ThreadStarts;
 use store::{Table, Value};
 use tree::{Item, TreePosition};
 
@@ -108,14 +110,7 @@ impl Mailbox {
     pub fn threads(&self, found: &NumberSet, order: &ThreadOrder) -> Result<Threads> {
         let roots = self.forest()?;
         let wanted = self.roots_of(found, roots)?;
-        let mut related = self.of_roots(&wanted, roots)?;
-        let live = self.live()?;
-        let mut shown = related.clone();
-        shown.and(live);
-        let shown = self.distinct(&shown, order.duplicates, Some(found))?;
-        // Absent messages are not shown, but still connect the messages that answer each other.
-        related.minus(live);
-        related.or(&shown);
+        let Gathered { related, shown } = self.gathered(found, &wanted, order.duplicates)?;
         let slots = Slots::of(&wanted);
         let ranks = rank(self, &shown, (roots, &slots), order)?;
         let mut members = members(self, &related, (roots, &slots), &ranks.of_slot)?;
@@ -135,9 +130,47 @@ impl Mailbox {
     /// # Errors
     /// Damage in the store.
     pub fn threads_of(&self, hits: &[Hit], order: &ThreadOrder) -> Result<Threads> {
+        self.threads(&self.set_of(hits), order)
+    }
+
+    /// Returns the first messages of the conversations of some hits, as [`Mailbox::threads`] shows these.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn thread_starts(&self, hits: &[Hit]) -> Result<ThreadStarts> {
+        let found = self.set_of(hits);
+        let roots = self.forest()?;
+        let wanted = self.roots_of(&found, roots)?;
+        let Gathered { related, shown } = self.gathered(&found, &wanted, Duplicates::default())?;
+        let mut members = all_members(self, &related, roots)?;
+        members.par_sort_unstable_by_key(|member| (member.rank, member.hit.date, member.sha256));
+        let groups: Vec<&[Member]> =
+            members.chunk_by(|a, b| a.rank == b.rank).filter(|group| group.len() > 1).collect();
+        let sets = Sets { found: &found, shown: &shown };
+        let arranged = groups.par_iter().map(|group| {
+            self.check_cancelled()?;
+            arrange(self, group, &sets)
+        });
+        Ok(ThreadStarts::new(&arranged.collect::<Result<Vec<_>>>()?))
+    }
+
+    fn set_of(&self, hits: &[Hit]) -> NumberSet {
         let mut found = self.empty();
         hits.iter().for_each(|hit| found.insert(hit.number));
-        self.threads(&found, order)
+        found
+    }
+
+    /// Returns the messages of the threads with these roots.
+    fn gathered(&self, found: &NumberSet, wanted: &NumberSet, duplicates: Duplicates) -> Result<Gathered> {
+        let mut related = self.of_roots(wanted, self.forest()?)?;
+        let live = self.live()?;
+        let mut shown = related.clone();
+        shown.and(live);
+        let shown = self.distinct(&shown, duplicates, Some(found))?;
+        // Absent messages are not shown, but still connect the messages that answer each other.
+        related.minus(live);
+        related.or(&shown);
+        Ok(Gathered { related, shown })
     }
 
     /// Returns the live messages of the thread that a Message-ID belongs to, whether or not there is a
@@ -199,6 +232,13 @@ impl Mailbox {
         }
         Ok(())
     }
+}
+
+/// The messages of some threads.
+struct Gathered {
+    /// Those that are shown, and those that only connect them.
+    related: NumberSet,
+    shown: NumberSet,
 }
 
 /// Which messages were found, and which are shown.
