@@ -4,7 +4,7 @@
 //! is checked once, when a view is made.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::{Contact, Rest};
+use super::model::{Contact, Rest};
 
 /// The fields of a [`Rest`], borrowed.
 #[derive(Clone, Copy, Debug, Default)]

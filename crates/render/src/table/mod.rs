@@ -146,8 +146,8 @@ impl Table<'_> {
         self.mailbox.scan(parts, self.hits.len())
     }
 
-    /// Returns the Message-IDs of all first messages of conversations, in parts. Reads each once, in the order
-    /// in which they lie.
+    /// Returns the Message-IDs of all first messages of conversations, in parts. Reads each once, in the
+    /// order in which they lie.
     fn all_ids<E: From<index::Error>>(&self) -> Result<Vec<Vec<String>>, E> {
         let firsts = self.starts.firsts();
         let read = |range: Range<usize>, reader: &mut RecordReader| {

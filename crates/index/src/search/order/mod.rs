@@ -2,8 +2,8 @@
 //!
 //! Input: a set of numbers. Output: hits, newest first by default. If only a few of many are requested,
 //! sorting by date walks the ordered index: the newest fifty messages of a large folder then cost as much as
-//! those of a small one, in time and in memory (`by_date`). `by_arrival` and `by_key` have the other keys. Must not know
-//! queries.
+//! those of a small one, in time and in memory (`by_date`). `by_arrival` and `by_key` have the other keys.
+//! Must not know queries.
 
 mod by_arrival;
 mod by_date;

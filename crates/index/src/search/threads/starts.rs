@@ -4,7 +4,7 @@
 //! is. Does not read anything.
 
 use crate::search::mailbox::Hit;
-use crate::search::threads::Thread;
+use crate::search::threads::model::Thread;
 
 /// The first message of each conversation that has several.
 #[derive(Clone, Debug, Default)]
