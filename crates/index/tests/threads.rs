@@ -214,6 +214,8 @@ fn a_few_threads_of_many_are_those_that_a_list_of_all_shows() {
     starts_are_those_of_threads(&mailbox, &hits, &all.list);
     let gone = (0..MESSAGES).step_by(5).map(|number| format!("{number}.x:2,"));
     gone.for_each(|name| fs::remove_file(fixture.root().join("a/cur").join(name)).unwrap());
+    fixture.put("b", "cur", "two:2,", &answer("p1", "", "", 22));
+    fixture.put("b", "cur", "three:2,", &answer("p2", "p1", "", 23));
     fixture.put("b", "cur", "copy:2,", &delivered("b", &answer("q1", "", "", 21)));
     fixture.update();
     let mailbox = fixture.mailbox();
