@@ -56,7 +56,8 @@ pub fn as_view(message: &Message, show: impl FnOnce(&MessageView<'_>)) {
     let Message { sha256, line, rest, tags, files } = message;
     let record = encode_rest(rest);
     let folder = |file: &MessageFile| {
-        FolderText::new(file.maildir.clone(), file.path.parent().and_then(Path::parent).unwrap())
+        let path = file.path.parent().and_then(Path::parent);
+        FolderText::new(file.maildir.clone(), path.expect("a file is in cur of a folder"))
     };
     let folders: Vec<FolderText> = files.iter().map(folder).collect();
     let names = files.iter().filter_map(|file| file.path.file_name()).map(OsStr::as_bytes);
@@ -71,7 +72,7 @@ pub fn as_view(message: &Message, show: impl FnOnce(&MessageView<'_>)) {
         derived: line.derived,
         from: &line.from,
         subject: &line.subject,
-        rest: RestView::new(&record).unwrap(),
+        rest: RestView::new(&record).expect("it was just encoded"),
         tags,
         files: &files,
     });

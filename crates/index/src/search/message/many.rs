@@ -14,10 +14,10 @@ use crate::user::TaggedKeys;
 use mail::{ContentFlags, Flags};
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::ops::{BitOr, Bound};
+use std::ops::{BitOr, Bound, Range};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use store::{RowId, Value};
+use store::{Part, RowId, Value};
 
 /// A message, borrowed. Parts that were not asked for are empty.
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +156,61 @@ struct Scratch<'m> {
     files: Vec<FileView<'m>>,
 }
 
+/// A row of a file, with the number of its message.
+type FileRow = (u32, RowId);
+
+/// Columns of messages whose rows lie side by side. Those that are not needed are empty.
+struct Columns<'a> {
+    first_row: u32,
+    sizes: &'a [u64],
+    derived: &'a [u16],
+    ids: &'a [[u8; 32]],
+    message_id_hashes: &'a [u64],
+}
+
+impl<'a> Columns<'a> {
+    fn new(part: &'a Part, rows: Range<u32>, parts: MessageParts) -> Result<Columns<'a>> {
+        let mut columns =
+            Columns { first_row: rows.start, sizes: &[], derived: &[], ids: &[], message_id_hashes: &[] };
+        if parts.line {
+            columns.sizes = part.u64s(messages::SIZE, rows.clone())?;
+            columns.derived = part.u16s(messages::DERIVED, rows.clone())?;
+        }
+        if parts.rest {
+            columns.ids = part.ids(messages::SHA256, rows.clone())?;
+        }
+        if parts.tags {
+            columns.message_id_hashes = part.u64s(messages::MESSAGE_ID_HASH, rows)?;
+        }
+        Ok(columns)
+    }
+
+    fn place(&self, hit: &Hit) -> usize {
+        (hit.row.row - self.first_row) as usize
+    }
+
+    fn message_id_hash(&self, hit: &Hit) -> u64 {
+        self.message_id_hashes.get(self.place(hit)).copied().unwrap_or_default()
+    }
+
+    /// Returns what these columns have of a message.
+    fn view(&self, hit: &Hit) -> MessageView<'static> {
+        let place = self.place(hit);
+        MessageView {
+            number: hit.number,
+            date: hit.date_seconds(),
+            sha256: self.ids.get(place).copied().unwrap_or_default(),
+            size_bytes: self.sizes.get(place).copied().unwrap_or_default(),
+            derived: ContentFlags::from_bits(self.derived.get(place).copied().unwrap_or_default()),
+            from: "",
+            subject: "",
+            rest: RestView::default(),
+            tags: &[],
+            files: &[],
+        }
+    }
+}
+
 impl Mailbox {
     /// Prepares to read these parts of about `count` messages.
     ///
@@ -221,68 +276,38 @@ impl MessageScan<'_> {
         let ([first, ..], [.., last]) = (run, run) else { return Ok(()) };
         let mailbox = self.mailbox;
         let part = rows::part_of(mailbox.message_table(), first.row);
-        let rows = first.row.row..last.row.row + 1;
-        let MessageParts { line, rest, tags, files } = self.parts;
-        let sizes = if line { part.u64s(messages::SIZE, rows.clone())? } else { &[] };
-        let derived = if line { part.u16s(messages::DERIVED, rows.clone())? } else { &[] };
-        let ids = if rest { part.ids(messages::SHA256, rows.clone())? } else { &[] };
-        let message_ids = if tags { part.u64s(messages::MESSAGE_ID_HASH, rows.clone())? } else { &[] };
-        let file_rows = if files { self.file_rows(first.number, last.number)? } else { Vec::new() };
+        let columns = Columns::new(part, first.row.row..last.row.row + 1, self.parts)?;
+        let file_rows =
+            if self.parts.files { self.file_rows(first.number, last.number)? } else { Vec::new() };
         let mut file_rows = file_rows.as_slice();
         let damaged = || rows::damaged_record(mailbox.directory());
-        let (copies, personal) = (mailbox.copies()?.members(), mailbox.personal()?);
+        let copies = mailbox.copies()?.members();
         for hit in run {
-            let place = (hit.row.row - rows.start) as usize;
             let has_copies = copies.contains(hit.number);
-            let mut view = MessageView {
-                number: hit.number,
-                date: hit.date_seconds(),
-                sha256: ids.get(place).copied().unwrap_or_default(),
-                size_bytes: sizes.get(place).copied().unwrap_or_default(),
-                derived: ContentFlags::from_bits(derived.get(place).copied().unwrap_or_default()),
-                from: "",
-                subject: "",
-                rest: RestView::default(),
-                tags: &[],
-                files: &[],
-            };
-            if line {
+            let mut view = columns.view(hit);
+            if self.parts.line {
                 scratch.line.clear();
                 scratch.line.extend_from_slice(rows::line_bytes(part, hit.row.row, reader)?);
                 (view.from, view.subject) = line_view(&scratch.line).ok_or_else(damaged)?;
-                if has_copies {
-                    view.derived = mailbox.derived(hit)?;
-                } else if personal.contains(hit.number) {
-                    view.derived.insert(ContentFlags::PERSONAL);
-                }
+                view.derived = self.derived(hit, has_copies, view.derived)?;
             }
-            if rest && has_copies {
-                scratch.rest = encode_rest(&mailbox.rest(hit, reader)?);
-                view.rest = RestView::new(&scratch.rest).ok_or_else(damaged)?;
-            }
-            if files {
-                let (own, others) = split_at_message(file_rows, hit.number);
-                file_rows = others;
+            if self.parts.files {
+                let own = take_message(&mut file_rows, hit.number);
                 scratch.files.clear();
-                if has_copies {
-                    self.files_of_copies(hit.number, &mut scratch.files)?;
-                } else {
-                    for (_, id) in own {
-                        scratch.files.extend(self.file(*id)?);
-                    }
-                }
-                sort_by_path(&mut scratch.files);
+                self.files(hit, has_copies, own, &mut scratch.files)?;
                 view.files = &scratch.files;
             }
-            if rest && !has_copies {
-                let record = rows::rest_bytes(part, hit.row.row, reader)?;
+            if self.parts.rest {
+                let record = if has_copies {
+                    scratch.rest = encode_rest(&mailbox.rest(hit, reader)?);
+                    &scratch.rest
+                } else {
+                    rows::rest_bytes(part, hit.row.row, reader)?
+                };
                 view.rest = RestView::new(record).ok_or_else(damaged)?;
             }
-            if tags {
-                let is_tagged = has_copies
-                    || self.tagged.as_ref().is_none_or(|keys| {
-                        keys.may_have(&view.sha256, message_ids.get(place).copied().unwrap_or_default())
-                    });
+            if self.parts.tags {
+                let is_tagged = has_copies || self.may_be_tagged(&view, columns.message_id_hash(hit));
                 self.tags(hit, is_tagged, &view, &mut scratch.tags)?;
                 view.tags = &scratch.tags;
             }
@@ -291,8 +316,48 @@ impl MessageScan<'_> {
         Ok(())
     }
 
+    /// Returns the content flags of a message whose row has `own`.
+    fn derived(&self, hit: &Hit, has_copies: bool, own: ContentFlags) -> Result<ContentFlags> {
+        if has_copies {
+            return self.mailbox.derived(hit);
+        }
+        let mut derived = own;
+        if self.mailbox.personal()?.contains(hit.number) {
+            derived.insert(ContentFlags::PERSONAL);
+        }
+        Ok(derived)
+    }
+
+    /// Returns whether the user may have given a message tags.
+    fn may_be_tagged(&self, view: &MessageView<'_>, message_id_hash: u64) -> bool {
+        self.tagged.as_ref().is_none_or(|keys| keys.may_have(&view.sha256, message_id_hash))
+    }
+
+    /// Adds the files of a message and of its copies, sorted by path. `own` are those of the message.
+    fn files<'m>(
+        &'m self,
+        hit: &Hit,
+        has_copies: bool,
+        own: &[FileRow],
+        found: &mut Vec<FileView<'m>>,
+    ) -> Result<()> {
+        for (_, id) in own {
+            found.extend(self.file(*id)?);
+        }
+        if has_copies {
+            let others = self.mailbox.copies_of(hit.number)?.into_iter().filter(|other| *other != hit.number);
+            for number in others {
+                for (_, id) in self.file_rows(number, number)? {
+                    found.extend(self.file(id)?);
+                }
+            }
+        }
+        sort_by_path(found);
+        Ok(())
+    }
+
     /// Returns the files of messages with these numbers and those between them, sorted by number.
-    fn file_rows(&self, first: u32, last: u32) -> Result<Vec<(u32, RowId)>> {
+    fn file_rows(&self, first: u32, last: u32) -> Result<Vec<FileRow>> {
         let table = self.mailbox.file_table();
         let (first, last) = ([Value::U32(first)], [Value::U32(last)]);
         let found = table.range(files::BY_MESSAGE, Bound::Included(&first), Bound::Included(&last))?;
@@ -301,15 +366,6 @@ impl MessageScan<'_> {
             Ok((rows::part_of(table, id).u32_at(files::MESSAGE, id.row)?, id))
         };
         found.map(numbered).collect()
-    }
-
-    fn files_of_copies<'m>(&'m self, number: u32, found: &mut Vec<FileView<'m>>) -> Result<()> {
-        for number in self.mailbox.copies_of(number)? {
-            for (_, id) in self.file_rows(number, number)? {
-                found.extend(self.file(id)?);
-            }
-        }
-        Ok(())
     }
 
     /// Returns a file, or `None` if its folder has no row.
@@ -342,11 +398,13 @@ impl MessageScan<'_> {
     }
 }
 
-/// Returns the rows of a message, and those of messages with higher numbers.
-fn split_at_message(rows: &[(u32, RowId)], number: u32) -> (&[(u32, RowId)], &[(u32, RowId)]) {
+/// Takes the rows of a message off the front. Rows of messages with lower numbers go, too.
+fn take_message<'a>(rows: &mut &'a [FileRow], number: u32) -> &'a [FileRow] {
     let before = rows.iter().take_while(|(other, _)| *other < number).count();
-    let rows = rows.get(before..).unwrap_or_default();
-    rows.split_at(rows.iter().take_while(|(other, _)| *other == number).count())
+    let left = rows.get(before..).unwrap_or_default();
+    let (taken, others) = left.split_at(left.iter().take_while(|(other, _)| *other == number).count());
+    *rows = others;
+    taken
 }
 
 /// Sorts files as paths are sorted: directory by directory.
