@@ -66,6 +66,12 @@ impl Column {
         self.lengths.clear();
     }
 
+    /// Returns how many bytes its memory takes.
+    pub fn memory_bytes(&self) -> usize {
+        let counts = self.lengths.capacity() + self.counts.capacity();
+        self.bytes.capacity() + self.is_present.capacity() + 8 * self.numbers.capacity() + 4 * counts
+    }
+
     /// Adds a row with a text.
     pub fn push_text(&mut self, text: &str) {
         debug_assert_eq!(self.kind, Kind::Text);

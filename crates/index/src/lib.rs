@@ -71,7 +71,8 @@ pub use user::{
     saved_queries, tags_by_message,
 };
 
-/// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.
+/// Versions and magics of the formats that this crate writes, for docs/FORMAT.md; and the bytes of a header
+/// record, for tests of what reads one.
 pub mod format {
     pub use crate::changes::MAGIC as CHANGES_MAGIC;
     pub use crate::record::encode_rest;

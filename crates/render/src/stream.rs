@@ -105,7 +105,9 @@ fn in_parts<T: Send, E: From<index::Error>>(
     take: &mut dyn FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let first = count.min(amounts.first);
-    take(make(0..first, &mut RecordReader::new())?)?;
+    if first > 0 {
+        take(make(0..first, &mut RecordReader::new())?)?;
+    }
     for start in (first..count).step_by(amounts.waiting) {
         let end = count.min(start + amounts.waiting);
         let parts: Vec<Result<T>> = (start..end)

@@ -55,7 +55,7 @@ pub fn encode_rest(rest: &Rest) -> Vec<u8> {
 
 /// Reads the other header fields. Returns `None` if they are damaged.
 pub(crate) fn decode_rest(bytes: &[u8]) -> Option<Rest> {
-    RestView::new(bytes).map(RestView::to_owned)
+    RestView::new(bytes).map(RestView::to_rest)
 }
 
 /// Appends a count.

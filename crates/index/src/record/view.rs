@@ -62,7 +62,7 @@ impl RestView<'_> {
 
     /// Copies all fields.
     #[must_use]
-    pub fn to_owned(self) -> Rest {
+    pub fn to_rest(self) -> Rest {
         let contact = |(name, address): (&str, &str)| Contact { name: name.into(), address: address.into() };
         let contacts = |list: PairList<'_>| -> Vec<Contact> {
             let mut contacts = Vec::with_capacity(list.count);
@@ -96,15 +96,22 @@ impl RestView<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Input<'a> {
     record: &'a [u8],
-    /// The whole record, if it happens to be UTF-8: as it mostly is, for the lengths between its texts are
-    /// small. Then its texts need no check of their own.
-    text: Option<&'a str>,
+    /// The beginning of the record, as far as it happens to be UTF-8: mostly all of it, for the lengths
+    /// between its texts are small. There, texts need no check of their own.
+    text: &'a str,
     at: usize,
 }
 
 impl<'a> Input<'a> {
     fn new(record: &'a [u8]) -> Input<'a> {
-        Input { record, text: std::str::from_utf8(record).ok(), at: 0 }
+        let text = match std::str::from_utf8(record) {
+            Ok(text) => text,
+            Err(error) => {
+                let valid = record.get(..error.valid_up_to()).unwrap_or_default();
+                std::str::from_utf8(valid).unwrap_or_default()
+            }
+        };
+        Input { record, text, at: 0 }
     }
 
     fn is_at_end(&self) -> bool {
@@ -123,7 +130,7 @@ impl<'a> Input<'a> {
         let length = self.count()?;
         let range = self.at..self.at.checked_add(length)?;
         self.at = range.end;
-        match self.text.and_then(|text| text.get(range.clone())) {
+        match self.text.get(range.clone()) {
             Some(text) => Some(text),
             None => std::str::from_utf8(self.record.get(range)?).ok(),
         }

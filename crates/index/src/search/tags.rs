@@ -71,7 +71,7 @@ impl Mailbox {
     /// # Errors
     /// [`crate::Error::MessageRemoved`]; damage in the store.
     pub fn tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
-        let stored = self.stored_tags_of(&self.located(hit)?)?;
+        let stored = self.stored_tags_of(hit)?;
         if self.meaning().flag_tags.all().is_empty() {
             return Ok(stored);
         }
@@ -100,12 +100,12 @@ impl Mailbox {
         tags
     }
 
-    /// Returns what the user's store has of a hit of this commit and of its copies.
+    /// Returns what the user's store has of a hit and of its copies.
     pub(super) fn stored_tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         let Some(tags) = self.user_tags()? else { return Ok(found) };
         let table = self.message_table();
-        for copy in self.copies_of_hit(hit)? {
+        for copy in self.copies_of_hit(&self.located(hit)?)? {
             let part = rows::part_of(table, copy.row);
             let row = copy.row.row;
             found.extend(match tags.own(&part.id_at(messages::SHA256, row)?)? {

@@ -35,7 +35,11 @@ impl Spare {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
+    /// Keeps memory, unless an unusual group has made it large.
     fn give(&self, columns: Vec<columnar::Column>) {
+        if columns.iter().map(columnar::Column::memory_bytes).sum::<usize>() > BYTES_MAX {
+            return;
+        }
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(columns);
     }
 }
@@ -58,8 +62,15 @@ impl<'a> Groups<'a> {
         bytes_max: usize,
         spare: &'a Spare,
     ) -> Groups<'a> {
-        let waiting = spare.take().unwrap_or_else(|| empty(columns));
-        Groups { format, columns, bytes_max, spare, waiting, waiting_bytes: 0, finished: Vec::new() }
+        Groups {
+            format,
+            columns,
+            bytes_max,
+            spare,
+            waiting: emptied(columns, spare),
+            waiting_bytes: 0,
+            finished: Vec::new(),
+        }
     }
 
     /// Adds a row: a message, with the Message-ID of the first message of its conversation.
@@ -87,6 +98,8 @@ impl<'a> Groups<'a> {
     fn finish_group(&mut self) {
         self.finished.push(EncodedGroup::new(self.format, &self.waiting));
         self.waiting.iter_mut().for_each(columnar::Column::clear);
+        self.spare.give(std::mem::take(&mut self.waiting));
+        self.waiting = emptied(self.columns, self.spare);
         self.waiting_bytes = 0;
     }
 }
@@ -112,8 +125,10 @@ impl Cell for Values<'_> {
     }
 }
 
-fn empty(columns: &[Column]) -> Vec<columnar::Column> {
-    columns.iter().map(|column| columnar::Column::new(column.field().kind)).collect()
+/// Returns columns without rows.
+fn emptied(columns: &[Column], spare: &Spare) -> Vec<columnar::Column> {
+    let new = || columns.iter().map(|column| columnar::Column::new(column.field().kind)).collect();
+    spare.take().unwrap_or_else(new)
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ impl Table<'_> {
         let mut writer = TableWriter::begin(format, &fields, &mut out);
         let hits = in_order_of_arrival(self.hits.to_vec());
         let ids = self.all_ids::<E>()?;
-        let id = |place: usize| Some(ids.get(place / IDS_READ)?.get(place % IDS_READ)?.as_str());
+        let id = |place: usize| ids.get(place).map(String::as_str);
         let (scan, spare) = (self.scan()?, Spare::default());
         let read = |range: Range<usize>, reader: &mut RecordReader| {
             let mut groups = Groups::new((format, self.columns), groups::BYTES_MAX, &spare);
@@ -146,17 +146,21 @@ impl Table<'_> {
         self.mailbox.scan(parts, self.hits.len())
     }
 
-    /// Returns the Message-IDs of all first messages of conversations, in parts. Reads each once, in the
-    /// order in which they lie.
-    fn all_ids<E: From<index::Error>>(&self) -> Result<Vec<Vec<String>>, E> {
+    /// Returns the Message-IDs of the first messages of conversations, by their places. Reads each once, in
+    /// the order in which they lie.
+    fn all_ids<E: From<index::Error>>(&self) -> Result<Vec<String>, E> {
         let firsts = self.starts.firsts();
+        let parts = MessageParts { rest: true, ..MessageParts::default() };
+        let scan = self.mailbox.scan(parts, firsts.len())?;
         let read = |range: Range<usize>, reader: &mut RecordReader| {
-            let firsts = firsts.get(range).unwrap_or_default().iter();
-            firsts.map(|first| self.mailbox.message_id(first, reader)).collect()
+            let mut ids = Vec::with_capacity(range.len());
+            let firsts = firsts.get(range).unwrap_or_default();
+            scan.read(firsts, reader, &mut |message| ids.push(message.rest.message_id.to_owned()))?;
+            Ok(ids)
         };
-        let mut ids = Vec::new();
+        let mut ids = Vec::with_capacity(firsts.len());
         in_large_parts((firsts.len(), IDS_READ), &read, &mut |part: Vec<String>| {
-            ids.push(part);
+            ids.extend(part);
             Ok::<_, E>(())
         })?;
         Ok(ids)
@@ -173,7 +177,8 @@ impl Table<'_> {
     ) -> index::Result<()> {
         scan.read(hits, reader, &mut |message| {
             let first = self.starts.place_of_first(message.number);
-            each((message, first.and_then(id).unwrap_or(message.rest.message_id)));
+            let id = first.map(|place| id(place).expect("the Message-IDs of first messages were read"));
+            each((message, id.unwrap_or(message.rest.message_id)));
         })
     }
 }

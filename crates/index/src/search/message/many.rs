@@ -12,14 +12,13 @@ use crate::search::mailbox::{Hit, Mailbox, folder_name, folder_path};
 use crate::tables::{files, messages};
 use crate::user::TaggedKeys;
 use mail::{ContentFlags, Flags};
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::ops::{BitOr, Bound, Range};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use store::{Part, RowId, Value};
 
-/// A message, borrowed. Parts that were not asked for are empty.
+/// A message, borrowed. Parts that were not asked for may be empty.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageView<'a> {
     /// Its number.
@@ -67,12 +66,8 @@ impl<'a> FileView<'a> {
 
     /// Returns its path; bytes that are not UTF-8 are replaced.
     pub fn path(&self) -> String {
-        let mut path = self.raw_path();
-        match String::from_utf8_lossy(&path) {
-            Cow::Borrowed(_) => {}
-            Cow::Owned(replaced) => path = replaced.into_bytes(),
-        }
-        String::from_utf8(path).unwrap_or_default()
+        String::from_utf8(self.raw_path())
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 
     fn raw_path(&self) -> Vec<u8> {
@@ -157,7 +152,7 @@ struct Scratch<'m> {
 }
 
 /// A row of a file, with the number of its message.
-type FileRow = (u32, RowId);
+type NumberedFile = (u32, RowId);
 
 /// Columns of messages whose rows lie side by side. Those that are not needed are empty.
 struct Columns<'a> {
@@ -228,10 +223,8 @@ impl Mailbox {
             .folders()
             .iter()
             .map(|row| (row.number, FolderText::new(folder_name(row), &folder_path(self.roots(), row))));
-        let tagged = match self.user_tags()? {
-            Some(tags) if parts.tags => tags.keys_if_fewer(count)?,
-            _ => None,
-        };
+        let user_tags = if parts.tags { self.user_tags()? } else { None };
+        let tagged = user_tags.map(|tags| tags.keys_if_fewer(count)).transpose()?.flatten();
         Ok(MessageScan {
             mailbox: self,
             parts,
@@ -245,7 +238,7 @@ impl MessageScan<'_> {
     /// Calls `each` with each of some messages, in their order. Is fastest in the order of their numbers.
     ///
     /// # Errors
-    /// [`crate::Error::MessageRemoved`]; damage in the store.
+    /// [`crate::Error::MessageRemoved`]; [`crate::Error::Interrupted`]; damage in the store.
     pub fn read(
         &self,
         hits: &[Hit],
@@ -260,6 +253,7 @@ impl MessageScan<'_> {
                 && (1..=GAP_MAX).contains(&b.row.row.wrapping_sub(a.row.row))
         };
         for run in hits.chunk_by(follows).flat_map(|run| run.chunks(RUN_MAX)) {
+            self.mailbox.check_cancelled()?;
             self.read_run(run, reader, &mut scratch, each)?;
         }
         Ok(())
@@ -338,7 +332,7 @@ impl MessageScan<'_> {
         &'m self,
         hit: &Hit,
         has_copies: bool,
-        own: &[FileRow],
+        own: &[NumberedFile],
         found: &mut Vec<FileView<'m>>,
     ) -> Result<()> {
         for (_, id) in own {
@@ -357,7 +351,7 @@ impl MessageScan<'_> {
     }
 
     /// Returns the files of messages with these numbers and those between them, sorted by number.
-    fn file_rows(&self, first: u32, last: u32) -> Result<Vec<FileRow>> {
+    fn file_rows(&self, first: u32, last: u32) -> Result<Vec<NumberedFile>> {
         let table = self.mailbox.file_table();
         let (first, last) = ([Value::U32(first)], [Value::U32(last)]);
         let found = table.range(files::BY_MESSAGE, Bound::Included(&first), Bound::Included(&last))?;
@@ -399,7 +393,7 @@ impl MessageScan<'_> {
 }
 
 /// Takes the rows of a message off the front. Rows of messages with lower numbers go, too.
-fn take_message<'a>(rows: &mut &'a [FileRow], number: u32) -> &'a [FileRow] {
+fn take_message<'a>(rows: &mut &'a [NumberedFile], number: u32) -> &'a [NumberedFile] {
     let before = rows.iter().take_while(|(other, _)| *other < number).count();
     let left = rows.get(before..).unwrap_or_default();
     let (taken, others) = left.split_at(left.iter().take_while(|(other, _)| *other == number).count());

@@ -6,7 +6,7 @@ mod flags;
 mod many;
 
 use crate::error::Result;
-use crate::record::{LineRecord, Rest};
+use crate::record::{LineRecord, Rest, RestView};
 use crate::rows::{self, RecordReader, Subdirectory};
 use crate::search::mailbox::{Hit, Mailbox, folder_name, folder_path};
 use crate::tables::{files, messages};
@@ -111,7 +111,9 @@ impl Mailbox {
         let hit = self.located(hit)?;
         let table = self.message_table();
         let part = rows::part_of(table, hit.row);
-        Ok(rows::rest(part, hit.row.row, reader, self.directory())?.message_id)
+        let record = rows::rest_bytes(part, hit.row.row, reader)?;
+        let view = RestView::new(record).ok_or_else(|| rows::damaged_record(self.directory()))?;
+        Ok(view.message_id.to_owned())
     }
 
     /// Returns all fields of a hit.

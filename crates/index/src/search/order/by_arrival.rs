@@ -31,7 +31,7 @@ pub(super) fn sort(mailbox: &Mailbox, found: &NumberSet, direction: Direction) -
                 }
             }
         }
-        // Each part is sorted: this merges them.
+        // Segments are sorted: this merges them, and puts rows in memory to their place.
         hits.sort_by_key(|hit| hit.number);
     }
     if direction == Direction::Descending {

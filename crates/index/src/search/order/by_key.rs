@@ -35,7 +35,8 @@ pub(super) fn sort(
     };
     let sorter = Sorter { direction, wanted };
     match key {
-        SortKey::Date | SortKey::Relevance | SortKey::Arrival => sorter.sort(hits, |hit, _| Ok(hit.date)),
+        SortKey::Date | SortKey::Relevance => sorter.sort(hits, |hit, _| Ok(hit.date)),
+        SortKey::Arrival => sorter.sort(hits, |hit, _| Ok(hit.number)),
         SortKey::Size => sorter.sort(hits, |hit, _| at(hit)?.size()),
         SortKey::Changed => sorter.sort(hits, |hit, _| at(hit)?.changed()),
         SortKey::Priority => sorter.sort(hits, |hit, _| at(hit)?.priority()),

@@ -29,7 +29,8 @@ impl ThreadStarts {
         ThreadStarts { firsts: split.iter().map(|(first, _)| first.hit).collect(), others }
     }
 
-    /// Returns the first messages of all conversations, each once, in the order of their numbers.
+    /// Returns the first messages of the conversations that have several messages, each once, in the order of
+    /// their numbers.
     pub fn firsts(&self) -> &[Hit] {
         &self.firsts
     }
