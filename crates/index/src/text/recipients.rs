@@ -6,6 +6,7 @@
 
 use crate::text::fields::{NUMBER, TextField, ValueField};
 use crate::text::words::WordTest;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use tantivy::columnar::StrColumn;
 use tantivy::schema::IndexRecordOption;
@@ -16,6 +17,8 @@ const RECEIVED: [ValueField; 3] = [ValueField::To, ValueField::Cc, ValueField::B
 /// Documents that are looked at before the next look at whether to end early.
 const DOCUMENT_COUNT: usize = 1 << 12;
 
+/// A recipient, and the numbers of messages that name it.
+type Recipient = (String, Vec<u32>);
 /// Takes a recipient, and the numbers of messages that name it.
 type TakeRecipient<'a> = &'a mut dyn FnMut(&str, &[u32]);
 
@@ -29,39 +32,51 @@ pub(super) struct Senders<'a, T> {
 }
 
 /// Visits the recipients of the messages with a sender that the test accepts. A recipient is visited once for
-/// each segment and column. If `is_cancelled` returns true, ends early.
+/// each segment and column. Segments are read on all cores. If `is_cancelled` returns true, ends early.
 ///
 /// # Errors
 /// An error of tantivy: a damaged file.
 pub(super) fn find(
     segments: &[SegmentReader],
-    wanted: &Senders<'_, impl WordTest>,
+    wanted: &Senders<'_, impl WordTest + Sync>,
     is_cancelled: &(dyn Fn() -> bool + Sync),
     visit: TakeRecipient<'_>,
 ) -> tantivy::Result<()> {
-    for segment in segments {
-        let Some(senders) = segment.fast_fields().str(ValueField::From.name())? else { continue };
-        let mut documents = Vec::new();
-        for words in wanted.words {
-            add_candidates(segment, words, &mut documents)?;
-        }
-        documents.sort_unstable();
-        documents.dedup();
-        let mut known = HashMap::new();
-        let mut sent = Vec::new();
-        for (count, document) in documents.into_iter().enumerate() {
-            if count % DOCUMENT_COUNT == 0 && is_cancelled() {
-                return Ok(());
-            }
-            if is_sender(&senders, document, wanted.test, &mut known)? {
-                sent.push(document);
-            }
-        }
-        for field in RECEIVED {
-            each_recipient(segment, field, &sent, visit)?;
-        }
+    let found = segments.par_iter().map(|segment| recipients_of(segment, wanted, is_cancelled));
+    for recipients in found.collect::<tantivy::Result<Vec<_>>>()? {
+        recipients.iter().for_each(|(value, numbers)| visit(value, numbers));
     }
     Ok(())
+}
+
+/// Returns the recipients in one segment.
+fn recipients_of(
+    segment: &SegmentReader,
+    wanted: &Senders<'_, impl WordTest>,
+    is_cancelled: &dyn Fn() -> bool,
+) -> tantivy::Result<Vec<Recipient>> {
+    let mut recipients = Vec::new();
+    let Some(senders) = segment.fast_fields().str(ValueField::From.name())? else { return Ok(recipients) };
+    let mut documents = Vec::new();
+    for words in wanted.words {
+        add_candidates(segment, words, &mut documents)?;
+    }
+    documents.sort_unstable();
+    documents.dedup();
+    let mut known = HashMap::new();
+    let mut sent = Vec::new();
+    for (count, document) in documents.into_iter().enumerate() {
+        if count % DOCUMENT_COUNT == 0 && is_cancelled() {
+            return Ok(recipients);
+        }
+        if is_sender(&senders, document, wanted.test, &mut known)? {
+            sent.push(document);
+        }
+    }
+    for field in RECEIVED {
+        add_recipients(segment, field, &sent, &mut recipients)?;
+    }
+    Ok(recipients)
 }
 
 /// Adds the documents that have the rarest of the words as a sender's word. All documents if there is no
@@ -118,11 +133,12 @@ fn is_sender(
     Ok(false)
 }
 
-fn each_recipient(
+/// Adds the recipients that a column has for some documents.
+fn add_recipients(
     segment: &SegmentReader,
     field: ValueField,
     sent: &[DocId],
-    visit: TakeRecipient<'_>,
+    recipients: &mut Vec<Recipient>,
 ) -> tantivy::Result<()> {
     let Some(column) = segment.fast_fields().str(field.name())? else { return Ok(()) };
     let numbers = segment.fast_fields().u64(NUMBER)?;
@@ -136,10 +152,10 @@ fn each_recipient(
         }
     }
     let places: Vec<u64> = named.keys().copied().collect();
-    let mut lists = named.values();
+    let mut lists = named.into_values();
     column.dictionary().sorted_ords_to_term_cb(&places, |value| {
         if let (Some(numbers), Ok(value)) = (lists.next(), std::str::from_utf8(value)) {
-            visit(value, numbers);
+            recipients.push((value.to_owned(), numbers));
         }
     })?;
     Ok(())

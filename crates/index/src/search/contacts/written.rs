@@ -11,6 +11,7 @@ use crate::set::NumberSet;
 use crate::tables::{dated, messages};
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::ops::Range;
 use store::Part;
 
 /// Messages from the user to one person.
@@ -65,6 +66,8 @@ type Dates = hashbrown::HashMap<u32, i64>;
 
 /// A message is looked up alone if there are at least so many others for each that is wanted.
 const ALONE: usize = 512;
+/// Rows that a core reads at a time.
+const RUN_ROWS: u32 = 1 << 16;
 
 /// Returns the dates of messages. Those of many are read in one scan of the columns: a lookup takes as long
 /// as many rows of it.
@@ -80,36 +83,51 @@ fn dates(mailbox: &Mailbox, numbers: impl Iterator<Item = u32>) -> Result<Dates>
         return Ok(dates);
     }
     let wanted: Vec<u32> = wanted.iter().collect();
-    let parts = mailbox.message_table().parts().par_iter();
-    let found = parts.map(|part| {
+    let parts = mailbox.message_table().parts().iter();
+    let runs: Vec<(&Part, Range<u32>)> = parts.flat_map(runs).collect();
+    let found = runs.into_par_iter().map(|(part, rows)| {
         mailbox.check_cancelled()?;
-        dates_in(part, &wanted)
+        dates_in(part, rows, &wanted)
     });
     found.collect::<Result<Vec<_>>>()?.into_iter().for_each(|found| dates.extend(found));
     Ok(dates)
 }
 
-/// Returns the dates of those messages that a part has. `wanted` is sorted.
-fn dates_in(part: &Part, wanted: &[u32]) -> Result<Vec<(u32, i64)>> {
-    let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-    let dates = part.i64s(messages::DATE, 0..part.row_count())?;
-    let mut found = Vec::new();
+/// Returns the rows of a part in runs that the cores share.
+fn runs(part: &Part) -> impl Iterator<Item = (&Part, Range<u32>)> {
+    let count = part.row_count();
+    (0..count).step_by(RUN_ROWS as usize).map(move |row| (part, row..count.min(row.saturating_add(RUN_ROWS))))
+}
+
+/// Returns the dates of those messages that some rows of a part have. `wanted` is sorted.
+fn dates_in(part: &Part, rows: Range<u32>, wanted: &[u32]) -> Result<Vec<(u32, i64)>> {
+    let numbers = part.u32s(messages::NUMBER, rows.clone())?;
+    let dates = part.i64s(messages::DATE, rows.clone())?;
+    Ok(among(wanted, numbers, dates, |place| !part.is_dead(rows.start + place as u32)))
+}
+
+/// Returns those of the sorted `wanted` that are among the numbers of live rows, with their dates.
+fn among(wanted: &[u32], numbers: &[u32], dates: &[i64], is_live: impl Fn(usize) -> bool) -> Vec<(u32, i64)> {
     if !numbers.is_sorted_by(|a, b| a < b) {
         // Rows in memory lie as they came, replaced ones beside those that replace them.
-        let rows = part.live_values(numbers.iter().zip(dates));
-        let rows = rows.filter(|(_, (number, _))| wanted.binary_search(number).is_ok());
-        found.extend(rows.map(|(_, (number, date))| (*number, *date)));
-        return Ok(found);
+        let all = numbers.iter().copied().zip(dates.iter().copied()).enumerate();
+        let live = all.filter(|(place, (number, _))| is_live(*place) && wanted.binary_search(number).is_ok());
+        return live.map(|(_, found)| found).collect();
     }
-    let mut row = 0;
-    for number in wanted {
-        row += lower_bound(numbers.get(row..).unwrap_or_default(), *number);
-        let is_live = |row: usize| u32::try_from(row).is_ok_and(|row| !part.is_dead(row));
-        if numbers.get(row) == Some(number) && is_live(row) {
-            found.extend(dates.get(row).map(|date| (*number, *date)));
+    let Some(first) = numbers.first() else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut place = 0;
+    for number in wanted.get(lower_bound(wanted, *first)..).unwrap_or_default() {
+        place += lower_bound(numbers.get(place..).unwrap_or_default(), *number);
+        match numbers.get(place) {
+            Some(other) if other == number && is_live(place) => {
+                found.extend(dates.get(place).map(|date| (*number, *date)));
+            }
+            Some(_) => {}
+            None => break,
         }
     }
-    Ok(found)
+    found
 }
 
 /// Returns how many of some sorted numbers are below `number`. Takes the least time if they are few.
@@ -133,6 +151,29 @@ mod tests {
             for number in 0..125 {
                 let expected = numbers[..length].iter().filter(|other| **other < number).count();
                 assert_eq!(lower_bound(&numbers[..length], number), expected, "{length} {number}");
+            }
+        }
+    }
+
+    #[test]
+    fn dates_are_found_in_runs_of_rows_in_any_order() {
+        let wanted: Vec<u32> = (0..90).filter(|number| number % 2 == 0 || number % 7 == 0).collect();
+        let sorted: Vec<u32> = (0..30).map(|number| 3 * number).collect();
+        let reversed: Vec<u32> = sorted.iter().rev().copied().collect();
+        // Every fifth number was replaced.
+        let is_live = |number: u32| number % 5 != 0;
+        for numbers in [sorted, reversed] {
+            for length in 1..numbers.len() {
+                let mut found: Vec<(u32, i64)> = Vec::new();
+                for run in numbers.chunks(length) {
+                    let dates: Vec<i64> = run.iter().map(|number| -i64::from(*number)).collect();
+                    found.extend(among(&wanted, run, &dates, |place| is_live(run[place])));
+                }
+                found.sort_unstable();
+                let all =
+                    wanted.iter().filter(|number| *number % 3 == 0 && **number < 90 && is_live(**number));
+                let expected: Vec<(u32, i64)> = all.map(|number| (*number, -i64::from(*number))).collect();
+                assert_eq!(found, expected, "{length}");
             }
         }
     }
