@@ -16,8 +16,9 @@ use pneu::{
     AttachmentsRead, Error, FollowNote, FollowObserver, Host, Loss, Mode, Problem, Root, Summary,
     UpdateOptions,
 };
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
+use terminal::allocator::give_back_memory;
 
 /// Follows the mail until a signal comes. A configuration that changes is read at once.
 ///
@@ -36,7 +37,9 @@ pub(crate) fn follow(session: &Session, roots: &[Root]) -> Result<()> {
         let configuration = &host.settings().configuration;
         let reader = Reader { session, configuration, told: RefCell::default(), next: RefCell::default() };
         let goes_on = next.is_some();
-        let observer = Teller { session, progress: &progress, problems: &problems, reader, goes_on };
+        let has_worked = Cell::new(true);
+        let observer =
+            Teller { session, progress: &progress, problems: &problems, reader, goes_on, has_worked };
         match host.follow_mail(roots, &options, &progress, &observer) {
             Err(Error::Cancelled) => return Ok(()),
             other => other?,
@@ -97,6 +100,9 @@ impl Reader<'_> {
 /// The end of a sentence that says how to have more programs that watch.
 const RAISE_INSTANCES: &str = ". To raise the limit: sudo sysctl fs.inotify.max_user_instances=1024";
 
+/// After a pass over so many messages, freed memory is given back to the system.
+const MUCH: u64 = 1024;
+
 /// Tells the user what happens.
 struct Teller<'a> {
     session: &'a Session,
@@ -106,6 +112,8 @@ struct Teller<'a> {
     reader: Reader<'a>,
     /// Whether the mail was followed before, by another configuration.
     goes_on: bool,
+    /// Whether a pass took memory that is not needed while it waits.
+    has_worked: Cell<bool>,
 }
 
 impl FollowObserver for Teller<'_> {
@@ -123,6 +131,10 @@ impl FollowObserver for Teller<'_> {
 
     fn waits(&self) {
         self.progress.waits();
+        if self.has_worked.take() {
+            rayon::broadcast(|_| give_back_memory());
+            give_back_memory();
+        }
     }
 
     fn updated(&self, summary: &Summary) {
@@ -132,6 +144,9 @@ impl FollowObserver for Teller<'_> {
         }
         summary.attachment_problems.iter().for_each(|problem| complain(one_line(problem)));
         let Summary { added, moved, changed, gone, .. } = summary;
+        if added + moved + changed + gone >= MUCH {
+            self.has_worked.set(true);
+        }
         if !self.session.is_quiet && added + moved + changed + gone > 0 {
             // Nobody may read what is printed. The index is what counts.
             let mut output = self.session.output();

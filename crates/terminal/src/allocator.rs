@@ -1,10 +1,34 @@
-//! The allocator of static programs, which are linked with musl.
+//! The allocator of the program.
 //!
 //! Input: requests for memory by the whole program. Output: memory. Does not depend on the code that asks.
-//! The allocator of musl serves one thread at a time, and indexing allocates on all cores.
+//! Static programs are linked with musl, whose allocator serves one thread at a time; indexing allocates on
+//! all cores. Other programs have the allocator of their system.
 
-use disk::LazyZeros;
-use mimalloc::MiMalloc;
+#![expect(unsafe_code, reason = "the functions that give memory back belong to libraries in C")]
 
-#[global_allocator]
-static ALLOCATOR: LazyZeros<MiMalloc> = LazyZeros(MiMalloc);
+#[cfg(target_env = "musl")]
+mod static_program {
+    use disk::LazyZeros;
+    use mimalloc::MiMalloc;
+
+    #[global_allocator]
+    static ALLOCATOR: LazyZeros<MiMalloc> = LazyZeros(MiMalloc);
+}
+
+/// Gives memory that this thread has freed back to the system. An allocator keeps it for what comes next,
+/// which a program that waits for days does not need. Takes milliseconds.
+pub fn give_back_memory() {
+    #[cfg(target_env = "musl")]
+    {
+        unsafe extern "C" {
+            fn mi_collect(force: bool);
+        }
+        // SAFETY: mimalloc is linked, and its function takes no pointers and may be called at any time.
+        unsafe { mi_collect(true) }
+    }
+    #[cfg(target_env = "gnu")]
+    // SAFETY: the function takes no pointers and may be called at any time.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}

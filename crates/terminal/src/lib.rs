@@ -5,8 +5,7 @@
 //! program passes its commands, the meaning of its errors and its locks as values and traits. Unlike the
 //! other libraries it reads the environment and prints.
 
-#[cfg(target_env = "musl")]
-mod allocator;
+pub mod allocator;
 pub mod amount;
 pub mod command_line;
 pub mod complaint;
