@@ -25,8 +25,10 @@ const ENDING: &str = ".json";
 const IMPORT_LOCK: &str = "import.lock";
 /// How many digits the number in a file's name has.
 const DIGIT_COUNT: usize = 12;
-/// The version of the format.
-const VERSION: u32 = 1;
+/// The version of the format that is written. Version 1 had no imports, and is read as well.
+const VERSION: u32 = 2;
+/// The oldest version that is read.
+const OLDEST_VERSION: u32 = 1;
 /// How many actions are kept.
 const KEPT_COUNT: usize = 200;
 
@@ -134,6 +136,12 @@ pub(super) struct Entry {
     pub import: Option<ImportPart>,
 }
 
+/// What every version has.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
 /// The name of an action's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
@@ -212,12 +220,20 @@ impl<'a> Log<'a> {
         let path = self.directory.join(name.text());
         let bytes = self.environment.disk.read(&path).map_err(index_error)?;
         let damaged = |what: String| Error::ActionLog { path: path.clone(), what };
-        let entry: Entry = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
-        match entry.version {
-            VERSION if Name::of(&entry) == name => Ok(entry),
-            VERSION => Err(damaged("it is another action than its name says".to_owned())),
-            version => Err(damaged(format!("it has version {version}; this pneu reads version {VERSION}"))),
+        // Before all else: what else a newer version has may not be known.
+        let Versioned { version } =
+            serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        if version > VERSION {
+            return Err(Error::NewerActionLog { path, version, newest: VERSION });
         }
+        if version < OLDEST_VERSION {
+            return Err(damaged(format!("there is no version {version}")));
+        }
+        let entry: Entry = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        if Name::of(&entry) != name {
+            return Err(damaged("it is another action than its name says".to_owned()));
+        }
+        Ok(Entry { version: VERSION, ..entry })
     }
 
     /// Begins an action: gives it a number and makes its steps durable. Removes the oldest ones.
@@ -311,5 +327,40 @@ impl<'de> Deserialize<'de> for Place {
 impl AsRef<Path> for Place {
     fn as_ref(&self) -> &Path {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+
+    #[test]
+    fn entries_of_version_1_are_read_and_newer_ones_are_named_as_such() {
+        let place = tempfile::tempdir().unwrap();
+        let environment = Settings::new(place.path().to_owned()).environment;
+        let log = Log::take(&environment).unwrap();
+        let path = log.directory.join("000000000001.json");
+        let rest = r#""number":1,"time":7,"kind":"move","state":"undone","steps":[]}"#;
+        std::fs::write(&path, format!(r#"{{"version":1,{rest}"#)).unwrap();
+        let name = Name { number: 1, first: 1 };
+        assert_eq!(log.read(name).unwrap(), log.entry(1, (Kind::Move, State::Undone), vec![]).at(7));
+        log.write(&log.read(name).unwrap()).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!(r#"{{"version":2,{rest}"#));
+        // Nobody knows what else a newer one has.
+        std::fs::write(&path, r#"{"version":3,"kind":"fold"}"#).unwrap();
+        let newer = log.read(name).unwrap_err();
+        assert!(matches!(newer, Error::NewerActionLog { version: 3, newest: 2, .. }), "{newer:?}");
+        assert!(newer.to_string().contains("000000000001.json was written by a newer pneu"), "{newer}");
+        for damaged in ["{", r#"{"version":0}"#, r#"{"version":2,"kind":"fold"}"#, r#"{"kind":"move"}"#] {
+            std::fs::write(&path, damaged).unwrap();
+            assert!(matches!(log.read(name), Err(Error::ActionLog { .. })), "{damaged}");
+        }
+    }
+
+    impl Entry {
+        fn at(self, time: i64) -> Entry {
+            Entry { time, ..self }
+        }
     }
 }
