@@ -60,7 +60,8 @@ pub(super) enum State {
     Begun,
     /// Each step says whether it is done.
     Done,
-    /// It is being undone: nobody knows which steps are undone.
+    /// It is being undone: nobody knows which steps are undone. As long as a part of an import is, so is all
+    /// of the import.
     Undoing,
     /// It is undone, as far as that was possible.
     Undone,
@@ -87,6 +88,9 @@ pub(super) struct Step {
     pub sha256: Option<String>,
     /// Whether it is at the new place.
     pub is_done: bool,
+    /// Why the last undo left the file alone. While it goes on: that the file was not found when it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<String>,
 }
 
 /// A part of an import. All of them are one action.
@@ -98,7 +102,7 @@ pub(super) struct ImportPart {
     pub sources: Vec<Place>,
     /// The folder that the user named.
     pub folder: String,
-    /// Tags that messages got which did not have them. A part with tags has no steps.
+    /// Tags that messages got which did not have them. A part without steps has these alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<AddedTags>,
 }
@@ -152,7 +156,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    fn of(entry: &Entry) -> Name {
+    pub(super) fn of(entry: &Entry) -> Name {
         let first = entry.import.as_ref().map_or(entry.number, |part| part.first);
         Name { number: entry.number, first }
     }
@@ -236,6 +240,20 @@ impl<'a> Log<'a> {
         Ok(Entry { version: VERSION, ..entry })
     }
 
+    /// Returns the newest action, or part of one, that is not undone.
+    ///
+    /// # Errors
+    /// As [`Log::read`].
+    pub(super) fn newest(&self) -> Result<Option<Entry>> {
+        for name in self.names()? {
+            let entry = self.read(name)?;
+            if entry.state != State::Undone {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+
     /// Begins an action: gives it a number and makes its steps durable. Removes the oldest ones.
     ///
     /// # Errors
@@ -249,11 +267,11 @@ impl<'a> Log<'a> {
     ///
     /// # Errors
     /// As [`Log::begin`].
-    pub(super) fn begin_part(&self, part: ImportPart, steps: Vec<Step>) -> Result<Entry> {
+    pub(super) fn begin_part(&self, kind: Kind, part: ImportPart, steps: Vec<Step>) -> Result<Entry> {
         let state = if steps.is_empty() { State::Done } else { State::Begun };
         self.add(|number| {
             let first = if part.first == 0 { number } else { part.first };
-            let entry = self.entry(number, (Kind::Import, state), steps);
+            let entry = self.entry(number, (kind, state), steps);
             Entry { import: Some(ImportPart { first, ..part }), ..entry }
         })
     }
