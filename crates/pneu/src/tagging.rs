@@ -201,6 +201,12 @@ fn split(change: &TagChange, kind: FlagTags) -> (TagChange, Option<FlagChange>) 
     (rest, (!(add | remove).is_empty()).then_some(FlagChange { add, remove }))
 }
 
+/// Returns flags with those for which some tags stand.
+pub(crate) fn with_flags_of(flags: Flags, tags: &BTreeSet<String>, kind: FlagTags) -> Flags {
+    let change = TagChange { add: tags.clone(), ..TagChange::default() };
+    split(&change, kind).1.map_or(flags, |FlagChange { add, remove }| (flags - remove) | add)
+}
+
 /// Returns tags without those that stand for flags.
 pub(crate) fn without_flags(tags: &BTreeSet<String>, kind: FlagTags) -> BTreeSet<String> {
     tags.iter().filter(|tag| kind.find(tag).is_none()).cloned().collect()

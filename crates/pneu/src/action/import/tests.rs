@@ -6,13 +6,15 @@ use crate::action::hands::{Hands, RealHands};
 use crate::action::log::{ImportPart, Kind, Log, Place, State, Step};
 use crate::action::tests::Fixture;
 use crate::{Action, ActionKind, ImportedFrom, MailImportOptions, MailInput, Settings};
-use index::Environment;
+use disk::RealDisk;
+use index::{Environment, FlagTags};
 use mail::{Batch, Draft, Flags};
 use printable::hex;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use work::Silent;
 
 /// Messages of a batch.
@@ -122,6 +124,37 @@ fn tags_of_an_import_go_away_with_it_and_others_stay() {
     // The message had the tag of the import before that, which it has again when it is there again.
     fixture.import("old", mbox(0..1), &[]);
     assert_eq!(count("tag:first or tag:second or tag:third"), 0);
+}
+
+#[test]
+fn tags_that_stand_for_flags_go_away_with_their_import() {
+    let mut fixture = Fixture::new();
+    fixture.flag_tags = FlagTags::Derived;
+    fixture.restart(Arc::new(RealDisk));
+    let count = |query: &str| fixture.host.view().unwrap().count(&fixture.query(query)).unwrap();
+    fixture.import("old", mbox(0..2), &["first"]);
+    let before = fixture.files("old");
+    assert!(before.iter().all(|name| name.ends_with(":2,")), "{before:?}");
+    let labelled = mbox(0..4).replace("Subject: new 3", "X-Gmail-Labels: Replied\nSubject: new 3");
+    assert_eq!(fixture.import("old", labelled, &["flagged", "second"]), 2);
+    assert_eq!(["tag:flagged", "tag:second", "tag:replied"].map(count), [1 + 4, 4, 1]);
+    // Of the new messages, no file was renamed: an import has one part for files, tags, and flags.
+    let log = Log::take(&fixture.host.settings().environment).unwrap();
+    let entries: Vec<_> = log.names().unwrap().iter().map(|name| log.read(*name).unwrap()).collect();
+    let steps: Vec<_> = entries.iter().map(|entry| (entry.kind, entry.steps.len())).collect();
+    assert_eq!(steps[..3], [(ActionKind::Flag, 2), (ActionKind::Import, 0), (ActionKind::Import, 2)]);
+    drop(log);
+    assert_eq!(fixture.undoable(), [(ActionKind::Import, 2), (ActionKind::Import, 2)]);
+    // Another flag came since.
+    let read = fixture.file_of("old", "new 1");
+    std::fs::rename(&read, format!("{}S", read.display())).unwrap();
+    assert_eq!(fixture.undo(), "Import 2");
+    assert_eq!(fixture.files("old"), [before[0].clone(), format!("{}S", before[1])]);
+    assert_eq!((fixture.count("flag:flagged"), fixture.count("tag:second")), (1, 0));
+    assert_eq!(fixture.undo(), "Import 2");
+    // What was read in the source is unread by its tag.
+    fixture.import("old", mbox(0..1).replace("Subject:", "Status: RO\nSubject:"), &["unread"]);
+    assert!(fixture.files("old")[0].ends_with(":2,"), "{:?}", fixture.files("old"));
 }
 
 #[test]
