@@ -102,6 +102,19 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
+    /// An action was logged by a newer version.
+    #[error(
+        "{} was written by a newer pneu: it has version {version}; this one reads up to {newest}",
+        path.display()
+    )]
+    NewerActionLog {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+        /// The newest that this program reads.
+        newest: u32,
+    },
     /// A new folder is there already.
     #[error("the folder {} exists", path.display())]
     FolderExists {
@@ -168,6 +181,7 @@ impl Error {
             Error::NoRole { role, .. } => Some(Remedy::NameRole(*role)),
             Error::NoFolder { .. }
             | Error::ActionLog { .. }
+            | Error::NewerActionLog { .. }
             | Error::TagLine { .. }
             | Error::FolderExists { .. }
             | Error::FolderStays { .. }

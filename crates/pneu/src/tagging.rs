@@ -3,7 +3,7 @@
 //!
 //! Input: messages and changes. Output: what was done. Nothing can get out of step: a flag is stored once.
 
-use crate::action::{LeftAlone, with_flags};
+use crate::action::{ImportNotes, LeftAlone, with_flags};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
@@ -93,6 +93,19 @@ impl Host {
     /// # Errors
     /// As [`Host::tag`].
     pub fn edit_tags(&self, view: &View, edits: &[(Vec<Hit>, TagEdit)]) -> Result<Tagged> {
+        self.edit_tags_of(None, view, edits)
+    }
+
+    /// Edits tags as [`Host::edit_tags`] does. What an import changes of flags is a part of it.
+    ///
+    /// # Errors
+    /// As [`Host::tag`].
+    pub(crate) fn edit_tags_of(
+        &self,
+        import: Option<&ImportNotes>,
+        view: &View,
+        edits: &[(Vec<Hit>, TagEdit)],
+    ) -> Result<Tagged> {
         let kind = self.settings().configuration.flag_tags;
         let mut flags: BTreeMap<u32, FlagChange> = BTreeMap::new();
         let mut tags = Vec::with_capacity(edits.len());
@@ -116,7 +129,7 @@ impl Host {
             self.write_user(|environment| index::edit_tags(environment, view.mailbox(), &tags))?;
         let mut left = Vec::new();
         if !flags.is_empty() {
-            let acted = self.flag_found(&by_change(&flags))?;
+            let acted = self.flag_found(&by_change(&flags), import)?;
             left = acted.left;
             for sha256 in acted.contents {
                 let hits = view.by_sha256(&sha256)?;
@@ -186,6 +199,12 @@ fn split(change: &TagChange, kind: FlagTags) -> (TagChange, Option<FlagChange>) 
     let rest = |tags| without_flags(tags, kind);
     let rest = TagChange { add: rest(&change.add), remove: rest(&change.remove) };
     (rest, (!(add | remove).is_empty()).then_some(FlagChange { add, remove }))
+}
+
+/// Returns flags with those for which some tags stand.
+pub(crate) fn with_flags_of(flags: Flags, tags: &BTreeSet<String>, kind: FlagTags) -> Flags {
+    let change = TagChange { add: tags.clone(), ..TagChange::default() };
+    split(&change, kind).1.map_or(flags, |FlagChange { add, remove }| (flags - remove) | add)
 }
 
 /// Returns tags without those that stand for flags.

@@ -1,4 +1,4 @@
-//! Carries out the steps of an action, undoes them, and resolves what a crash left.
+//! Carries out the steps of one entry of the log, undoes them, and resolves what a crash left.
 //!
 //! Input: an entry of the log. Output: files at other places, and the entry with what was done. What is in
 //! the way, or changed since, is left alone and reported. No message is ever without a file: one that goes to
@@ -17,6 +17,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// Why a file is left alone that is not where it was brought.
+const GONE: &str = "it was moved, changed or removed since";
 
 /// A file that was left alone, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,48 +73,15 @@ pub(super) fn carry_out(log: &Log<'_>, hands: &dyn Hands, entry: &mut log::Entry
 }
 
 /// Notes that it is known which steps are done. An action without any is forgotten.
-fn conclude(log: &Log<'_>, entry: &mut log::Entry) -> Result<()> {
+pub(super) fn conclude(log: &Log<'_>, entry: &mut log::Entry) -> Result<()> {
     entry.state = State::Done;
     if entry.steps.iter().any(|step| step.is_done) { log.write(entry) } else { log.forget(entry) }
 }
 
-/// What was found out and finished after a crash.
-pub(super) struct Recovered {
-    /// The action, as it is now.
-    pub entry: log::Entry,
-    /// Whether an undo was finished, and what it left alone.
-    pub undone: Option<Vec<LeftAlone>>,
-}
-
-/// Finds out which steps of the last action were done, if a crash ended it, and notes it. A file that was
-/// copied to another file system and not removed is removed. A renaming of several directories is finished,
-/// and so is an undo that a crash ended.
-///
-/// # Errors
-/// The log is damaged or cannot be written.
-pub(super) fn recover(log: &Log<'_>, hands: &dyn Hands, is_taken: &IsTaken<'_>) -> Result<Option<Recovered>> {
-    for name in log.names()? {
-        let mut entry = log.read(name)?;
-        match entry.state {
-            State::Begun => {
-                resolve_all(hands, &mut entry);
-                conclude(log, &mut entry)?;
-                return Ok(Some(Recovered { entry, undone: None }));
-            }
-            State::Undoing => {
-                let Undoing { left, .. } = undo(log, hands, &mut entry, is_taken)?;
-                return Ok(Some(Recovered { entry, undone: Some(left) }));
-            }
-            State::Undone => {}
-            State::Done => return Ok(None),
-        }
-    }
-    Ok(None)
-}
-
-/// Finds out which steps of the action were done that a crash ended, and finishes those that are half done.
-/// With [`IdleHands`](crate::action::hands::IdleHands) it changes nothing, and finds what the next action
-/// would find and finish.
+/// Finds out which steps of the action were done that a crash ended, and finishes those that are half done: a
+/// file that was copied to another file system and not removed is removed, and a renaming of several
+/// directories is finished. With [`IdleHands`](crate::action::hands::IdleHands) it changes nothing, and finds
+/// what the next action would find and finish.
 pub(super) fn resolve_all(hands: &dyn Hands, entry: &mut log::Entry) {
     let mut finder = Finder::default();
     match entry.kind {
@@ -166,8 +136,62 @@ pub(super) struct Undoing {
     pub changed: Vec<PathBuf>,
 }
 
-/// Undoes all steps of an entry that were done, the last one first, and notes it. What may be possible later
-/// stays to be undone.
+/// Notes that an entry is being undone, and which of its files are not there now: only those that are there
+/// can this undo have removed if it is ended by a crash.
+///
+/// # Errors
+/// The log cannot be written.
+pub(super) fn begin_undo(log: &Log<'_>, entry: &mut log::Entry) -> Result<()> {
+    if entry.state == State::Undoing {
+        return Ok(());
+    }
+    let mut finder = Finder::default();
+    let kind = entry.kind;
+    for step in &mut entry.steps {
+        let is_gone = step.is_done && !is_there(&mut finder, kind, step);
+        step.left = is_gone.then(|| GONE.to_owned());
+    }
+    entry.state = State::Undoing;
+    log.write(entry)
+}
+
+/// Returns whether the file of a step is where the step brought it. What has no file elsewhere is.
+fn is_there(finder: &mut Finder, kind: Kind, step: &Step) -> bool {
+    match kind {
+        Kind::Rename | Kind::Remove => true,
+        Kind::Flag | Kind::Move | Kind::Copy | Kind::Delete | Kind::Import => {
+            let folder = folder_of(&step.to.0).unwrap_or(&step.to.0);
+            let inode = step.new_inode.unwrap_or(step.inode);
+            matches!(finder.find(&step.to.0, folder, inode, step), Ok(Some(_)))
+        }
+    }
+}
+
+/// Leaves only those steps of an entry done that are to be undone still, if a crash ended its undo.
+pub(super) fn retain_there(entry: &mut log::Entry) {
+    let mut finder = Finder::default();
+    let kind = entry.kind;
+    entry.steps.iter_mut().for_each(|step| step.is_done &= is_there(&mut finder, kind, step));
+}
+
+/// Notes that an entry was undone, as far as that is possible now.
+///
+/// # Errors
+/// The log cannot be written.
+pub(super) fn conclude_undo(log: &Log<'_>, entry: &mut log::Entry) -> Result<()> {
+    entry.state = if entry.steps.iter().any(|step| step.is_done) { State::Done } else { State::Undone };
+    log.write(entry)
+}
+
+/// Returns what the last undo of an entry left alone, the last step first.
+pub(super) fn left_of(entry: &log::Entry) -> Vec<LeftAlone> {
+    let left = |step: &Step| Some(LeftAlone { path: step.to.0.clone(), why: step.left.clone()? });
+    entry.steps.iter().rev().filter_map(left).collect()
+}
+
+/// Undoes all steps of an entry that were done, the last one first. What may be possible later stays to be
+/// undone. The log says that the entry is being undone until [`conclude_undo`]: so it is finished after a
+/// crash.
 ///
 /// # Errors
 /// The log cannot be written.
@@ -177,33 +201,27 @@ pub(super) fn undo(
     entry: &mut log::Entry,
     is_taken: &IsTaken<'_>,
 ) -> Result<Undoing> {
-    if entry.state != State::Undoing {
-        entry.state = State::Undoing;
-        log.write(entry)?;
-    }
+    let is_resumed = entry.state == State::Undoing;
+    begin_undo(log, entry)?;
     let mut undoing = Undoing::default();
     let mut finder = Finder::default();
     let (kind, number, time) = (entry.kind, entry.number, entry.time);
     for (index, step) in entry.steps.iter_mut().enumerate().rev().filter(|(_, step)| step.is_done) {
         let other = || unique_part_after(number, time, index);
-        let why = match undo_step((hands, &mut finder), kind, step, (is_taken, &other)) {
-            Ok(changed) => {
-                undoing.changed.extend(changed);
-                step.is_done = false;
-                continue;
-            }
-            Err(Obstacle::Now(why)) => why,
-            Err(Obstacle::ForEver(why)) => {
-                step.is_done = false;
-                why
-            }
-        };
-        undoing.left.push(LeftAlone { path: step.to.0.clone(), why });
+        let was_there = is_resumed && step.left.is_none();
+        (step.is_done, step.left) =
+            match undo_step((hands, &mut finder), (kind, was_there), step, (is_taken, &other)) {
+                Ok(changed) => {
+                    undoing.changed.extend(changed);
+                    (false, None)
+                }
+                Err(Obstacle::Now(why)) => (true, Some(why)),
+                Err(Obstacle::ForEver(why)) => (false, Some(why)),
+            };
     }
+    undoing.left = left_of(entry);
     let directories = undoing.changed.iter().filter_map(|path| path.parent()).map(Path::to_owned).collect();
     sync_all(hands, &directories, &mut undoing.left);
-    entry.state = if entry.steps.iter().any(|step| step.is_done) { State::Done } else { State::Undone };
-    log.write(entry)?;
     Ok(undoing)
 }
 
@@ -223,11 +241,12 @@ fn unique_part_after(number: u64, time: i64, index: usize) -> Vec<u8> {
 /// Tells whether another file in a folder has a name with this unique part.
 pub(super) type IsTaken<'a> = dyn Fn(&Path, &[u8]) -> bool + 'a;
 
-/// Undoes one step. A file that comes back keeps the unique part of its name, unless it is taken. Returns the
-/// places that changed.
+/// Undoes one step. A file that comes back keeps the unique part of its name, unless it is taken. `was_there`
+/// says that the file was at its new place when this undo began, before a crash. Returns the places that
+/// changed.
 fn undo_step(
     (hands, finder): (&dyn Hands, &mut Finder),
-    kind: Kind,
+    (kind, was_there): (Kind, bool),
     step: &Step,
     (is_taken, other): (&IsTaken<'_>, &dyn Fn() -> Vec<u8>),
 ) -> std::result::Result<Vec<PathBuf>, Obstacle> {
@@ -242,13 +261,18 @@ fn undo_step(
     let inode = step.new_inode.unwrap_or(step.inode);
     let Some(now) = finder.find(&step.to.0, folder, inode, step)? else {
         // A crash may have ended the undo after this step, and the old name may have been taken.
-        if !matches!(kind, Kind::Copy | Kind::Import) && finder.has_inode(old_folder, inode)? {
-            return Ok(Vec::new());
+        let comes_back = !matches!(kind, Kind::Copy | Kind::Import);
+        if comes_back && finder.has_inode(old_folder, inode)? {
+            return Ok(vec![step.to.0.clone(), step.from.0.clone()]);
         }
         if !folder.join("cur").is_dir() {
             return Err(Obstacle::Now(format!("its folder {} is not there", folder.display())));
         }
-        return Err(Obstacle::ForEver("it was moved, changed or removed since".to_owned()));
+        // On another file system it has another inode.
+        if was_there && (!comes_back || inode != step.inode) {
+            return Ok(vec![step.to.0.clone()]);
+        }
+        return Err(Obstacle::ForEver(GONE.to_owned()));
     };
     let to = match kind {
         Kind::Copy => {

@@ -47,7 +47,7 @@ impl Host {
     /// # Errors
     /// As [`Host::plan_dedupe`] and [`Host::act`].
     pub fn dedupe(&self, folders: &[String], progress: &dyn Progress) -> Result<Acted> {
-        self.act_as_planned(Kind::Delete, &|| self.plan_dedupe(folders), progress)
+        self.act_as_planned((Kind::Delete, None), &|| self.plan_dedupe(folders), progress)
     }
 }
 

@@ -25,8 +25,10 @@ const ENDING: &str = ".json";
 const IMPORT_LOCK: &str = "import.lock";
 /// How many digits the number in a file's name has.
 const DIGIT_COUNT: usize = 12;
-/// The version of the format.
-const VERSION: u32 = 1;
+/// The version of the format that is written. Version 1 had no imports, and is read as well.
+const VERSION: u32 = 2;
+/// The oldest version that is read.
+const OLDEST_VERSION: u32 = 1;
 /// How many actions are kept.
 const KEPT_COUNT: usize = 200;
 
@@ -58,7 +60,8 @@ pub(super) enum State {
     Begun,
     /// Each step says whether it is done.
     Done,
-    /// It is being undone: nobody knows which steps are undone.
+    /// It is being undone: nobody knows which steps are undone. As long as a part of an import is, so is all
+    /// of the import.
     Undoing,
     /// It is undone, as far as that was possible.
     Undone,
@@ -85,6 +88,9 @@ pub(super) struct Step {
     pub sha256: Option<String>,
     /// Whether it is at the new place.
     pub is_done: bool,
+    /// Why the last undo left the file alone. While it goes on: that the file was not found when it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<String>,
 }
 
 /// A part of an import. All of them are one action.
@@ -96,7 +102,7 @@ pub(super) struct ImportPart {
     pub sources: Vec<Place>,
     /// The folder that the user named.
     pub folder: String,
-    /// Tags that messages got which did not have them. A part with tags has no steps.
+    /// Tags that messages got which did not have them. A part without steps has these alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<AddedTags>,
 }
@@ -134,6 +140,12 @@ pub(super) struct Entry {
     pub import: Option<ImportPart>,
 }
 
+/// What every version has.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
 /// The name of an action's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
@@ -144,7 +156,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    fn of(entry: &Entry) -> Name {
+    pub(super) fn of(entry: &Entry) -> Name {
         let first = entry.import.as_ref().map_or(entry.number, |part| part.first);
         Name { number: entry.number, first }
     }
@@ -212,12 +224,34 @@ impl<'a> Log<'a> {
         let path = self.directory.join(name.text());
         let bytes = self.environment.disk.read(&path).map_err(index_error)?;
         let damaged = |what: String| Error::ActionLog { path: path.clone(), what };
-        let entry: Entry = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
-        match entry.version {
-            VERSION if Name::of(&entry) == name => Ok(entry),
-            VERSION => Err(damaged("it is another action than its name says".to_owned())),
-            version => Err(damaged(format!("it has version {version}; this pneu reads version {VERSION}"))),
+        // Before all else: what else a newer version has may not be known.
+        let Versioned { version } =
+            serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        if version > VERSION {
+            return Err(Error::NewerActionLog { path, version, newest: VERSION });
         }
+        if version < OLDEST_VERSION {
+            return Err(damaged(format!("there is no version {version}")));
+        }
+        let entry: Entry = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        if Name::of(&entry) != name {
+            return Err(damaged("it is another action than its name says".to_owned()));
+        }
+        Ok(Entry { version: VERSION, ..entry })
+    }
+
+    /// Returns the newest action, or part of one, that is not undone.
+    ///
+    /// # Errors
+    /// As [`Log::read`].
+    pub(super) fn newest(&self) -> Result<Option<Entry>> {
+        for name in self.names()? {
+            let entry = self.read(name)?;
+            if entry.state != State::Undone {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
     }
 
     /// Begins an action: gives it a number and makes its steps durable. Removes the oldest ones.
@@ -233,11 +267,11 @@ impl<'a> Log<'a> {
     ///
     /// # Errors
     /// As [`Log::begin`].
-    pub(super) fn begin_part(&self, part: ImportPart, steps: Vec<Step>) -> Result<Entry> {
+    pub(super) fn begin_part(&self, kind: Kind, part: ImportPart, steps: Vec<Step>) -> Result<Entry> {
         let state = if steps.is_empty() { State::Done } else { State::Begun };
         self.add(|number| {
             let first = if part.first == 0 { number } else { part.first };
-            let entry = self.entry(number, (Kind::Import, state), steps);
+            let entry = self.entry(number, (kind, state), steps);
             Entry { import: Some(ImportPart { first, ..part }), ..entry }
         })
     }
@@ -311,5 +345,40 @@ impl<'de> Deserialize<'de> for Place {
 impl AsRef<Path> for Place {
     fn as_ref(&self) -> &Path {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+
+    #[test]
+    fn entries_of_version_1_are_read_and_newer_ones_are_named_as_such() {
+        let place = tempfile::tempdir().unwrap();
+        let environment = Settings::new(place.path().to_owned()).environment;
+        let log = Log::take(&environment).unwrap();
+        let path = log.directory.join("000000000001.json");
+        let rest = r#""number":1,"time":7,"kind":"move","state":"undone","steps":[]}"#;
+        std::fs::write(&path, format!(r#"{{"version":1,{rest}"#)).unwrap();
+        let name = Name { number: 1, first: 1 };
+        assert_eq!(log.read(name).unwrap(), log.entry(1, (Kind::Move, State::Undone), vec![]).at(7));
+        log.write(&log.read(name).unwrap()).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!(r#"{{"version":2,{rest}"#));
+        // Nobody knows what else a newer one has.
+        std::fs::write(&path, r#"{"version":3,"kind":"fold"}"#).unwrap();
+        let newer = log.read(name).unwrap_err();
+        assert!(matches!(newer, Error::NewerActionLog { version: 3, newest: 2, .. }), "{newer:?}");
+        assert!(newer.to_string().contains("000000000001.json was written by a newer pneu"), "{newer}");
+        for damaged in ["{", r#"{"version":0}"#, r#"{"version":2,"kind":"fold"}"#, r#"{"kind":"move"}"#] {
+            std::fs::write(&path, damaged).unwrap();
+            assert!(matches!(log.read(name), Err(Error::ActionLog { .. })), "{damaged}");
+        }
+    }
+
+    impl Entry {
+        fn at(self, time: i64) -> Entry {
+            Entry { time, ..self }
+        }
     }
 }

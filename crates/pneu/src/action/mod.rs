@@ -6,6 +6,8 @@
 
 mod act;
 mod carry_out;
+#[cfg(test)]
+mod crashing;
 mod dedupe;
 mod deliver;
 mod directories;
@@ -19,8 +21,9 @@ mod rename;
 pub(crate) mod role;
 #[cfg(test)]
 mod tests;
+mod undo;
 
-pub use act::{Acted, ImportedFrom, Undoable, Undone};
+pub use act::Acted;
 pub use carry_out::LeftAlone;
 pub(crate) use deliver::create;
 pub use deliver::{DeliverOptions, Delivered};
@@ -31,3 +34,4 @@ pub(crate) use plan::with_flags;
 pub use plan::{Action, Plan, PlannedStep};
 pub use removal::{Removal, Removed};
 pub use rename::{PlannedRenaming, Renamed, RenamedRole, Renaming};
+pub use undo::{ImportedFrom, Undoable, Undone};

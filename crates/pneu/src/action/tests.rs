@@ -1,28 +1,37 @@
 //! Tests of actions: what they do to files, what undo brings back, and a crash at each operation.
 
-use crate::action::carry_out::{carry_out, recover, undo};
+use crate::action::carry_out::carry_out;
+use crate::action::crashing::{Crashing, ends, recover, undo};
 use crate::action::hands::{Hands, RealHands};
 use crate::action::log::{Kind, Log, Place, State, Step};
 use crate::{Action, Host, Settings, Undone};
-use index::{Environment, Root, UpdateOptions};
+use disk::{Disk, RealDisk};
+use index::{Environment, FlagTags, Root, UpdateOptions};
 use mail::Flags;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use work::Silent;
 
 pub(super) struct Fixture {
-    place: tempfile::TempDir,
+    pub place: tempfile::TempDir,
     pub host: Host,
+    pub flag_tags: FlagTags,
 }
 
 impl Fixture {
     /// Makes some folders with messages, and indexes them.
     pub(super) fn new() -> Fixture {
+        Fixture::on(Arc::new(RealDisk))
+    }
+
+    /// Does so with an index on this disk.
+    pub(super) fn on(disk: Arc<dyn Disk>) -> Fixture {
         let place = tempfile::tempdir().unwrap();
         let host = Host::new(Settings::new(place.path().join("data")));
-        let fixture = Fixture { place, host };
+        let mut fixture = Fixture { place, host, flag_tags: FlagTags::Stored };
+        fixture.restart(disk);
         for folder in ["inbox", "archive", "Trash"] {
             mail::create_directory(&fixture.mail()).unwrap();
             mail::create_folder(&fixture.mail().join(folder)).unwrap();
@@ -42,6 +51,14 @@ impl Fixture {
         let roots = [Root { name: "mail".into(), path: fixture.mail() }];
         fixture.host.update(&roots, &UpdateOptions::default(), &Silent).unwrap();
         fixture
+    }
+
+    /// Begins anew, as another process would, with the index on this disk.
+    pub(super) fn restart(&mut self, disk: Arc<dyn Disk>) {
+        let mut settings = Settings::new(self.place.path().join("data"));
+        settings.environment.disk = disk;
+        settings.configuration.flag_tags = self.flag_tags;
+        self.host = Host::new(settings);
     }
 
     pub(super) fn mail(&self) -> PathBuf {
@@ -172,55 +189,6 @@ fn a_file_that_changed_is_looked_for_again_and_never_moved_on_a_guess() {
     assert_eq!(fixture.files("inbox"), ["cur/2.a,U=2:2,FS", "new/3.a"]);
 }
 
-/// Hands that end the process, as it were, at one operation.
-pub(super) struct Crashing {
-    pub left: Cell<usize>,
-}
-
-impl Crashing {
-    fn count(&self) {
-        let left = self.left.get();
-        assert!(left > 0, "a crash");
-        self.left.set(left - 1);
-    }
-}
-
-impl Hands for Crashing {
-    fn move_file(&self, from: &Path, to: &Path) -> mail::Result<()> {
-        self.count();
-        // To another file system, a move is a copy and a removal.
-        let directories = from.parent().zip(to.parent()).unwrap();
-        let device = |path: &Path| mail::stat_entry(path).unwrap().device;
-        if device(directories.0) != device(directories.1) {
-            mail::copy_file(from, to)?;
-            self.count();
-            RealHands.sync(directories.1)?;
-            return RealHands.remove(from);
-        }
-        RealHands.move_file(from, to)
-    }
-
-    fn rename_directory(&self, from: &Path, to: &Path) -> mail::Result<()> {
-        self.count();
-        RealHands.rename_directory(from, to)
-    }
-
-    fn copy_file(&self, from: &Path, to: &Path) -> mail::Result<()> {
-        self.count();
-        RealHands.copy_file(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> mail::Result<()> {
-        self.count();
-        RealHands.remove(path)
-    }
-
-    fn sync(&self, directory: &Path) -> mail::Result<()> {
-        self.count();
-        RealHands.sync(directory)
-    }
-}
-
 /// Returns the contents of all files of two folders, each with how often it is in either.
 fn contents(folders: &[PathBuf; 2]) -> BTreeMap<String, [usize; 2]> {
     let mut found: BTreeMap<String, [usize; 2]> = BTreeMap::new();
@@ -250,18 +218,10 @@ fn steps_between(folders: &[PathBuf; 2]) -> Vec<Step> {
             mtime_ns: stat.mtime_ns,
             sha256: None,
             is_done: false,
+            left: None,
         }
     };
     (0..2).map(step).collect()
-}
-
-/// Does something that may crash. Returns whether it came to its end.
-pub(super) fn ends(work: &dyn Fn()) -> bool {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| ()));
-    let ended = catch_unwind(AssertUnwindSafe(work)).is_ok();
-    std::panic::set_hook(hook);
-    ended
 }
 
 /// Crashes at each operation of an action and of its undo, and looks at what is there.
@@ -274,10 +234,10 @@ fn crash(kind: Kind, target: &Path) {
         let steps = steps_between(&folders);
         let act = |hands: &dyn Hands| {
             let log = Log::take(&environment).unwrap();
-            recover(&log, hands, &|_, _| false).unwrap();
+            recover(&log, hands);
             let mut entry = log.begin(kind, steps.clone()).unwrap();
             carry_out(&log, hands, &mut entry).unwrap();
-            undo(&log, hands, &mut entry, &|_, _| false).unwrap();
+            undo(&log, hands, &mut entry);
         };
         let is_through = ends(&|| act(&Crashing { left: Cell::new(operation) }));
         let everywhere = |found: &BTreeMap<String, [usize; 2]>| {
@@ -288,12 +248,12 @@ fn crash(kind: Kind, target: &Path) {
         for again in 0..4 {
             ends(&|| {
                 let log = Log::take(&environment).unwrap();
-                recover(&log, &Crashing { left: Cell::new(again) }, &|_, _| false).unwrap();
+                recover(&log, &Crashing { left: Cell::new(again) });
             });
             everywhere(&contents(&folders));
         }
         let log = Log::take(&environment).unwrap();
-        recover(&log, &RealHands, &|_, _| false).unwrap();
+        recover(&log, &RealHands);
         let entry = log.names().unwrap().first().map(|name| log.read(*name).unwrap());
         let found = contents(&folders);
         everywhere(&found);
@@ -306,8 +266,8 @@ fn crash(kind: Kind, target: &Path) {
         // An action of which nothing was done is forgotten.
         if let Some(mut entry) = entry.filter(|entry| entry.state != State::Undone) {
             assert_eq!(entry.state, State::Done, "{kind:?} {operation}");
-            let undone = undo(&log, &RealHands, &mut entry, &|_, _| false).unwrap();
-            assert_eq!(undone.left, [], "{kind:?} {operation}");
+            let undone = undo(&log, &RealHands, &mut entry);
+            assert_eq!(undone, [], "{kind:?} {operation}");
         }
         let found = contents(&folders);
         assert!(found.values().all(|counts| *counts == [1, 0]), "{kind:?} {operation}: {found:?}");
@@ -360,7 +320,7 @@ fn what_a_crash_left_is_removed_only_if_its_copy_is_whole() {
     steps[0].mtime_ns = mail::stat_entry(&steps[0].from.0).unwrap().mtime_ns;
     let log = Log::take(&environment).unwrap();
     log.begin(Kind::Move, steps).unwrap();
-    recover(&log, &RealHands, &|_, _| false).unwrap();
+    recover(&log, &RealHands);
     assert_eq!(contents(&folders).len(), 3, "both are there");
     assert_eq!(log.names().unwrap(), [], "nothing was done, so there is nothing to undo");
 }
@@ -456,6 +416,7 @@ fn what_a_crash_left_is_listed_as_far_as_it_was_done() {
             mtime_ns: stat(name).mtime_ns,
             sha256: None,
             is_done: false,
+            left: None,
         })
         .into();
     // Returns what is listed while the log has a further action that was begun.

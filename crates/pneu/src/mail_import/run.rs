@@ -43,13 +43,15 @@ impl Host {
             true => None,
             false => Some(lock_imports(&self.settings().environment)?),
         };
+        // Messages that an undo is about to remove are not there.
+        let undone = if options.is_dry { Vec::new() } else { self.finish_interrupted(progress)? };
         progress.stage(Stage::Import);
         let notes = ImportNotes::new(inputs.iter().map(MailInput::name).collect(), folder);
         let mut sources = sources::find(inputs, options.is_flat)?;
         let own = leave_out_own(&mut sources, &self.newest_view()?.mailbox().folder_places());
         let targets = self.targets(folder, sources.folders(), options)?;
         let mut imported = MailImported {
-            problems: sources.problems.iter().map(left_alone).chain(own).collect(),
+            problems: sources.problems.iter().map(left_alone).chain(own).chain(undone).collect(),
             other_count: sources.other_count,
             ..MailImported::default()
         };

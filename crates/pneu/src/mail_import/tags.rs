@@ -24,10 +24,8 @@ pub(super) struct Labelled {
 }
 
 impl Labelled {
-    /// Notes tags of a content. Labels become tags: characters that no tag has become `_`.
-    pub(super) fn add(&mut self, sha256: [u8; 32], labels: &BTreeSet<String>, tags: &BTreeSet<String>) {
-        let of_labels = labels.iter().map(|label| allowed(label)).filter(|tag| index::check_tag(tag).is_ok());
-        let set: BTreeSet<String> = of_labels.chain(tags.iter().cloned()).collect();
+    /// Notes tags of a content.
+    pub(super) fn add(&mut self, sha256: [u8; 32], set: BTreeSet<String>) {
         if set.is_empty() {
             return;
         }
@@ -38,6 +36,12 @@ impl Labelled {
             places.push(place);
         }
     }
+}
+
+/// Returns the tags of a message. Labels become tags: characters that no tag has become `_`.
+pub(super) fn tags_of(labels: &BTreeSet<String>, tags: &BTreeSet<String>) -> BTreeSet<String> {
+    let of_labels = labels.iter().map(|label| allowed(label)).filter(|tag| index::check_tag(tag).is_ok());
+    of_labels.chain(tags.iter().cloned()).collect()
 }
 
 impl Host {
@@ -83,7 +87,7 @@ impl Host {
         };
         let edits: Vec<(Vec<Hit>, TagEdit)> = labelled.sets.iter().map(edit).collect();
         let new = new_tags(&view, &edits, &contents, self.settings().configuration.flag_tags)?;
-        notes.tag(self, new, progress, || self.edit_tags(&view, &edits).map(|_| ()))
+        notes.tag(self, new, progress, || self.edit_tags_of(Some(notes), &view, &edits).map(|_| ()))
     }
 }
 

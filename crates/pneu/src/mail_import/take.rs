@@ -9,8 +9,9 @@ use crate::host::Host;
 use crate::mail_import::known::KnownOf;
 use crate::mail_import::model::{ImportCounts, MailImportOptions};
 use crate::mail_import::sources::Source;
-use crate::mail_import::tags::Labelled;
+use crate::mail_import::tags::{Labelled, tags_of};
 use crate::mail_import::targets::Target;
+use crate::tagging::with_flags_of;
 use mail::{Batch, ContentKind, Draft, Envelope, Flags, Marks, Mbox, Opened, Place, UniqueParts};
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
@@ -196,16 +197,25 @@ impl<'a> Taking<'a> {
         }
         let present = self.known.add(&self.draft)?;
         // The labels are those of the message that is there.
-        self.labelled.add(present.unwrap_or_else(|| self.draft.sha256()), &marks.labels, &self.options.tags);
+        let tags = tags_of(&marks.labels, &self.options.tags);
+        let written = marks.flags.filter(|_| !noted.has_state).unwrap_or_default();
+        let flags = written | noted.flags.unwrap_or_default() | self.options.flags;
+        let flags = with_flags_of(flags, &tags, self.host.settings().configuration.flag_tags);
+        self.labelled.add(present.unwrap_or_else(|| self.draft.sha256()), tags);
         if present.is_some() {
             self.counts.present += 1;
             return Ok(());
         }
         self.counts.imported += 1;
-        self.store((envelope, marks, noted), now_ns)
+        self.store((envelope, marks, noted), flags, now_ns)
     }
 
-    fn store(&mut self, (envelope, marks, noted): (Envelope, Marks, Noted), now_ns: i64) -> Result<()> {
+    fn store(
+        &mut self,
+        (envelope, marks, noted): (Envelope, Marks, Noted),
+        flags: Flags,
+        now_ns: i64,
+    ) -> Result<()> {
         let Some(batch) = &mut self.batch else { return Ok(()) };
         let written = noted.written_seconds.filter(|seconds| *seconds <= now_ns.div_euclid(NANOSECONDS));
         let date_seconds = noted.maildir_seconds.or(envelope.date_seconds).or(marks.date_seconds).or(written);
@@ -218,8 +228,6 @@ impl<'a> Taking<'a> {
             random: self.host.settings().environment.seed,
             host: &self.host_name,
         });
-        let written = marks.flags.filter(|_| !noted.has_state).unwrap_or_default();
-        let flags = written | noted.flags.unwrap_or_default() | self.options.flags;
         let place = Place { name: &name, flags: Some(flags), date_seconds };
         batch.add(&mut self.draft, place).map_err(Error::Delivery)?;
         if batch.is_full() { self.name_all() } else { Ok(()) }

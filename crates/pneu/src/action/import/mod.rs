@@ -1,20 +1,23 @@
 //! Notes in the log of actions what an import does, so that it can be undone: the files of each batch, and at
-//! its end the tags.
+//! its end the tags, and the flags of files that were there before.
 //!
 //! Input: messages that are written and have no names yet; tags that are about to be set. Output: messages
 //! with their names, and parts of the log. Each part is bounded by a batch, however long the import is; for
 //! the user all of them are one action. Does not know where messages come from.
 
 #[cfg(test)]
+mod crashes;
+#[cfg(test)]
 mod tests;
 
 use crate::action::carry_out::{LeftAlone, carry_out};
 use crate::action::hands::RealHands;
-use crate::action::log::{AddedTags, Entry, ImportPart, Log, Place, State, Step};
+use crate::action::log::{AddedTags, Entry, ImportPart, Kind, Log, Place, Step};
 use crate::error::{Error, Result};
 use crate::host::Host;
+use crate::view::View;
 use index::{Hit, TagChange, TagEdit};
-use mail::{Batch, Written};
+use mail::{BATCH_COUNT_MAX, Batch, Written};
 use printable::hex;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,12 +34,14 @@ pub(crate) struct ImportNotes {
     first: Cell<u64>,
     sources: Vec<PathBuf>,
     folder: String,
+    /// How many messages a part with tags or flags has at most.
+    part_size: usize,
 }
 
 impl ImportNotes {
     /// Begins the notes of an import of these sources into this folder, as the user named them.
     pub(crate) fn new(sources: Vec<PathBuf>, folder: &str) -> ImportNotes {
-        ImportNotes { first: Cell::new(0), sources, folder: folder.to_owned() }
+        ImportNotes { first: Cell::new(0), sources, folder: folder.to_owned(), part_size: BATCH_COUNT_MAX }
     }
 
     /// Gives all messages of a batch their names, durably. What it is about to do is durable before that.
@@ -62,7 +67,7 @@ impl ImportNotes {
         let steps = written.iter().map(step).collect::<mail::Result<_>>().map_err(Error::Delivery)?;
         let log = Log::take(&host.settings().environment)?;
         host.recover(&log, progress)?;
-        let mut entry = self.begin(&log, Vec::new(), steps)?;
+        let mut entry = self.begin_files(&log, Kind::Import, steps)?;
         match carry_out(&log, &RealHands, &mut entry)?.into_iter().next() {
             None => Ok(()),
             Some(LeftAlone { path, why }) => {
@@ -85,37 +90,69 @@ impl ImportNotes {
         if new.is_empty() {
             return set();
         }
-        let environment = &host.settings().environment;
-        let added = new.into_iter().map(|(tags, contents)| AddedTags {
-            tags,
-            contents: contents.iter().map(|sha256| hex(sha256)).collect(),
-        });
         {
-            let log = Log::take(environment)?;
+            let log = Log::take(&host.settings().environment)?;
             host.recover(&log, progress)?;
-            self.begin(&log, added.collect(), Vec::new())?;
+            in_parts(new, self.part_size, &mut |tags| {
+                self.begin(&log, Kind::Import, tags, Vec::new()).map(|_| ())
+            })?;
         }
-        // Tags that stand for flags are an action of their own. After an error some tags may be set, so the
-        // note stays: to take away what is not there changes nothing.
+        // Tags that stand for flags are a part of their own. After an error some tags may be set, so the note
+        // stays: to take away what is not there changes nothing.
         set()
     }
 
-    fn begin(&self, log: &Log<'_>, tags: Vec<AddedTags>, steps: Vec<Step>) -> Result<Entry> {
+    /// Begins a part that changes files.
+    ///
+    /// # Errors
+    /// The log cannot be written.
+    pub(super) fn begin_files(&self, log: &Log<'_>, kind: Kind, steps: Vec<Step>) -> Result<Entry> {
+        self.begin(log, kind, Vec::new(), steps)
+    }
+
+    /// Returns how many files a part has at most that changes flags.
+    pub(super) fn part_size(&self) -> usize {
+        self.part_size
+    }
+
+    fn begin(&self, log: &Log<'_>, kind: Kind, tags: Vec<AddedTags>, steps: Vec<Step>) -> Result<Entry> {
         let sources = self.sources.iter().cloned().map(Place).collect();
         let part = ImportPart { first: self.first.get(), sources, folder: self.folder.clone(), tags };
-        let entry = log.begin_part(part, steps)?;
+        let entry = log.begin_part(kind, part, steps)?;
         self.first.set(entry.import.as_ref().map_or(0, |part| part.first));
         Ok(entry)
     }
 }
 
+/// Gives tags to a writer in parts with at most this many messages each.
+fn in_parts(
+    new: NewTags,
+    part_size: usize,
+    write: &mut dyn FnMut(Vec<AddedTags>) -> Result<()>,
+) -> Result<()> {
+    let (mut part, mut count) = (Vec::new(), 0);
+    for (tags, contents) in new {
+        let mut rest = contents.as_slice();
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at(rest.len().min(part_size - count));
+            let contents = some.iter().map(|sha256| hex(sha256)).collect();
+            part.push(AddedTags { tags: tags.clone(), contents });
+            (count, rest) = (count + some.len(), others);
+            if count == part_size {
+                write(std::mem::take(&mut part))?;
+                count = 0;
+            }
+        }
+    }
+    if part.is_empty() { Ok(()) } else { write(part) }
+}
+
 impl Host {
-    /// Removes the tags that an import set, in one commit, and notes it. Doing it again changes nothing more.
+    /// Removes the tags that a part of an import set, in one commit. Doing it again changes nothing more.
     ///
     /// # Errors
     /// Damage, a full disk: then no tag is removed.
-    pub(super) fn remove_added_tags(&self, log: &Log<'_>, entry: &mut Entry) -> Result<()> {
-        let view = self.newest_view()?;
+    pub(super) fn remove_added_tags(&self, view: &View, entry: &Entry) -> Result<()> {
         let mut edits: Vec<(Vec<Hit>, TagEdit)> = Vec::new();
         for AddedTags { tags, contents } in entry.import.iter().flat_map(|part| &part.tags) {
             let mut hits = Vec::new();
@@ -130,8 +167,7 @@ impl Host {
             edits.push((hits, TagEdit::Change(change)));
         }
         self.write_user(|environment| index::edit_tags(environment, view.mailbox(), &edits))?;
-        entry.state = State::Undone;
-        log.write(entry)
+        Ok(())
     }
 }
 
@@ -146,5 +182,6 @@ fn step(written: &Written) -> mail::Result<Step> {
         mtime_ns: stat.mtime_ns,
         sha256: Some(hex(&written.sha256)),
         is_done: false,
+        left: None,
     })
 }

@@ -1,23 +1,26 @@
 //! Tests of the undo of imports: what it removes, what it leaves alone, and a crash at each operation.
 
-use crate::action::carry_out::{carry_out, recover, undo};
+use crate::action::carry_out::carry_out;
+use crate::action::crashing::{Crashing, ends, recover, undo};
 use crate::action::hands::{Hands, RealHands};
-use crate::action::log::{ImportPart, Log, Place, State, Step};
-use crate::action::tests::{Crashing, Fixture, ends};
+use crate::action::log::{ImportPart, Kind, Log, Place, State, Step};
+use crate::action::tests::Fixture;
 use crate::{Action, ActionKind, ImportedFrom, MailImportOptions, MailInput, Settings};
-use index::Environment;
+use disk::RealDisk;
+use index::{Environment, FlagTags};
 use mail::{Batch, Draft, Flags};
 use printable::hex;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use work::Silent;
 
 /// Messages of a batch.
 const BATCH: usize = mail::BATCH_COUNT_MAX;
 
-fn letter(number: usize) -> String {
+pub(super) fn letter(number: usize) -> String {
     format!("Subject: new {number}\nMessage-ID: <new{number}@x>\n\nbody\n")
 }
 
@@ -39,7 +42,7 @@ impl Fixture {
         imported.total().imported
     }
 
-    fn query(&self, text: &str) -> query::Query {
+    pub(super) fn query(&self, text: &str) -> query::Query {
         self.host.view().unwrap().query(text).unwrap()
     }
 
@@ -124,15 +127,45 @@ fn tags_of_an_import_go_away_with_it_and_others_stay() {
 }
 
 #[test]
+fn tags_that_stand_for_flags_go_away_with_their_import() {
+    let mut fixture = Fixture::new();
+    fixture.flag_tags = FlagTags::Derived;
+    fixture.restart(Arc::new(RealDisk));
+    let count = |query: &str| fixture.host.view().unwrap().count(&fixture.query(query)).unwrap();
+    fixture.import("old", mbox(0..2), &["first"]);
+    let before = fixture.files("old");
+    assert!(before.iter().all(|name| name.ends_with(":2,")), "{before:?}");
+    let labelled = mbox(0..4).replace("Subject: new 3", "X-Gmail-Labels: Replied\nSubject: new 3");
+    assert_eq!(fixture.import("old", labelled, &["flagged", "second"]), 2);
+    assert_eq!(["tag:flagged", "tag:second", "tag:replied"].map(count), [1 + 4, 4, 1]);
+    // Of the new messages, no file was renamed: an import has one part for files, tags, and flags.
+    let log = Log::take(&fixture.host.settings().environment).unwrap();
+    let entries: Vec<_> = log.names().unwrap().iter().map(|name| log.read(*name).unwrap()).collect();
+    let steps: Vec<_> = entries.iter().map(|entry| (entry.kind, entry.steps.len())).collect();
+    assert_eq!(steps[..3], [(ActionKind::Flag, 2), (ActionKind::Import, 0), (ActionKind::Import, 2)]);
+    drop(log);
+    assert_eq!(fixture.undoable(), [(ActionKind::Import, 2), (ActionKind::Import, 2)]);
+    // Another flag came since.
+    let read = fixture.file_of("old", "new 1");
+    std::fs::rename(&read, format!("{}S", read.display())).unwrap();
+    assert_eq!(fixture.undo(), "Import 2");
+    assert_eq!(fixture.files("old"), [before[0].clone(), format!("{}S", before[1])]);
+    assert_eq!((fixture.count("flag:flagged"), fixture.count("tag:second")), (1, 0));
+    assert_eq!(fixture.undo(), "Import 2");
+    // What was read in the source is unread by its tag.
+    fixture.import("old", mbox(0..1).replace("Subject:", "Status: RO\nSubject:"), &["unread"]);
+    assert!(fixture.files("old")[0].ends_with(":2,"), "{:?}", fixture.files("old"));
+}
+
+#[test]
 fn a_long_import_is_one_action_in_bounded_parts() {
     let fixture = Fixture::new();
-    let environment = &fixture.host.settings().environment;
     assert_eq!(fixture.import("old", mbox(0..2 * BATCH + 1), &["all"]), 2 * BATCH as u64 + 1);
     let steps: Vec<usize> = {
-        let log = Log::take(environment).unwrap();
+        let log = Log::take(&fixture.host.settings().environment).unwrap();
         log.names().unwrap().iter().map(|name| log.read(*name).unwrap().steps.len()).collect()
     };
-    assert_eq!(steps, [0, 1, BATCH, BATCH]);
+    assert_eq!(steps, [0, 0, 0, 1, BATCH, BATCH], "the tags are in parts, too");
     assert_eq!(fixture.undoable(), [(ActionKind::Import, 2 * BATCH + 1)]);
     // Its parts are remembered as long as it is, and no longer.
     let files = |fixture: &Fixture| {
@@ -145,21 +178,7 @@ fn a_long_import_is_one_action_in_bounded_parts() {
         flag(Flags::REPLIED, Flags::NONE);
         flag(Flags::NONE, Flags::REPLIED);
     }
-    assert_eq!(files(&fixture), before - 4 + 200);
-    // A crash of the undo after one of its parts.
-    assert_eq!(fixture.import("old", mbox(0..2 * BATCH + 2), &[]), 1);
-    assert_eq!(fixture.undo(), "Import 1");
-    assert_eq!(fixture.import("more", mbox(0..2 * BATCH + 1), &[]), 2 * BATCH as u64 + 1);
-    {
-        let log = Log::take(environment).unwrap();
-        let mut entry = log.read(log.names().unwrap()[1]).unwrap();
-        entry.state = State::Undoing;
-        log.write(&entry).unwrap();
-        undo(&log, &RealHands, &mut log.read(log.names().unwrap()[0]).unwrap(), &|_, _| false).unwrap();
-    }
-    assert_eq!(fixture.undo(), format!("Import {}", 2 * BATCH), "the rest of it is undone at once");
-    assert!(fixture.files("more").is_empty());
-    assert_eq!(fixture.undoable()[0].0, ActionKind::Flag);
+    assert_eq!(files(&fixture), before - 6 + 200);
 }
 
 /// Returns the whole messages in `cur` and `new` of a folder, each with how often it is there.
@@ -199,11 +218,11 @@ fn after_a_crash_at_any_operation_an_import_can_be_undone_as_far_as_it_came() {
         let begin_undo = Cell::new(false);
         let act = |hands: &dyn Hands| {
             let log = Log::take(&environment).unwrap();
-            let mut entry = log.begin_part(part.clone(), steps.clone()).unwrap();
+            let mut entry = log.begin_part(Kind::Import, part.clone(), steps.clone()).unwrap();
             assert_eq!(carry_out(&log, hands, &mut entry).unwrap(), []);
             assert_eq!(contents(&folder).len(), 3);
             begin_undo.set(true);
-            undo(&log, hands, &mut entry, &|_, _| false).unwrap();
+            undo(&log, hands, &mut entry);
         };
         let is_through = ends(&|| act(&Crashing { left: Cell::new(operation) }));
         let check = |is_undone: bool| {
@@ -220,7 +239,7 @@ fn after_a_crash_at_any_operation_an_import_can_be_undone_as_far_as_it_came() {
         for again in 0..3 {
             ends(&|| {
                 let log = Log::take(&environment).unwrap();
-                recover(&log, &Crashing { left: Cell::new(again) }, &|_, _| false).unwrap();
+                recover(&log, &Crashing { left: Cell::new(again) });
             });
             check(is_through);
             if operation % 2 == 1 {
@@ -228,7 +247,7 @@ fn after_a_crash_at_any_operation_an_import_can_be_undone_as_far_as_it_came() {
             }
         }
         let log = Log::take(&environment).unwrap();
-        recover(&log, &RealHands, &|_, _| false).unwrap();
+        recover(&log, &RealHands);
         check(begin_undo.get());
         if !begin_undo.get() {
             assert_eq!(contents(&folder).len(), named, "{operation}: nothing is removed that nobody undid");
@@ -238,7 +257,7 @@ fn after_a_crash_at_any_operation_an_import_can_be_undone_as_far_as_it_came() {
         assert_eq!(entry.is_none(), named == 1 && !begin_undo.get(), "{operation}");
         if let Some(mut entry) = entry.filter(|entry| entry.state != State::Undone) {
             assert_eq!(entry.state, State::Done, "{operation}");
-            assert_eq!(undo(&log, &RealHands, &mut entry, &|_, _| false).unwrap().left, [], "{operation}");
+            assert_eq!(undo(&log, &RealHands, &mut entry), [], "{operation}");
         }
         check(true);
         if is_through {
@@ -257,14 +276,14 @@ fn a_file_that_took_the_place_of_an_imported_one_is_not_removed() {
     let steps = steps_in(&folder);
     let log = Log::take(&environment).unwrap();
     let part = ImportPart { first: 0, sources: vec![Place("x".into())], folder: "a".into(), tags: vec![] };
-    log.begin_part(part, steps.clone()).unwrap();
+    log.begin_part(Kind::Import, part, steps.clone()).unwrap();
     // A crash came before the names; what was in `tmp` is removed, and another file of the same size and
     // time has the name now.
     std::fs::write(&steps[0].to, letter(7)).unwrap();
     let time = steps[0].from.0.metadata().unwrap().modified().unwrap();
     std::fs::File::options().write(true).open(&steps[0].to).unwrap().set_modified(time).unwrap();
     Batch::open(&folder).unwrap();
-    recover(&log, &RealHands, &|_, _| false).unwrap();
+    recover(&log, &RealHands);
     assert_eq!(log.names().unwrap(), [], "nothing was done, so there is nothing to undo");
     assert_eq!(contents(&folder).into_keys().collect::<Vec<_>>(), [letter(7)]);
     assert_eq!(steps[0].sha256.as_ref().map(String::len), Some(hex(&[0; 32]).len()));

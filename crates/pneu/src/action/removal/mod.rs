@@ -84,10 +84,11 @@ impl Host {
     /// removed, and the next pass and [`Host::sweep`] make up for the index.
     pub fn remove_for_good(&self, removal: &Removal, progress: &dyn Progress) -> Result<Removed> {
         let log = Log::take(&self.settings().environment)?;
-        self.recover(&log, progress)?;
+        let undone = self.recover(&log, progress)?;
         let (there, changed): (Vec<&FoundFile>, Vec<&FoundFile>) =
             removal.files.iter().partition(|file| is_there(file));
-        let mut removed = Removed { left: changed.into_iter().map(why_not).collect(), ..Removed::default() };
+        let left = changed.into_iter().map(why_not).chain(undone.into_iter().flat_map(|undone| undone.left));
+        let mut removed = Removed { left: left.collect(), ..Removed::default() };
         if there.is_empty() {
             return Ok(removed);
         }
@@ -159,5 +160,6 @@ fn step(file: &FoundFile) -> Step {
         mtime_ns: file.mtime_ns,
         sha256: None,
         is_done: false,
+        left: None,
     }
 }

@@ -1,10 +1,11 @@
 //! Tests of files that are removed for good: what is left on disk and in the index, after a crash too.
 
 use crate::action::carry_out::carry_out;
+use crate::action::crashing::{Crashing, ends};
 use crate::action::log::{Kind, Log, Step};
 use crate::action::plan::Action;
 use crate::action::removal::step;
-use crate::action::tests::{Crashing, Fixture, ends};
+use crate::action::tests::Fixture;
 use std::cell::Cell;
 use work::Silent;
 

@@ -72,7 +72,7 @@ impl Host {
     /// actions cannot be written. As [`Host::update`]: the folder has its new name then.
     pub fn rename_folder(&self, old: &str, new: &str, progress: &dyn Progress) -> Result<Renamed> {
         let log = Log::take(&self.settings().environment)?;
-        self.recover(&log, progress)?;
+        let undone = self.recover(&log, progress)?;
         let view = self.newest_view()?;
         let folders = view.mailbox().folder_places();
         let old = old_name((old, new), &self.known(&folders, view.roots()))?;
@@ -88,6 +88,7 @@ impl Host {
             let LeftAlone { path, why } = left.swap_remove(0);
             return Err(Error::FolderStays { path, what: why });
         }
+        left.extend(undone.into_iter().flat_map(|undone| undone.left));
         left.extend(self.bring_places_in_step(
             &directories::places_of(&entry.steps, &folders),
             AFTER,
@@ -126,6 +127,7 @@ fn step(renaming: &Renaming) -> Result<Step> {
         mtime_ns: 0,
         sha256: None,
         is_done: false,
+        left: None,
     })
 }
 

@@ -1,11 +1,11 @@
 //! Tests of renamed folders: which directories get which names, what the index finds, and a crash at each
 //! operation.
 
-use crate::action::carry_out::{carry_out, recover, undo};
+use crate::action::carry_out::carry_out;
+use crate::action::crashing::{Crashing, ends, recover, undo};
 use crate::action::hands::{Hands, RealHands};
 use crate::action::log::{Kind, Log, State};
 use crate::action::rename::{Renaming, step};
-use crate::action::tests::{Crashing, ends};
 use crate::{Host, Settings};
 use index::{Environment, Root, UpdateOptions};
 use std::cell::Cell;
@@ -350,25 +350,25 @@ fn after_a_crash_at_any_operation_all_directories_have_their_old_names_or_all_th
             let log = Log::take(&environment).unwrap();
             let mut entry = log.begin(Kind::Rename, steps.clone()).unwrap();
             carry_out(&log, hands, &mut entry).unwrap();
-            undo(&log, hands, &mut entry, &|_, _| false).unwrap();
+            undo(&log, hands, &mut entry);
         };
         let is_through = ends(&|| act(&Crashing { left: Cell::new(operation) }));
         renamed(&directories);
         for again in 0..4 {
             ends(&|| {
                 let log = Log::take(&environment).unwrap();
-                recover(&log, &Crashing { left: Cell::new(again) }, &|_, _| false).unwrap();
+                recover(&log, &Crashing { left: Cell::new(again) });
             });
             renamed(&directories);
         }
         let log = Log::take(&environment).unwrap();
-        recover(&log, &RealHands, &|_, _| false).unwrap();
+        recover(&log, &RealHands);
         let names = renamed(&directories);
         assert!(names.iter().all(|is_new| *is_new == names[0]), "{operation}: {names:?}");
         let entry = log.names().unwrap().first().map(|name| log.read(*name).unwrap());
         if let Some(mut entry) = entry.filter(|entry| entry.state != State::Undone) {
             assert!(names[0] && entry.state == State::Done, "{operation}: {entry:?}");
-            assert_eq!(undo(&log, &RealHands, &mut entry, &|_, _| false).unwrap().left, [], "{operation}");
+            assert_eq!(undo(&log, &RealHands, &mut entry), [], "{operation}");
         }
         assert_eq!(renamed(&directories), [false; 3], "{operation}");
         if is_through {
@@ -405,7 +405,7 @@ fn if_one_directory_cannot_be_renamed_none_is() {
     // The same after a crash.
     log.begin(Kind::Rename, steps).unwrap();
     std::fs::rename(&directories[0].from, &directories[0].to).unwrap();
-    recover(&log, &RealHands, &|_, _| false).unwrap();
+    recover(&log, &RealHands);
     assert_eq!(log.names().unwrap(), []);
     assert!(directories.iter().all(is_old));
 }
