@@ -276,7 +276,7 @@ fn wait_until_taken(child: &Child, signal: Signal) {
 fn a_second_ctrl_c_ends_a_pass_at_once() {
     let home = home();
     home.good(&["tag", "+kept", "--", "hello"]);
-    // As an earlier version left them: a pass writes the second copy first, and looks for no signal meanwhile.
+    // As an earlier version left them: a pass writes the second copy, and looks for no signal meanwhile.
     let user = home.data().join("user");
     std::fs::remove_dir_all(user.join("copy")).unwrap();
     let held = RealDisk.lock(&user.join("lock"), "a test", Wait::Block).unwrap();

@@ -12,9 +12,9 @@ impl Host {
     /// Returns the roots to index: those of the configuration if it names any, else those that the index
     /// remembers. Those given now come to them, or replace those of their names. A directory without a name
     /// replaces none of the configuration, which would come back with the next pass, and none that is still
-    /// there, whose messages would look gone. Empty if nobody names any. Those given now, and those of a first
-    /// index, are compared on the disk; later the pass leaves a root alone that is another one by a link, and
-    /// indexes the others.
+    /// there, whose messages would look gone. Empty if nobody names any. Those given now, and those of a
+    /// first index, are compared on the disk; later the pass leaves a root alone that is another one by a
+    /// link, and indexes the others.
     ///
     /// # Errors
     /// Together they cannot be.

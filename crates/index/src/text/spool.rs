@@ -111,7 +111,8 @@ impl Spools {
     /// Copies a part that is written, piece by piece. Returns whether there is one.
     ///
     /// # Errors
-    /// It was stopped. Those of `copy`. Only after the last piece: the disk holds other bytes than were written.
+    /// It was stopped. Those of `copy`. Only after the last piece: the disk holds other bytes than were
+    /// written.
     pub(super) fn copy(
         &self,
         name: &Path,

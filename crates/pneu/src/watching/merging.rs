@@ -120,7 +120,7 @@ impl Merger {
     }
 
     fn run(&self, host: &Host) {
-        // Not the threads of passes: one that waits for its own work must not begin a merge, nor wait for one.
+        // Not the threads of passes: one that waits for its own work must not begin a merge or wait for it.
         let thread = Workers::new(1);
         let merge = |merging, stops_for_more| -> Result<()> {
             let environment = host.environment_of_writer();

@@ -107,8 +107,8 @@ struct Merged {
 ///
 /// # Errors
 /// [`disk::Error::Locked`] if another process merges and `options.wait` is [`Wait::Refuse`];
-/// [`Error::Cancelled`], and what was written is removed. Also fails if a file is damaged, or on a disk error.
-/// The store is then unchanged, or merged.
+/// [`Error::Cancelled`], and what was written is removed. Also fails if a file is damaged, or on an error of
+/// the disk. The store is then unchanged, or merged.
 pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> Result<Option<MergeReport>> {
     let choose = match options.effort {
         Effort::Usual => policy::choose,
