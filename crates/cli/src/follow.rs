@@ -195,6 +195,16 @@ impl FollowObserver for Teller<'_> {
                 let error = remedy::explained(&error.into());
                 complain(format!("the index is up to date, and its files are not merged: {error}"));
             }
+            FollowNote::MergedByPasses(why) => {
+                let why = match why {
+                    Some(error) => format!("the system refuses another thread ({error})"),
+                    None => "there was a fault in pneu".to_owned(),
+                };
+                complain(format!(
+                    "{why}; mail is followed, and updates take longer, as they merge the files of the index \
+                     themselves"
+                ));
+            }
             FollowNote::Attachments(read) => {
                 read.problems.iter().for_each(|problem| complain(one_line(problem)));
                 if !self.session.is_quiet && read.messages > 0 {

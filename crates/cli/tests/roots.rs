@@ -171,9 +171,15 @@ fn a_directory_without_a_name_takes_no_other_one_s_place() {
     assert!(back.starts_with("2 files: 0 added, 0 moved, 0 changed, 0 gone"), "{back}");
     fs::rename(&mail, home.path().join("Moved")).unwrap();
     home.good(&["index", "--maildir", "mail=Moved"]);
-    // A root of the configuration keeps its place as well.
+    // A root of the configuration keeps its place as well, before there is an index and after that.
     configure(&home, "[[root]]\nname = \"mail\"\npath = \"~/Moved\"\n");
-    assert_eq!(home.pneu(&["index", "--maildir", "Third"]).code, Some(2));
+    home.deliver("../Third", "3:2,", &letter("3", "Three", "text"));
+    for data in [&[][..], &["--data", "fresh"]] {
+        let refused = home.pneu(&[data, &["index", "--maildir", "Third"]].concat());
+        assert!(refused.code == Some(2) && refused.err.contains("Third has no name"), "{refused:?}");
+    }
+    let both = home.good(&["--data", "fresh", "index", "--maildir", "third=Third"]);
+    assert!(both.starts_with("2 files: 2 added"), "{both}");
 }
 
 #[test]

@@ -218,7 +218,10 @@ mod engine {
 
 impl<E: engine::EngineError> From<E> for Error {
     fn from(source: E) -> Error {
-        Error::Store(TableError(source.into()))
+        match source.into() {
+            store::Error::Cancelled => Error::Interrupted,
+            other => Error::Store(TableError(other)),
+        }
     }
 }
 

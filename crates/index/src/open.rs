@@ -89,10 +89,10 @@ const JOURNAL_BYTES: u64 = 1 << 17;
 const TRIES: (usize, Duration) = (50, Duration::from_millis(5));
 
 /// Takes the writer's lock. If another process holds it, waits, and after a moment tells the observer which
-/// one that is.
+/// one that is. From then on the environment stops the wait.
 ///
 /// # Errors
-/// Damage, a newer version, a directory that cannot be written.
+/// [`Error::Interrupted`]; damage, a newer version, a directory that cannot be written.
 pub(crate) fn writer(environment: &Environment, observer: &dyn Progress) -> Result<Writer> {
     let directory = environment.index_directory();
     let mut left = TRIES.0;
@@ -104,7 +104,8 @@ pub(crate) fn writer(environment: &Environment, observer: &dyn Progress) -> Resu
             }
             Err(store::Error::Io(disk::Error::Locked { holder, .. })) => {
                 observer.waiting(&holder);
-                let writer = Writer::open(&environment.disk, &directory, options(environment, Wait::Block))?;
+                let take = |wait| Writer::open(&environment.disk, &directory, options(environment, wait));
+                let writer = store::until_free(Some(&environment.context.cancel), take)?;
                 // The process works again.
                 observer.is_cancelled();
                 break writer;

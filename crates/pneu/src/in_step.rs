@@ -11,9 +11,10 @@ use std::path::Path;
 impl Host {
     /// Returns the roots to index: those of the configuration if it names any, else those that the index
     /// remembers. Those given now come to them, or replace those of their names. A directory without a name
-    /// replaces only one that is no longer there: else the messages of that one would look gone. Empty if
-    /// nobody names any. Those given now, and those of a first index, are compared on the disk; later the
-    /// pass leaves a root alone that is another one by a link, and indexes the others.
+    /// replaces none of the configuration, which would come back with the next pass, and none that is still
+    /// there, whose messages would look gone. Empty if nobody names any. Those given now, and those of a
+    /// first index, are compared on the disk; later the pass leaves a root alone that is another one by a
+    /// link, and indexes the others.
     ///
     /// # Errors
     /// Together they cannot be.
@@ -23,8 +24,8 @@ impl Host {
             IndexState::Usable(roots) | IndexState::Outdated(roots) if configured.is_empty() => roots,
             _ => configured,
         };
-        let has_mail_of = |path: &Path| *state != IndexState::Missing && path.is_dir();
-        let all = roots::joined(known, given, has_mail_of)?;
+        let is_needed = |path: &Path| !configured.is_empty() || path.is_dir();
+        let all = roots::joined(known, given, is_needed)?;
         if !given.is_empty() || *state == IndexState::Missing {
             roots::check_on_disk(&all)?;
         }
@@ -32,8 +33,8 @@ impl Host {
     }
 
     /// Returns the roots of an index that is made anew: those that the old one remembers; if that cannot be
-    /// read, those of the configuration. Those given now come to them, or replace those of their names. Empty
-    /// if nobody names any.
+    /// read, those of the configuration. Those given now come to them, or replace those of their names, as in
+    /// [`Host::roots_to_index`]. Empty if nobody names any.
     ///
     /// # Errors
     /// Together they cannot be.
@@ -42,8 +43,10 @@ impl Host {
         remembered: &[Root],
         given: &[GivenRoot],
     ) -> Result<Vec<Root>, RootsError> {
-        let known = if remembered.is_empty() { &self.settings().configuration.roots } else { remembered };
-        let all = roots::joined(known, given, Path::is_dir)?;
+        let configured = &self.settings().configuration.roots;
+        let known = if remembered.is_empty() { configured } else { remembered };
+        let is_configured = |path: &Path| configured.iter().any(|root| root.path == path);
+        let all = roots::joined(known, given, |path| is_configured(path) || path.is_dir())?;
         roots::check_on_disk(&all)?;
         Ok(all)
     }

@@ -35,6 +35,33 @@ fn roots_are_those_of_the_configuration_or_remembered_and_those_given_now() {
 }
 
 #[test]
+fn a_directory_without_a_name_takes_no_place_of_the_configuration() {
+    let fixture = Fixture::new();
+    let remembered = fixture.host.index_state().unwrap();
+    let outdated = IndexState::Outdated(vec![root("mail", "/gone")]);
+    let given = [GivenRoot { root: root("mail", "/third"), is_named: false }];
+    let mut settings = fixture.host.settings().clone();
+    // Whether its directory is there or not.
+    for known in [fixture.roots[0].path.clone(), "/gone".into()] {
+        settings.configuration.roots = vec![Root { name: "mail".into(), path: known.clone() }];
+        let host = Host::new(settings.clone());
+        let expected =
+            Err(RootsError::NameNeeded { name: "mail".into(), known: known.clone(), given: "/third".into() });
+        for state in [&remembered, &outdated, &IndexState::Missing] {
+            assert_eq!(host.roots_to_index(state, &given), expected, "{state:?}");
+        }
+        let configured = &host.settings().configuration.roots;
+        for remembered in [&[][..], configured] {
+            assert_eq!(host.roots_to_rebuild(remembered, &given), expected);
+        }
+        let moved = [named("mail", "/third")];
+        assert_eq!(host.roots_to_index(&IndexState::Missing, &moved), Ok(vec![moved[0].root.clone()]));
+    }
+    // One that only the index remembers, and that is not there any more, was moved.
+    assert_eq!(fixture.host.roots_to_index(&outdated, &given), Ok(vec![given[0].root.clone()]));
+}
+
+#[test]
 fn a_first_index_imports_from_a_repository_of_the_configuration() {
     let fixture = Fixture::new();
     assert!(!fixture.host.imports_at_first(&IndexState::Missing));

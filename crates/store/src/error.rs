@@ -4,6 +4,7 @@
 //! on any format.
 
 use std::path::{Path, PathBuf};
+use work::Cancelled;
 
 /// A failed operation on a store.
 #[derive(Debug, thiserror::Error)]
@@ -60,12 +61,21 @@ pub enum Error {
         /// Its name.
         name: String,
     },
+    /// The work was stopped before it was done. Nothing of it is visible.
+    #[error("interrupted")]
+    Cancelled,
     /// An earlier write failed, so the state on disk is unknown.
     #[error("an earlier write to {} failed: open the store again", directory.display())]
     Poisoned {
         /// The store's directory.
         directory: PathBuf,
     },
+}
+
+impl From<Cancelled> for Error {
+    fn from(_: Cancelled) -> Error {
+        Error::Cancelled
+    }
 }
 
 /// The result of a store operation.

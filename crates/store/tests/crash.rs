@@ -3,8 +3,9 @@
 use crate::support::{
     Change, TABLES, Twin, check, directory, item, key_of, link, options, read_all, schemas, shared,
 };
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use store::{
     Error, MergeOptions, Outcome, Prepared, Result, Snapshot, Version, Writer, merge, merge_all, verify,
 };
@@ -12,6 +13,7 @@ use testkit::SimDisk;
 use testkit::sim_disk::{
     Acknowledged, crash_at_every_operation, fail_at_every_operation, interrupt_at_every_operation,
 };
+use work::Cancel;
 
 const ATTACHMENTS: [&str; 2] = ["state", "note"];
 
@@ -337,6 +339,57 @@ fn a_merge_includes_what_a_writer_changes_meanwhile() {
     let runs = interrupt_at_every_operation(&disk, check_merge, write);
     assert!(runs.operation_count > 20, "{runs:?}");
     assert!(carried_count.load(Ordering::Relaxed) >= 5, "{carried_count:?}");
+}
+
+#[test]
+fn a_merge_that_is_stopped_leaves_nothing() {
+    let disk = SimDisk::new(17);
+    let before = filled(&disk);
+    let files = |disk: &SimDisk| -> Vec<PathBuf> {
+        disk.files().into_iter().filter(|path| !path.to_string_lossy().ends_with("lock")).collect()
+    };
+    let (stopped_count, now) = (AtomicUsize::new(0), Arc::new(Mutex::new(Cancel::new())));
+    let work = |disk: &SimDisk| {
+        let cancel = Cancel::new();
+        *now.lock().unwrap() = cancel.clone();
+        let there = files(disk);
+        let options = MergeOptions { seed: 9, cancel: Some(cancel), ..MergeOptions::default() };
+        match merge_all(&shared(disk), directory(), &options) {
+            Err(Error::Cancelled) => {
+                assert_eq!(files(disk), there);
+                stopped_count.fetch_add(1, Ordering::Relaxed);
+            }
+            other => assert!(other.unwrap().is_some()),
+        }
+        let disk = &disk.fork();
+        let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
+        check(&snapshot, &before).unwrap();
+        assert_eq!(verify(&snapshot), []);
+    };
+    let stop = Arc::clone(&now);
+    let runs = interrupt_at_every_operation(&disk, work, move |_| stop.lock().unwrap().cancel());
+    let stopped_count = stopped_count.load(Ordering::Relaxed);
+    assert!(stopped_count >= 10 && stopped_count < runs.operation_count, "{stopped_count} of {runs:?}");
+}
+
+#[test]
+fn a_merge_that_waits_for_a_writer_can_be_stopped() {
+    let disk = SimDisk::new(18);
+    let before = filled(&disk);
+    let alone = disk.fork();
+    let cancel = Cancel::new();
+    let options = MergeOptions { seed: 9, cancel: Some(cancel.clone()), ..MergeOptions::default() };
+    merge_all(&shared(&alone), directory(), &options).unwrap().unwrap();
+    let writer = open(&disk).unwrap();
+    let there = disk.files().len();
+    // After more operations than a merge takes, it can only be trying to get the lock that the writer has.
+    let cancels = cancel.clone();
+    disk.interrupt_at(disk.operation_count() + alone.operation_count(), move || cancels.cancel());
+    let stopped = merge_all(&shared(&disk), directory(), &options);
+    assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
+    drop(writer);
+    check(&Snapshot::open(&shared(&disk), directory()).unwrap(), &before).unwrap();
+    assert!(disk.files().len() <= there + 2, "no more than two locks: {:?}", disk.files());
 }
 
 #[test]

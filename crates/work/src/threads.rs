@@ -30,9 +30,12 @@ impl Workers {
             true => rayon::current_num_threads() == self.count,
             false => self.count == processor_count(),
         };
-        if will_do {
-            return work();
-        }
+        if will_do { work() } else { self.run_apart(work) }
+    }
+
+    /// Runs `work`, and whatever it runs in parallel, on these threads, and never on those of others, who
+    /// would wait for it.
+    pub fn run_apart<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let start = || ThreadPoolBuilder::new().num_threads(self.count).build().ok();
         match self.pool.get_or_init(start) {
             Some(pool) => pool.install(work),
@@ -72,6 +75,16 @@ mod tests {
             assert_eq!(on_threads(allowed, rayon::current_num_threads), expected);
             assert!(on_threads(allowed, threads_used).len() <= expected);
         }
+    }
+
+    #[test]
+    fn work_apart_keeps_nobody_waiting() {
+        let workers = Workers::new(processor_count());
+        let all = |_: rayon::BroadcastContext<'_>| std::thread::current().id();
+        let others = rayon::broadcast(all);
+        assert_eq!(workers.run(|| rayon::broadcast(all)), others);
+        let own = workers.run_apart(|| rayon::broadcast(all));
+        assert!(own.len() == others.len() && own.iter().all(|thread| !others.contains(thread)));
     }
 
     #[test]

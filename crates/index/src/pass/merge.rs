@@ -5,7 +5,7 @@
 
 use crate::changes::{Event, Group, Log};
 use crate::environment::Environment;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::open;
 use crate::pass::looked::Looked;
 use crate::pass::orphans::{self, TEXT_MERGER_LOCK};
@@ -32,11 +32,16 @@ const JOURNAL_BYTES_IDLE: u64 = 1 << 16;
 const DOCUMENTS_IDLE: u64 = 1 << 18;
 
 /// Merges what is due after `new_count` messages were added, up to a limit. Stops between two merges if the
-/// observer says so: the next pass goes on.
+/// observer says so, and at once if the environment does, with nothing left of the merge that runs: the next
+/// pass goes on.
 ///
 /// # Errors
 /// Damage, a full disk.
 pub(crate) fn merge_due(environment: &Environment, new_count: u64, observer: &dyn Progress) -> Result<()> {
+    unless_stopped(environment, merge_all_due(environment, new_count, observer))
+}
+
+fn merge_all_due(environment: &Environment, new_count: u64, observer: &dyn Progress) -> Result<()> {
     drop_old_changes(environment)?;
     for _ in 0..MERGES_PER_PASS {
         if observer.is_cancelled() || !merge_rows(environment, Effort::Usual)? {
@@ -57,11 +62,15 @@ pub(crate) fn merge_due(environment: &Environment, new_count: u64, observer: &dy
 }
 
 /// Merges more than is due, for a process that has nothing else to do: few segments stay, and a short
-/// journal, so that commands open less. Stops between two merges if the observer says so.
+/// journal, so that commands open less. Stops as [`merge_due`] does.
 ///
 /// # Errors
 /// Damage, a full disk.
 pub(crate) fn merge_idle(environment: &Environment, observer: &dyn Progress) -> Result<()> {
+    unless_stopped(environment, merge_more(environment, observer))
+}
+
+fn merge_more(environment: &Environment, observer: &dyn Progress) -> Result<()> {
     if open::snapshot(environment)?.journal_bytes() >= JOURNAL_BYTES_IDLE {
         open::writer(environment, observer)?.flush()?;
     }
@@ -69,6 +78,17 @@ pub(crate) fn merge_idle(environment: &Environment, observer: &dyn Progress) -> 
     while !observer.is_cancelled() && merge_text(environment, choose)?.is_some() {}
     while !observer.is_cancelled() && merge_rows(environment, Effort::Idle)? {}
     Ok(())
+}
+
+/// Removes what a merge left that did not end well. One that was stopped is no failure.
+fn unless_stopped(environment: &Environment, merged: Result<()>) -> Result<()> {
+    if merged.is_err() {
+        orphans::remove_after_failure(environment);
+    }
+    match merged {
+        Err(Error::Interrupted) => Ok(()),
+        other => other,
+    }
 }
 
 /// Drops what the change log has held for long enough, if it is time for that.
@@ -90,6 +110,7 @@ fn merge_rows(environment: &Environment, effort: Effort) -> Result<bool> {
         seed: environment.seed,
         known: environment.opened.last(&environment.index_directory()),
         effort,
+        cancel: Some(environment.context.cancel.clone()),
         ..MergeOptions::default()
     };
     match store::merge(&environment.disk, &environment.index_directory(), &options) {
@@ -121,7 +142,8 @@ fn merge_text(
     let before = open::state(&snapshot, &environment.index_directory())?;
     let Some(chosen) = choose(&before.text) else { return Ok(None) };
     let known = known_messages(&snapshot, &before)?;
-    let merged = text::merge((&environment.disk, &directory), &chosen, known.as_ref())?;
+    let place = (&environment.disk, directory.as_path());
+    let merged = text::merge(place, &chosen, known.as_ref(), &environment.context.cancel)?;
     publish(environment, (merged, &[]), share, &Silent)?;
     Ok(Some(text::document_count(&chosen)))
 }

@@ -18,16 +18,17 @@ pub(crate) const TEXT_LOCK: &str = "merge.lock";
 pub(crate) const TEXT_MERGER_LOCK: &str = "merger.lock";
 
 /// Takes a share of the lock of the text index. If another process holds all of it, tells the observer which
-/// one, and waits.
+/// one, and waits until the environment stops that.
 ///
 /// # Errors
-/// A directory that cannot be written.
+/// [`Error::Interrupted`]; a directory that cannot be written.
 pub(super) fn share(environment: &Environment, observer: &dyn Progress) -> Result<Lock> {
     let path = open::text_lock(environment, TEXT_LOCK)?;
     match environment.disk.share_lock(&path, Wait::Refuse) {
         Err(disk::Error::Locked { holder, .. }) => {
             observer.waiting(&holder);
-            Ok(environment.disk.share_lock(&path, Wait::Block)?)
+            let take = |wait| Ok(environment.disk.share_lock(&path, wait)?);
+            Ok(store::until_free(Some(&environment.context.cancel), take)?)
         }
         other => Ok(other?),
     }

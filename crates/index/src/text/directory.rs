@@ -20,6 +20,7 @@ use store::MappedFile;
 use tantivy::TantivyError;
 use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::{Directory, DirectoryLock, FileHandle, Lock, WatchCallback, WatchHandle, WritePtr};
+use work::Cancel;
 
 /// An opened directory. It shares real files with other openings, but has its own small files, and parts of
 /// segments that are being written.
@@ -73,6 +74,11 @@ impl TextFiles {
             }
         };
         TextFiles { spools: self.spools.calling(let_go), ..self }
+    }
+
+    /// Opens the same directory, where writing fails once `cancel` says so.
+    pub(super) fn stopped_by(self, cancel: &Cancel) -> TextFiles {
+        TextFiles { spools: self.spools.stopped_by(cancel), ..self }
     }
 
     /// Opens the same directory, where all parts of segments in writing go to files.

@@ -4,7 +4,7 @@
 //! without the writer's lock, under its own; the caller publishes the replacement. Documents of swept
 //! messages are dropped.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::set::NumberSet;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
@@ -19,6 +19,7 @@ use tantivy::directory::OwnedBytes;
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::indexer::merge_filtered_segments;
 use tantivy::{BitSet, IndexSettings, Segment, SegmentReader};
+use work::Cancel;
 
 /// Most segments that one merge takes.
 const MERGE_SEGMENT_COUNT_MAX: usize = 16;
@@ -108,20 +109,22 @@ pub(crate) fn document_count(segments: &[TextSegment]) -> u64 {
 /// No commit names them yet. Documents of messages that are not in `known` are dropped.
 ///
 /// # Errors
-/// An error of tantivy: a damaged file, a full disk.
+/// [`Error::Interrupted`] once `cancel` says so. An error of tantivy: a damaged file, a full disk.
 pub(crate) fn merge(
     (disk, path): (&Arc<dyn Disk>, &Path),
     chosen: &[TextSegment],
     known: Option<&NumberSet>,
+    cancel: &Cancel,
 ) -> Result<TextMerge> {
-    let files = &TextFiles::new(disk, path);
+    let files = &TextFiles::new(disk, path).stopped_by(cancel);
     let is_known = known.map(|known| move |_: &str, number| known.contains(number));
     let keeps = is_known.as_ref().map(|is_known| is_known as &Keeps<'_>);
     let merged = groups(chosen, rayon::current_num_threads())
         .par_iter()
         .map(|group| merge_group(files, group, keeps))
         .collect::<tantivy::Result<Vec<_>>>()
-        .map_err(|error| files.error(error))?;
+        // tantivy passes on that it was stopped as an error of a file.
+        .map_err(|error| if cancel.is_cancelled() { Error::Interrupted } else { files.error(error) })?;
     let old = chosen.iter().map(|segment| segment.id.clone()).collect();
     Ok(TextMerge { old, new: merged.into_iter().flatten().collect() })
 }
@@ -279,6 +282,26 @@ mod tests {
             std::fs::write(place.path().join(format!("{id}.pos")), "left over").unwrap();
         }
         assert_eq!(unnamed(&RealDisk, place.path(), &named).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_merge_that_is_stopped_writes_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let write = |number: u32| {
+            let mut document = Document::new(number);
+            document.add(TextField::Body, format!("w{number}"));
+            let mut writer = writer_into(TextFiles::new(&disk, place.path()), usize::MAX);
+            writer.add(&document).unwrap();
+            writer.finish().unwrap()
+        };
+        let chosen = [write(0), write(1)].concat();
+        let cancel = Cancel::new();
+        assert_eq!(merge((&disk, place.path()), &chosen, None, &cancel).unwrap().new.len(), 1);
+        cancel.cancel();
+        let stopped = merge((&disk, place.path()), &chosen, None, &cancel);
+        assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0, "small segments are in no files");
     }
 
     fn segments(counts: &[u32]) -> Vec<TextSegment> {

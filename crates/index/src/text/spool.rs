@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tantivy::directory::{AntiCallToken, OwnedBytes, TerminatingWrite};
+use work::{Cancel, Progress};
 use xxhash_rust::xxh3::Xxh3;
 
 /// A part with more bytes goes to a file.
@@ -27,6 +28,8 @@ pub(super) struct Spools {
     memory_bytes_max: usize,
     /// What is done after much was written.
     after_much: Option<Arc<dyn Fn() + Send + Sync>>,
+    /// Makes writing and copying fail.
+    cancel: Option<Cancel>,
 }
 
 /// A part that is written.
@@ -57,12 +60,21 @@ impl Drop for Removed {
 impl Spools {
     /// Returns no parts.
     pub(super) fn new(memory_bytes_max: usize) -> Spools {
-        Spools { written: Arc::default(), memory_bytes_max, after_much: None }
+        Spools { written: Arc::default(), memory_bytes_max, after_much: None, cancel: None }
     }
 
-    /// Returns no parts, with the same limit.
+    /// Returns no parts, with the same limit, stopped together with these.
     pub(super) fn with_none_written(&self) -> Spools {
-        Spools::new(self.memory_bytes_max)
+        Spools { cancel: self.cancel.clone(), ..Spools::new(self.memory_bytes_max) }
+    }
+
+    /// Makes writing and copying fail once `cancel` says so.
+    pub(super) fn stopped_by(self, cancel: &Cancel) -> Spools {
+        Spools { cancel: Some(cancel.clone()), ..self }
+    }
+
+    fn check(&self) -> io::Result<()> {
+        self.cancel.as_ref().map_or(Ok(()), Progress::check).map_err(io::Error::other)
     }
 
     /// Calls `after_much` whenever much of a part was written.
@@ -99,19 +111,22 @@ impl Spools {
     /// Copies a part that is written, piece by piece. Returns whether there is one.
     ///
     /// # Errors
-    /// Those of `copy`. Only after the last piece: the disk holds other bytes than were written.
+    /// It was stopped. Those of `copy`. Only after the last piece: the disk holds other bytes than were
+    /// written.
     pub(super) fn copy(
         &self,
         name: &Path,
         mut copy: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<bool> {
         let spooled = self.written().get(name).cloned();
+        self.check()?;
         match spooled {
             None => return Ok(false),
             Some(Spooled::InMemory(bytes)) => copy(&bytes)?,
             Some(Spooled::InFile { map, checksum, .. }) => {
                 let mut hash = Xxh3::new();
                 for (start, piece) in (0..).step_by(PIECE_BYTES).zip(map.chunks(PIECE_BYTES)) {
+                    self.check()?;
                     hash.update(piece);
                     copy(piece)?;
                     map.let_go(start..start + piece.len());
@@ -182,6 +197,7 @@ impl Spool {
 
 impl io::Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.spools.check()?;
         if !self.memory.is_empty() && self.memory.len() + bytes.len() > self.spools.memory_bytes_max {
             self.spill().map_err(io::Error::other)?;
         }
@@ -280,6 +296,24 @@ mod tests {
         .unwrap();
         let error = copied(&spools, name).unwrap_err();
         assert!(error.to_string().contains("a.idx"), "{error}");
+    }
+
+    #[test]
+    fn nothing_is_written_or_copied_after_a_stop() {
+        let place = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(disk::RealDisk);
+        for memory_bytes_max in [7, 1000] {
+            let cancel = Cancel::new();
+            let spools = Spools::new(memory_bytes_max).stopped_by(&cancel).with_none_written();
+            let (name, other) = (Path::new("a.idx"), Path::new("b.idx"));
+            let [mut whole, mut half] = [name, other].map(|name| spools.begin(&disk, place.path(), name));
+            (0..9).for_each(|_| whole.write_all(b"abcd").unwrap());
+            whole.terminate().unwrap();
+            half.write_all(b"abcd").unwrap();
+            assert_eq!(copied(&spools, name).unwrap().len(), 36);
+            cancel.cancel();
+            assert!(half.write_all(b"abcd").is_err() && copied(&spools, name).is_err());
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::setup::roots::GivenRoot;
 use crate::watching::beside::{Beside, End};
 use crate::watching::cover::{Directories, cover, find};
-use crate::watching::merging::{self, Merger};
+use crate::watching::merging::{self, Merger, Trouble};
 use crate::watching::moved::take_moved;
 use crate::watching::todo::{Todo, Watched};
 use index::{AttachmentsRead, Mode, Problem, Root, Summary, UpdateOptions};
@@ -99,6 +99,9 @@ pub enum FollowNote {
     /// Parts of the index could not be merged. It is tried again after a change, 30 seconds from now at the
     /// soonest. The mail is followed meanwhile.
     MergeFailed(Error),
+    /// Nothing can be merged beside passes, because the system refuses a thread, with this error, or because
+    /// of a fault in the program. Passes merge instead, and take longer.
+    MergedByPasses(Option<std::io::Error>),
     /// Attachments were read.
     Attachments(AttachmentsRead),
     /// Attachments could not be read. It is tried again after the next change.
@@ -132,7 +135,17 @@ impl Host {
         progress: &dyn Progress,
         observer: &dyn FollowObserver,
     ) -> Result<()> {
-        let (beside, merger) = (&Beside::default(), &Merger::default());
+        self.follow_and_merge(&Merger::default(), (given, options), progress, observer)
+    }
+
+    pub(super) fn follow_and_merge(
+        &self,
+        merger: &Merger,
+        (given, options): (&[Root], &UpdateOptions),
+        progress: &dyn Progress,
+        observer: &dyn FollowObserver,
+    ) -> Result<()> {
+        let beside = &Beside::default();
         let follow = || {
             let roots = self.roots_to_follow(given).unwrap_or_else(|| given.to_vec());
             let followed = Followed::new(self.settings().environment.index_directory(), observer);
@@ -155,7 +168,7 @@ impl Host {
             if self.filters.is_some() {
                 scope.spawn(|| beside.run(self, progress));
             }
-            merger.start(scope, self, progress);
+            merger.start(scope, self);
             follow()
         })
     }
@@ -270,8 +283,11 @@ impl Following<'_> {
             Ok(mut summary) => {
                 self.moved = take_moved(&mut summary.problems, &self.roots, &self.moved);
                 self.observer.updated(&summary);
-                for error in self.merger.take_errors() {
-                    self.observer.notes(FollowNote::MergeFailed(error));
+                for trouble in self.merger.take_troubles() {
+                    self.observer.notes(match trouble {
+                        Trouble::Failed(error) => FollowNote::MergeFailed(error),
+                        Trouble::NoThread(why) => FollowNote::MergedByPasses(why),
+                    });
                 }
                 self.merger.ask(summary.new_messages);
                 if self.host.filters.is_some() {

@@ -9,6 +9,7 @@ use crate::format::{
 };
 use disk::{Disk, File};
 use std::path::{Path, PathBuf};
+use work::{Cancel, Progress};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How much is written at once at least: whole chunks.
@@ -27,6 +28,7 @@ pub struct SealedWriter {
     tail: Vec<u8>,
     position: u64,
     checksums: Vec<u64>,
+    cancel: Option<Cancel>,
 }
 
 impl SealedWriter {
@@ -37,8 +39,22 @@ impl SealedWriter {
     pub fn create(disk: &dyn Disk, path: &Path, kind: u32) -> Result<SealedWriter> {
         assert_ne!(kind, 0, "kind 0 is never valid");
         let file = disk.create(path)?;
-        let tail = Vec::with_capacity(WRITE_BYTES);
-        Ok(SealedWriter { file, path: path.to_owned(), kind, tail, position: 0, checksums: Vec::new() })
+        Ok(SealedWriter {
+            file,
+            path: path.to_owned(),
+            kind,
+            tail: Vec::with_capacity(WRITE_BYTES),
+            position: 0,
+            checksums: Vec::new(),
+            cancel: None,
+        })
+    }
+
+    /// Writes no more once `cancel` says so: from then on every call fails with
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    #[must_use]
+    pub fn stopped_by(self, cancel: &Cancel) -> SealedWriter {
+        SealedWriter { cancel: Some(cancel.clone()), ..self }
     }
 
     /// Returns the path of the file.
@@ -56,6 +72,7 @@ impl SealedWriter {
     /// # Errors
     /// Disk errors. The file is then unusable.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.check()?;
         self.position = self.position.saturating_add(bytes.len() as u64);
         let mut rest = bytes;
         if !self.tail.is_empty() {
@@ -95,6 +112,7 @@ impl SealedWriter {
     /// # Errors
     /// Disk errors. The file is then unusable.
     pub fn finish(mut self) -> Result<u64> {
+        self.check()?;
         self.checksums.extend(checksums(&self.tail));
         let mut rest = std::mem::take(&mut self.tail);
         let after = end(&self.path, self.kind, self.position, &self.checksums);
@@ -102,6 +120,10 @@ impl SealedWriter {
         self.file.write(&rest)?;
         self.file.sync()?;
         Ok(self.position.saturating_add(after.len() as u64))
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(self.cancel.as_ref().map_or(Ok(()), Progress::check)?)
     }
 }
 

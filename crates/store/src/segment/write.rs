@@ -30,6 +30,7 @@ use disk::Disk;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
+use work::Cancel;
 
 /// The result of writing a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub fn write_segment(
     sources: &[&dyn Source],
     order: Order,
 ) -> Result<SegmentWritten> {
-    write_content(disk, path, schema, &Content { sources, order, lenders: &[] })
+    write_content(disk, path, schema, &Content { sources, order, lenders: &[], cancel: None })
 }
 
 /// The content of a segment.
@@ -70,20 +71,25 @@ pub(crate) struct Content<'a> {
     pub(crate) order: Order<'a>,
     /// Segments of the same table: each column takes the dictionary of the first that has one.
     pub(crate) lenders: &'a [&'a Segment],
+    /// Stops the work.
+    pub(crate) cancel: Option<&'a Cancel>,
 }
 
-/// Does the same as [`write_segment`].
+/// Does the same as [`write_segment`], until it is told to stop.
 pub(crate) fn write_content(
     disk: &dyn Disk,
     path: &Path,
     schema: &Arc<Schema>,
     content: &Content,
 ) -> Result<SegmentWritten> {
-    let &Content { sources, order, lenders } = content;
+    let &Content { sources, order, lenders, cancel } = content;
     let rows = RowSet::new(sources.iter().map(|source| source.row_count()), order)?;
     check_limit("rows in a segment", u64::from(rows.len()), u64::from(ROWS_PER_SEGMENT_MAX))?;
     assert_ascending(&rows, sources, &schema.primary)?;
-    let writer = SealedWriter::create(disk, path, KIND_SEGMENT)?;
+    let mut writer = SealedWriter::create(disk, path, KIND_SEGMENT)?;
+    if let Some(cancel) = cancel {
+        writer = writer.stopped_by(cancel);
+    }
     let dictionaries = dictionaries(schema, &rows, sources, lenders)?;
     let mut job = Job { writer, entries: Vec::new(), rows: &rows, sources, dictionaries };
     for (number, column) in schema.columns.iter().enumerate() {

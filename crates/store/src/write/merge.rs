@@ -24,12 +24,14 @@ use crate::write::options::Options;
 use crate::write::policy::{self, SegmentSize};
 use crate::write::publish::{Draft, DraftSegment, UnpublishedFiles, lenders, write_new_segment};
 use crate::write::resolve::Survivors;
+use crate::write::until_free::until_free;
 use crate::write::writer::Writer;
 use disk::{Disk, Wait};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use work::{Cancel, Progress};
 
 /// How a merge behaves.
 #[derive(Clone, Debug)]
@@ -46,6 +48,8 @@ pub struct MergeOptions {
     pub known: Option<Snapshot>,
     /// How many segments may stay.
     pub effort: Effort,
+    /// Stops the merge, also while it waits for a writer; `None` if nothing does.
+    pub cancel: Option<Cancel>,
 }
 
 /// How much is merged.
@@ -61,7 +65,7 @@ pub enum Effort {
 impl Default for MergeOptions {
     fn default() -> MergeOptions {
         let Options { holder, wait, seed, keeps_copy, known, .. } = Options::default();
-        MergeOptions { holder, wait, seed, keeps_copy, known, effort: Effort::Usual }
+        MergeOptions { holder, wait, seed, keeps_copy, known, effort: Effort::Usual, cancel: None }
     }
 }
 
@@ -102,8 +106,9 @@ struct Merged {
 /// The rows stay in mapped files.
 ///
 /// # Errors
-/// [`disk::Error::Locked`] if another process merges and `options.wait` is [`Wait::Refuse`]. Also fails if a
-/// file is damaged, or on a disk error. The store is then unchanged, or merged.
+/// [`disk::Error::Locked`] if another process merges and `options.wait` is [`Wait::Refuse`];
+/// [`Error::Cancelled`], and what was written is removed. Also fails if a file is damaged, or on an error of
+/// the disk. The store is then unchanged, or merged.
 pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> Result<Option<MergeReport>> {
     let choose = match options.effort {
         Effort::Usual => policy::choose,
@@ -148,11 +153,12 @@ fn merge_chosen(
     };
     let _merger = disk.lock(&directory.join(names::MERGER_LOCK), &options.holder, options.wait)?;
     // Files that no manifest names are kept as long as this share is held.
-    let _share = disk.share_lock(&directory.join(names::MERGE_LOCK), Wait::Block)?;
+    let share = |wait| Ok(disk.share_lock(&directory.join(names::MERGE_LOCK), wait)?);
+    let _share = until_free(options.cancel.as_ref(), share)?;
     let both = options.keeps_copy.then(|| Arc::new(Mirror::new(disk, directory)) as Arc<dyn Disk>);
     let before = Snapshot::open_after(both.as_ref().unwrap_or(disk), directory, known.as_ref())?.state;
     let Some(plan) = plan(&before, choose) else { return Ok(None) };
-    let merged = write_merged(&before, &plan, options.seed)?;
+    let merged = write_merged(&before, &plan, options)?;
     let report = report(&before, &plan, merged.segment.as_ref());
     Ok(publish_merged(disk, &before, &plan, merged, options)?.then_some(report))
 }
@@ -184,14 +190,15 @@ fn report(state: &State, plan: &Plan, segment: Option<&Segment>) -> MergeReport 
 }
 
 /// Writes the live rows of the chosen segments as one.
-fn write_merged(before: &State, plan: &Plan, seed: u64) -> Result<Merged> {
+fn write_merged(before: &State, plan: &Plan, options: &MergeOptions) -> Result<Merged> {
     let table = &before.tables[plan.table];
     let parts = &segments_of(table)[plan.run.clone()];
     let sources: Vec<_> = parts.iter().map(Part::source).collect();
     let is_live = |place: RowRef| !parts[place.source as usize].is_dead(place.row);
     let rows = Survivors::sort(table.schema(), sources, &is_live)?;
+    options.cancel.as_ref().map_or(Ok(()), Progress::check)?;
     let taken = before.disk.list(&before.directory)?;
-    let number = Namer::new(seed, Maker::Merge, before.manifest.number, taken).next();
+    let number = Namer::new(options.seed, Maker::Merge, before.manifest.number, taken).next();
     let mut file = UnpublishedFiles::new(&before.disk);
     if rows.len() == 0 {
         return Ok(Merged { number, file, segment: None });
@@ -199,7 +206,8 @@ fn write_merged(before: &State, plan: &Plan, seed: u64) -> Result<Merged> {
     let path = before.directory.join(number.segment());
     file.add(&path);
     let lenders = lenders(segments_of(table).iter(), rows.len());
-    let content = Content { sources: &rows.sources, order: rows.order(), lenders: &lenders };
+    let cancel = options.cancel.as_ref();
+    let content = Content { sources: &rows.sources, order: rows.order(), lenders: &lenders, cancel };
     let segment = write_new_segment(&*before.disk, &path, table.schema(), &content)?;
     Ok(Merged { number, file, segment: Some(segment) })
 }
@@ -212,10 +220,11 @@ fn publish_merged(
     merged: Merged,
     options: &MergeOptions,
 ) -> Result<bool> {
-    let MergeOptions { holder, seed, keeps_copy, .. } = options.clone();
+    let MergeOptions { holder, seed, keeps_copy, cancel, .. } = options.clone();
     let known = Some(Snapshot { state: Arc::clone(before) });
-    let options = Options { holder, seed, wait: Wait::Block, keeps_copy, known, ..Options::default() };
-    let mut writer = Writer::open(disk, &before.directory, options)?;
+    let options = Options { holder, seed, keeps_copy, known, ..Options::default() };
+    let take = |wait| Writer::open(disk, &before.directory, Options { wait, ..options.clone() });
+    let mut writer = until_free(cancel.as_ref(), take)?;
     let mut draft = writer.draft(&BTreeMap::new())?;
     let old = &before.manifest.tables[plan.table].segments[plan.run.clone()];
     let segments = &draft.tables[plan.table].segments;

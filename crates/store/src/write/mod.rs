@@ -11,4 +11,5 @@ pub(crate) mod publish;
 pub(crate) mod replace;
 pub(crate) mod resolve;
 pub(crate) mod second_copy;
+pub(crate) mod until_free;
 pub(crate) mod writer;

@@ -193,7 +193,7 @@ impl Draft {
         self.written.add(&path);
         let DraftTable { schema, segments } = &self.tables[table];
         let lenders = lenders(segments.iter().map(|segment| &segment.part), rows.len());
-        let content = Content { sources: &rows.sources, order, lenders: &lenders };
+        let content = Content { sources: &rows.sources, order, lenders: &lenders, cancel: None };
         let segment = write_new_segment(&*self.disk, &path, schema, &content)
             .inspect_err(|error| self.written.forget_if_there(&path, error))?;
         let entry = SegmentEntry::of(number, &segment);

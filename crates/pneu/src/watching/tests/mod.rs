@@ -2,6 +2,7 @@
 
 mod merging;
 
+use super::merging::Merger;
 use super::todo::{Todo, Watched};
 use super::{FollowNote, FollowObserver};
 use crate::setup::configuration::Configuration;
@@ -101,9 +102,16 @@ impl Fixture {
 
     /// Does something while the mail is followed.
     fn while_followed(&self, observer: impl FollowObserver + Send, work: impl FnOnce()) {
+        self.while_followed_by(&Merger::default(), observer, work);
+    }
+
+    /// Does something while the mail is followed with this merger.
+    fn while_followed_by(&self, merger: &Merger, observer: impl FollowObserver + Send, work: impl FnOnce()) {
+        let options = UpdateOptions::default();
         std::thread::scope(|scope| {
-            scope.spawn(move || {
-                self.host.follow_mail(&self.roots(), &UpdateOptions::default(), self, &observer)
+            scope.spawn(|| {
+                let observer = observer;
+                self.host.follow_and_merge(merger, (&self.roots(), &options), self, &observer)
             });
             // Whatever fails, the thread ends.
             let _ended = Ended(self);

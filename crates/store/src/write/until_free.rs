@@ -1,0 +1,31 @@
+//! Waits for a lock so that the wait can be stopped: the system's own wait cannot.
+//!
+//! Input: what takes the lock, and what stops the wait, if anything does. Output: the lock. Does not know
+//! which lock it is.
+
+use crate::error::{Error, Result};
+use disk::Wait;
+use std::time::Duration;
+use work::{Cancel, Progress};
+
+/// How often the lock is tried: the shortest time first, then ever longer. Nobody has it for long, except for
+/// a process that is stopped.
+const TRY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(25));
+
+/// Takes a lock with `take`, which is told what to do if another process has it. If nothing stops the wait,
+/// the system waits.
+///
+/// # Errors
+/// [`Error::Cancelled`] if another process has the lock and `cancel` says to stop; those of `take`.
+pub fn until_free<T>(cancel: Option<&Cancel>, mut take: impl FnMut(Wait) -> Result<T>) -> Result<T> {
+    let Some(cancel) = cancel else { return take(Wait::Block) };
+    let (mut pause, longest) = TRY;
+    loop {
+        match take(Wait::Refuse) {
+            Err(Error::Io(disk::Error::Locked { .. })) => cancel.check()?,
+            taken => return taken,
+        }
+        std::thread::sleep(pause);
+        pause = longest.min(pause.saturating_mul(2));
+    }
+}
