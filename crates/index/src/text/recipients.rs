@@ -38,7 +38,7 @@ pub(super) struct Senders<'a, T> {
 /// An error of tantivy: a damaged file.
 pub(super) fn find(
     segments: &[SegmentReader],
-    wanted: &Senders<'_, impl WordTest + Sync>,
+    wanted: &Senders<'_, impl WordTest>,
     is_cancelled: &(dyn Fn() -> bool + Sync),
     visit: TakeRecipient<'_>,
 ) -> tantivy::Result<()> {

@@ -36,33 +36,43 @@ pub(super) fn written(mailbox: &Mailbox, now: i64) -> Result<HashMap<String, Wri
     }
     let own = mailbox.own_addresses();
     let is_cancelled = || mailbox.is_cancelled();
-    mailbox.text().recipients((&own.words(), own), &is_cancelled, &mut |value, numbers| {
-        found.entry(address_of(value).to_lowercase()).or_default().extend(numbers);
-    })?;
+    let recipients = || {
+        mailbox.text().recipients((&own.words(), own), &is_cancelled, &mut |value, numbers| {
+            found.entry(address_of(value).to_lowercase()).or_default().extend(numbers);
+        })
+    };
+    let (live, done) = rayon::join(|| mailbox.live(), recipients);
+    let live = live?;
+    done?;
     mailbox.check_cancelled()?;
-    let live = mailbox.live()?;
-    let dates = dates(mailbox, found.values().flatten().copied())?;
-    let mut people = HashMap::new();
-    for (address, mut numbers) in found {
-        // One message may name a person twice.
-        numbers.sort_unstable();
-        numbers.dedup();
-        let mut written = Written::default();
-        for number in numbers.into_iter().filter(|number| live.contains(*number)) {
-            let date = dates.get(&number).copied().and_then(dated);
-            written.count = written.count.saturating_add(1);
-            written.last = written.last.max(date);
-            written.score += date.map_or(0.0, |date| score::of_message(date, now));
-        }
-        if written.count > 0 {
-            people.insert(address, written);
-        }
-    }
-    Ok(people)
+    let dates = dates(mailbox, found.values().flatten().copied().filter(|number| live.contains(*number)))?;
+    // A message may have many recipients.
+    let one = |(number, date): (u32, i64)| {
+        let date = dated(date);
+        let score = date.map_or(0.0, |date| score::of_message(date, now));
+        (number, Written { count: 1, last: date, score })
+    };
+    let messages: hashbrown::HashMap<u32, Written> = dates.into_iter().map(one).collect();
+    let people = found.into_par_iter().filter_map(|(address, numbers)| {
+        let written = sum(numbers, &messages)?;
+        Some((address, written))
+    });
+    Ok(people.collect())
 }
 
-/// Dates of messages by their numbers.
-type Dates = hashbrown::HashMap<u32, i64>;
+/// Returns the sum of those messages that are known, or `None` if no one is.
+fn sum(mut numbers: Vec<u32>, messages: &hashbrown::HashMap<u32, Written>) -> Option<Written> {
+    // One message may name a person twice.
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut sum = Written::default();
+    for one in numbers.iter().filter_map(|number| messages.get(number)) {
+        sum.count = sum.count.saturating_add(one.count);
+        sum.last = sum.last.max(one.last);
+        sum.score += one.score;
+    }
+    (sum.count > 0).then_some(sum)
+}
 
 /// A message is looked up alone if there are at least so many others for each that is wanted.
 const ALONE: usize = 512;
@@ -71,11 +81,11 @@ const RUN_ROWS: u32 = 1 << 16;
 
 /// Returns the dates of messages. Those of many are read in one scan of the columns: a lookup takes as long
 /// as many rows of it.
-fn dates(mailbox: &Mailbox, numbers: impl Iterator<Item = u32>) -> Result<Dates> {
+fn dates(mailbox: &Mailbox, numbers: impl Iterator<Item = u32>) -> Result<Vec<(u32, i64)>> {
     let mut wanted = NumberSet::new(mailbox.bound());
     numbers.for_each(|number| wanted.insert(number));
     let count = usize::try_from(wanted.count()).unwrap_or(usize::MAX);
-    let mut dates = Dates::with_capacity(count);
+    let mut dates = Vec::with_capacity(count);
     if count.saturating_mul(ALONE) < mailbox.bound() as usize {
         for number in wanted.iter() {
             dates.extend(mailbox.hit(number)?.map(|hit| (number, hit.date)));
@@ -89,8 +99,7 @@ fn dates(mailbox: &Mailbox, numbers: impl Iterator<Item = u32>) -> Result<Dates>
         mailbox.check_cancelled()?;
         dates_in(part, rows, &wanted)
     });
-    found.collect::<Result<Vec<_>>>()?.into_iter().for_each(|found| dates.extend(found));
-    Ok(dates)
+    Ok(found.collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// Returns the rows of a part in runs that the cores share.
@@ -103,7 +112,9 @@ fn runs(part: &Part) -> impl Iterator<Item = (&Part, Range<u32>)> {
 fn dates_in(part: &Part, rows: Range<u32>, wanted: &[u32]) -> Result<Vec<(u32, i64)>> {
     let numbers = part.u32s(messages::NUMBER, rows.clone())?;
     let dates = part.i64s(messages::DATE, rows.clone())?;
-    Ok(among(wanted, numbers, dates, |place| !part.is_dead(rows.start + place as u32)))
+    Ok(among(wanted, numbers, dates, |place| {
+        u32::try_from(place).is_ok_and(|place| !part.is_dead(rows.start + place))
+    }))
 }
 
 /// Returns those of the sorted `wanted` that are among the numbers of live rows, with their dates.
