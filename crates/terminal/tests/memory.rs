@@ -1,4 +1,4 @@
-//! Memory that was freed goes back to the system. A process of its own: nothing else allocates.
+//! Memory that was freed goes back to the system.
 
 use std::fs;
 use terminal::allocator::give_back_memory;

@@ -172,7 +172,7 @@ mod tests {
         let sorted: Vec<u32> = (0..30).map(|number| 3 * number).collect();
         let reversed: Vec<u32> = sorted.iter().rev().copied().collect();
         // Every fifth number was replaced.
-        let is_live = |number: u32| number % 5 != 0;
+        let is_live = |number: u32| !number.is_multiple_of(5);
         for numbers in [sorted, reversed] {
             for length in 1..numbers.len() {
                 let mut found: Vec<(u32, i64)> = Vec::new();
