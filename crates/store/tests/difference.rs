@@ -141,7 +141,7 @@ fn live_rows_are_those_that_are_not_dead() {
 }
 
 #[test]
-fn live_numbers_are_ranges_between_gaps() {
+fn live_numbers_are_ranges_between_gaps_and_their_rows_are_found() {
     let disk = shared(&SimDisk::new(1));
     let mut writer = Writer::create(&disk, directory(), &schemas(), options(4096)).unwrap();
     // More rows than are read one by one, with gaps in both halves.
@@ -157,4 +157,12 @@ fn live_numbers_are_ranges_between_gaps() {
     assert!(ranges.len() < 2_000, "few rows are read one by one: {}", ranges.len());
     let found: Vec<u32> = ranges.into_iter().flatten().collect();
     assert_eq!(found, numbers().filter(|number| *number != 2_500).collect::<Vec<_>>());
+    let part = &table.parts()[0];
+    let every_third: Vec<u32> = (0..1_100).map(|number| 3 * number).collect();
+    for wanted in [&every_third[..], &[7], &[8], &[1_500, 2_499, 2_500, 2_501, 2_999, 3_000], &[]] {
+        let mut rows = Vec::new();
+        part.find_numbers(wanted, |number, row| rows.push((number, row))).unwrap();
+        let there = numbers().zip(0..).filter(|(number, _)| *number != 2_500 && wanted.contains(number));
+        assert_eq!(rows, there.collect::<Vec<(u32, u32)>>());
+    }
 }

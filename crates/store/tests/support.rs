@@ -262,7 +262,23 @@ fn check_numbers(table: &Table, primary: &[u16], rows: &[&Row]) -> Result<()> {
         OwnedValue::U32(number) => number,
         _ => unreachable!("the key of an item is a number"),
     });
-    assert_eq!(numbers, expected.collect::<Vec<_>>());
+    let expected: Vec<u32> = expected.collect();
+    assert_eq!(numbers, expected);
+    // Some numbers that are keys, and some that are not.
+    let mut wanted: Vec<u32> = expected.iter().flat_map(|number| [*number, number ^ 1]).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    for wanted in wanted.chunks(wanted.len().div_ceil(2).max(1)) {
+        let mut found = Vec::new();
+        for part in table.parts() {
+            let mut visit =
+                |number, row| found.push((number, part.u32_at(0, row).unwrap(), part.is_dead(row)));
+            part.find_numbers(wanted, &mut visit)?;
+        }
+        found.sort_unstable();
+        let known = wanted.iter().filter(|number| expected.binary_search(number).is_ok());
+        assert_eq!(found, known.map(|number| (*number, *number, false)).collect::<Vec<_>>());
+    }
     Ok(())
 }
 
