@@ -126,7 +126,8 @@ impl Host {
             mail::create_directory(directory).map_err(Error::Delivery)?;
         }
         let mut places = Places::default();
-        for part in steps.chunks(import.map_or(usize::MAX, ImportNotes::part_size)) {
+        let mut parts = steps.chunks(import.map_or(usize::MAX, ImportNotes::part_size));
+        let done = parts.try_for_each(|part| -> Result<()> {
             let noted = part.iter().map(step).collect();
             let mut entry = match import {
                 Some(notes) => notes.begin_files(&log, kind, noted)?,
@@ -139,9 +140,12 @@ impl Host {
                 acted.contents.insert(step.file.sha256);
             }
             add_places_of(&entry, &mut places);
-        }
+            Ok(())
+        });
         acted.message_count = acted.contents.len() as u64;
+        // After an error in a later part, too: the log says that the parts before it are done.
         acted.left.extend(self.bring_places_in_step(&places, AFTER, progress)?);
+        done?;
         Ok(acted)
     }
 

@@ -174,6 +174,18 @@ pub(super) fn retain_there(entry: &mut log::Entry) {
     entry.steps.iter_mut().for_each(|step| step.is_done &= is_there(&mut finder, kind, step));
 }
 
+/// Notes which steps of an entry are undone, and that more is to do before all of it is. An undo that goes on
+/// after a crash does not touch these steps again: the user may have changed the files meanwhile.
+///
+/// # Errors
+/// The log cannot be written.
+pub(super) fn note_undone(log: &Log<'_>, entry: &mut log::Entry) -> Result<()> {
+    if let Some(part) = &mut entry.import {
+        part.tags.clear();
+    }
+    log.write(entry)
+}
+
 /// Notes that an entry was undone, as far as that is possible now.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use work::Silent;
+use work::{Progress, Silent};
 
 pub(super) struct Fixture {
     pub place: tempfile::TempDir,
@@ -397,6 +397,31 @@ fn an_interrupted_undo_is_gone_on_with_and_reported_and_listing_changes_nothing(
     assert_eq!(fixture.count("maildir:/inbox"), 4);
     assert_eq!(fixture.undo(), "Move 1");
     assert_eq!(fixture.files("archive"), ["cur/4.a:2,S", "cur/5.a:2,S"]);
+}
+
+/// Ends a pass before it begins.
+pub(super) struct Ending;
+
+impl Progress for Ending {
+    fn is_cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_undo_that_is_gone_on_with_leaves_what_the_user_changed_in_between() {
+    let fixture = Fixture::new();
+    let archive = fixture.mail().join("archive/cur");
+    let flag = Action::Flag { add: Flags::FLAGGED, remove: Flags::default() };
+    assert_eq!(fixture.act("subject:four", &flag), "1 1");
+    // The files are as they were, but the index is not brought in step.
+    assert!(fixture.host.undo(&Ending).is_err());
+    assert_eq!(fixture.files("archive"), ["cur/4.a:2,S", "cur/5.a:2,S"]);
+    std::fs::rename(archive.join("4.a:2,S"), archive.join("4.a:2,FS")).unwrap();
+    assert_eq!(fixture.undo(), "Flag 1");
+    assert_eq!(fixture.files("archive"), ["cur/4.a:2,FS", "cur/5.a:2,S"]);
+    assert_eq!(fixture.count("flag:flagged and maildir:/archive"), 1);
+    assert_eq!(fixture.undo(), "nothing");
 }
 
 #[test]

@@ -2,11 +2,12 @@
 //!
 //! Input: the log of actions. Output: files as they were, an index in step with them, and what was left
 //! alone. An import is one action, however many parts it has: the newest part that is undone is noted as such
-//! only when all others are and the index is in step, so that whoever comes after a crash goes on with all.
+//! only when all others are and the index is in step, so that the next action after a crash undoes all of them.
 
 use crate::action::act::AFTER;
 use crate::action::carry_out::{
-    LeftAlone, Undoing, conclude, conclude_undo, folder_of, left_of, resolve_all, retain_there, undo,
+    LeftAlone, Undoing, conclude, conclude_undo, folder_of, left_of, note_undone, resolve_all, retain_there,
+    undo,
 };
 use crate::action::directories;
 use crate::action::hands::{Hands, IdleHands, RealHands};
@@ -112,7 +113,10 @@ impl Host {
             places: Places::default(),
         };
         undo.undone.action.files.clear();
-        let parts = undo.part(&mut last).and_then(|()| undo.earlier_parts(Name::of(&last)));
+        let parts = undo
+            .part(&mut last)
+            .and_then(|()| note_undone(log, &mut last))
+            .and_then(|()| undo.earlier_parts(Name::of(&last)));
         // After an error in a later part, too: the files of the parts before it are gone.
         let left = self.bring_places_in_step(&undo.places, AFTER, progress)?;
         parts?;
@@ -209,8 +213,8 @@ impl Undo<'_> {
             }
             let mut entry = self.log.read(name)?;
             match entry.state {
-                // It may have been this undo, before the crash: nobody knows what it left alone, and the
-                // index may not be in step.
+                // It may have been this undo, before the crash, or one before it. What was left alone was
+                // perhaps not reported, and the index may not be in step.
                 State::Undone if self.is_resumed => self.add(undoable(&entry), left_of(&entry), &entry),
                 State::Undone => {}
                 State::Begun | State::Done | State::Undoing => {
@@ -222,9 +226,11 @@ impl Undo<'_> {
         Ok(())
     }
 
-    /// Undoes a part of the action, which may be all of it. It is still noted as being undone then.
+    /// Undoes a part of the action, which may be all of it. The log does not yet say that it is undone.
     fn part(&mut self, entry: &mut Entry) -> Result<()> {
-        let action = undoable(entry);
+        // Of an undo that goes on, some steps may be undone already.
+        let action =
+            if entry.state == State::Undoing { with_files(entry, was_done) } else { undoable(entry) };
         let view = self.view.clone();
         let has_unique_part = view.mailbox().has_unique_part();
         let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
@@ -248,7 +254,7 @@ impl Undo<'_> {
                 directories::remove_empty(&entry.steps, self.view.roots());
                 *places = directories::places_of(&entry.steps, &self.view.mailbox().folder_places());
             }
-            // Under which names its files were removed before the crash, nobody knows.
+            // The names under which its files were removed before the crash are not known.
             _ if self.is_resumed => folders_of(entry).for_each(|folder| places.add_folder(folder)),
             kind => {
                 let old = entry.steps.iter().filter(|_| kind != Kind::Import).map(|step| &step.from.0);
@@ -273,10 +279,19 @@ fn messages_of(entry: &Entry, view: &View) -> Result<Vec<[u8; 32]>> {
 ///
 /// An import has the files that it stored. Flags that it gave to others are like tags.
 fn undoable(entry: &Entry) -> Undoable {
-    let is_meant = |step: &&Step| match entry.state {
-        State::Undone => step.new_inode.is_some(),
-        State::Begun | State::Done | State::Undoing => step.is_done,
-    };
+    match entry.state {
+        State::Undone => with_files(entry, was_done),
+        State::Begun | State::Done | State::Undoing => with_files(entry, |step| step.is_done),
+    }
+}
+
+/// Returns whether a step was done, whether or not it is undone.
+fn was_done(step: &Step) -> bool {
+    step.new_inode.is_some()
+}
+
+/// Returns an action with the files of those steps that the test accepts.
+fn with_files(entry: &Entry, is_meant: impl Fn(&Step) -> bool) -> Undoable {
     let files = |step: &Step| match (entry.kind, &entry.import) {
         (Kind::Import, _) => Some((PathBuf::new(), step.to.0.clone())),
         (_, Some(_)) => None,
@@ -290,7 +305,7 @@ fn undoable(entry: &Entry) -> Undoable {
         number: Name::of(entry).first,
         time: entry.time,
         kind: if import.is_some() { Kind::Import } else { entry.kind },
-        files: entry.steps.iter().filter(is_meant).filter_map(files).collect(),
+        files: entry.steps.iter().filter(|step| is_meant(step)).filter_map(files).collect(),
         import,
     }
 }

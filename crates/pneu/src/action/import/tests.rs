@@ -4,10 +4,10 @@ use crate::action::carry_out::carry_out;
 use crate::action::crashing::{Crashing, ends, recover, undo};
 use crate::action::hands::{Hands, RealHands};
 use crate::action::log::{ImportPart, Kind, Log, Place, State, Step};
-use crate::action::tests::Fixture;
+use crate::action::tests::{Ending, Fixture};
 use crate::{Action, ActionKind, ImportedFrom, MailImportOptions, MailInput, Settings};
 use disk::RealDisk;
-use index::{Environment, FlagTags};
+use index::{Environment, FlagTags, TagChange};
 use mail::{Batch, Draft, Flags};
 use printable::hex;
 use std::cell::Cell;
@@ -124,6 +124,20 @@ fn tags_of_an_import_go_away_with_it_and_others_stay() {
     // The message had the tag of the import before that, which it has again when it is there again.
     fixture.import("old", mbox(0..1), &[]);
     assert_eq!(count("tag:first or tag:second or tag:third"), 0);
+}
+
+#[test]
+fn an_undo_that_is_gone_on_with_leaves_tags_that_the_user_set_in_between() {
+    let fixture = Fixture::new();
+    let count = |query: &str| fixture.host.view().unwrap().count(&fixture.query(query)).unwrap();
+    fixture.import("old", mbox(0..2), &[]);
+    assert_eq!((fixture.import("old", mbox(0..3), &["trip"]), count("tag:trip")), (1, 3));
+    // Tags and files are as they were, but the index is not brought in step.
+    assert!(fixture.host.undo(&Ending).is_err());
+    let change = TagChange { add: ["trip".to_owned()].into(), ..TagChange::default() };
+    fixture.host.tag(&fixture.query("subject:\"new 0\""), &change).unwrap();
+    assert_eq!(fixture.undo(), "Import 1");
+    assert_eq!((count("tag:trip"), fixture.count("subject:new")), (1, 2));
 }
 
 #[test]
