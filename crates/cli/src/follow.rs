@@ -132,8 +132,11 @@ impl FollowObserver for Teller<'_> {
     fn waits(&self) {
         self.progress.waits();
         if self.has_worked.take() {
-            rayon::broadcast(|_| give_back_memory());
             give_back_memory();
+            // The allocator of static programs has memory of its own for each thread.
+            if cfg!(target_env = "musl") {
+                rayon::broadcast(|_| give_back_memory());
+            }
         }
     }
 

@@ -58,7 +58,7 @@ pub(super) fn written(mailbox: &Mailbox, now: i64) -> Result<HashMap<String, Wri
     Ok(people.collect())
 }
 
-/// Returns the sum of those messages that are known, or `None` if no one is.
+/// Returns the sum of those messages that are known, or `None` if none of them is.
 fn sum(mut numbers: Vec<u32>, messages: &hashbrown::HashMap<u32, Written>) -> Option<Written> {
     // One message may name a person twice.
     numbers.sort_unstable();
