@@ -7,8 +7,10 @@
 use crate::archive::{Archived, archived};
 use crate::support::{Home, Run, by_env, end, letter};
 use disk::{Disk, Lock, RealDisk, Wait};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
+use std::mem::MaybeUninit;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -241,9 +243,9 @@ enum Locking {
     WaitsFor,
 }
 
-/// Returns when a process holds a lock, or waits for it, as the kernel tells. Trying the lock itself would
+/// Returns whether a process holds a lock, or waits for it, as the kernel tells. Trying the lock itself would
 /// interfere.
-fn wait_until_locking(child: &mut Child, locking: Locking, path: &Path) {
+fn is_locking(child: &Child, locking: Locking, path: &Path) -> bool {
     let (process, inode) = (child.id().to_string(), std::fs::metadata(path).unwrap().ino().to_string());
     let is_it = |line: &str| {
         let waits = line.contains("->");
@@ -252,10 +254,30 @@ fn wait_until_locking(child: &mut Child, locking: Locking, path: &Path) {
             && words.get(5).is_some_and(|file| file.rsplit(':').next() == Some(&inode))
             && waits == (locking == Locking::WaitsFor)
     };
-    while !std::fs::read_to_string("/proc/locks").unwrap().lines().any(is_it) {
+    std::fs::read_to_string("/proc/locks").unwrap().lines().any(is_it)
+}
+
+/// Returns when a process holds a lock, or waits for it.
+fn wait_until_locking(child: &mut Child, locking: Locking, path: &Path) {
+    while !is_locking(child, locking, path) {
         assert!(child.try_wait().unwrap().is_none(), "it ended before it locked");
         std::thread::yield_now();
     }
+}
+
+/// Returns when a process that holds a lock tries another one, which somebody else holds, and for which it
+/// waits by trying it again.
+fn wait_until_trying(child: &mut Child, tried: &Path, held: &Path) {
+    wait_until_locking(child, Locking::Holds, held);
+    let kernel = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
+    inotify::add_watch(&kernel, tried, WatchFlags::OPEN).unwrap();
+    let mut buffer = [MaybeUninit::uninit(); 1024];
+    let mut attempts = inotify::Reader::new(&kernel, &mut buffer);
+    while attempts.next().is_err() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it tried");
+        std::thread::yield_now();
+    }
+    assert!(is_locking(child, Locking::Holds, held), "it is the one that tried");
 }
 
 /// Returns when a process has taken note of a signal that was sent to it.
@@ -283,8 +305,10 @@ fn a_second_ctrl_c_ends_a_pass_at_once() {
     let mut child = start(&mut home.command(&["index"]));
     wait_until_locking(&mut child, Locking::WaitsFor, &user.join("lock"));
     signal(&child, Signal::INT);
+    // The kernel takes the wait away before it hands over the signal: it waits again, so one is no reason to
+    // end.
     wait_until_taken(&child, Signal::INT);
-    assert!(child.try_wait().unwrap().is_none(), "one is no reason to end");
+    wait_until_locking(&mut child, Locking::WaitsFor, &user.join("lock"));
     signal(&child, Signal::INT);
     let run = end(child);
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", ""));
@@ -295,14 +319,15 @@ fn a_second_ctrl_c_ends_a_pass_at_once() {
 
 #[test]
 fn the_end_of_a_watch_waits_for_no_merge_and_no_lock() {
+    const COUNT: i32 = 8;
     let home = Home::indexed();
     let index = home.index_directory();
     let mergers = [index.join("merger.lock"), index.join("text/merger.lock")];
     let hold = |path: &Path| RealDisk.lock(path, "a test", Wait::Block).unwrap();
     for (round, sent, code) in [(1, Signal::INT, 130), (2, Signal::TERM, 143)] {
-        // Nobody merges: segments of text gather.
+        // Nobody merges: so many segments of text gather that the first merge takes them.
         let held = mergers.each_ref().map(|path| hold(path));
-        for number in 0..6 {
+        for number in 0..COUNT {
             let number = (10 * round + number).to_string();
             home.deliver("", &format!("{number}:2,"), &letter(&number, "More", "text"));
             home.good(&["index"]);
@@ -315,13 +340,13 @@ fn the_end_of_a_watch_waits_for_no_merge_and_no_lock() {
         // It can merge now, but not publish what it merged, as if that writer were stopped.
         let writer = hold(&index.join("lock"));
         drop(held);
-        wait_until_locking(&mut child, Locking::Holds, &mergers[1]);
+        wait_until_trying(&mut child, &index.join("lock"), &mergers[1]);
         signal(&child, sent);
         assert_eq!(end(child).code, Some(code));
         drop(writer);
         assert_eq!(home.good(&["index"]).lines().count(), 1);
         assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
-        assert_eq!(home.good(&["count", "subject:more"]), format!("{}\n", 6 * round));
+        assert_eq!(home.good(&["count", "subject:more"]), format!("{}\n", COUNT * round));
     }
 }
 

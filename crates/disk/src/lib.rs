@@ -1,8 +1,9 @@
 //! How bytes become durable: publish, append, map, lock.
 //!
 //! Input: bytes and paths. Output: bytes that survive a crash, or an [`Error`] that names the file. This
-//! crate does not depend on what the bytes mean. It is the only crate with unsafe code, in `map.rs`,
-//! `prefetch.rs`, `huge_pages.rs`, `fault.rs`, `zeroed.rs`, `inherit.rs` and `copy.rs`.
+//! crate does not depend on what the bytes mean. All unsafe code is in it, in `map.rs`, `prefetch.rs`,
+//! `huge_pages.rs`, `fault.rs`, `zeroed.rs`, `inherit.rs` and `copy.rs`; except for the call by which the
+//! program gives freed memory back, in `terminal`.
 //!
 //! # What is durable, and when
 //!

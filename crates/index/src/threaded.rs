@@ -86,7 +86,8 @@ pub enum Merging {
 
 /// Merges segments, so that queries open and search few of them. Runs beside passes and other writers: of two
 /// that merge at once, one does nothing. Works on the threads of its caller; a pass waits for them if they
-/// are its own. Stops between two merges if the observer says so.
+/// are its own. Stops between two merges if the observer says so, and in the middle of one, of which nothing
+/// is left then, if the context of the environment says so. Neither is an error.
 ///
 /// # Errors
 /// There is no index; damage; a full disk. Every merge before that is published.

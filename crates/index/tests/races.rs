@@ -1,5 +1,5 @@
 //! Something else happens on the disk at a certain call: a merge during a check, another first index during a
-//! first index.
+//! first index, a writer and the end of the work at the end of a rebuild.
 
 use crate::support::{Fixture, message};
 use disk::{Disk, File, Lock, Map, RealDisk, Result, Wait};
@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use work::Silent;
+use work::{Cancel, Context, Silent};
 
 /// What happens at that call.
 type Race = Box<dyn FnOnce() + Send>;
@@ -174,4 +174,30 @@ fn two_first_indexes_at_once_agree_and_the_directory_is_tagged() {
     put(&fixture, 8);
     fixture.update();
     assert!(std::fs::read_to_string(&tag).unwrap().starts_with(signature));
+}
+
+#[test]
+fn an_end_after_the_new_index_is_published_is_no_interruption() {
+    let fixture = Fixture::new();
+    (0..7).for_each(|number| put(&fixture, number));
+    fixture.update();
+    put(&fixture, 7);
+    let is_writers = |call: Call<'_>| match call {
+        Call::Lock(path) => path.ends_with("index/lock") && !path.ends_with("rebuild/index/lock"),
+        Call::Map => false,
+    };
+    // The first time it publishes, the second time it removes what nobody needs any more.
+    let held = Arc::new(Mutex::new(None));
+    let (lock, keeps) = (fixture.environment.index_directory().join("lock"), Arc::clone(&held));
+    let context = Context { cancel: Cancel::new(), ..fixture.environment.context.clone() };
+    let cancel = context.cancel.clone();
+    let racing = RacingDisk::new(is_writers, 1, move || {
+        *keeps.lock().unwrap() = Some(RealDisk.lock(&lock, "a test", Wait::Refuse).unwrap());
+        cancel.cancel();
+    });
+    let environment = Environment { context, ..environment_on(&fixture, &racing) };
+    let summary = index::rebuild(&environment, &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
+    assert!(held.lock().unwrap().take().is_some(), "another process wrote meanwhile");
+    assert_eq!((summary.added, fixture.find("words").len()), (8, 8));
+    fixture.check();
 }

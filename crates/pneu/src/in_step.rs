@@ -34,7 +34,8 @@ impl Host {
 
     /// Returns the roots of an index that is made anew: those that the old one remembers; if that cannot be
     /// read, those of the configuration. Those given now come to them, or replace those of their names, as in
-    /// [`Host::roots_to_index`]. Empty if nobody names any.
+    /// [`Host::roots_to_index`]; a directory without a name replaces none at all if the configuration names
+    /// roots: the next pass takes those. Empty if nobody names any.
     ///
     /// # Errors
     /// Together they cannot be.
@@ -45,8 +46,8 @@ impl Host {
     ) -> Result<Vec<Root>, RootsError> {
         let configured = &self.settings().configuration.roots;
         let known = if remembered.is_empty() { configured } else { remembered };
-        let is_configured = |path: &Path| configured.iter().any(|root| root.path == path);
-        let all = roots::joined(known, given, |path| is_configured(path) || path.is_dir())?;
+        let is_needed = |path: &Path| !configured.is_empty() || path.is_dir();
+        let all = roots::joined(known, given, is_needed)?;
         roots::check_on_disk(&all)?;
         Ok(all)
     }

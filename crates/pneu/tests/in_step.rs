@@ -54,11 +54,19 @@ fn a_directory_without_a_name_takes_no_place_of_the_configuration() {
         for remembered in [&[][..], configured] {
             assert_eq!(host.roots_to_rebuild(remembered, &given), expected);
         }
+        // Another directory had its name when the index was made, and is gone.
+        let known = "/older".into();
+        assert_eq!(
+            host.roots_to_rebuild(&[root("mail", "/older")], &given),
+            Err(RootsError::NameNeeded { name: "mail".into(), known, given: "/third".into() })
+        );
         let moved = [named("mail", "/third")];
         assert_eq!(host.roots_to_index(&IndexState::Missing, &moved), Ok(vec![moved[0].root.clone()]));
     }
     // One that only the index remembers, and that is not there any more, was moved.
     assert_eq!(fixture.host.roots_to_index(&outdated, &given), Ok(vec![given[0].root.clone()]));
+    let anew = fixture.host.roots_to_rebuild(&[root("mail", "/gone")], &given);
+    assert_eq!(anew, Ok(vec![given[0].root.clone()]));
 }
 
 #[test]

@@ -33,8 +33,8 @@ impl Workers {
         if will_do { work() } else { self.run_apart(work) }
     }
 
-    /// Runs `work`, and whatever it runs in parallel, on these threads, and never on those of others, who
-    /// would wait for it.
+    /// Runs `work`, and whatever it runs in parallel, on these threads, and never on those of others, whose
+    /// own work would wait for it.
     pub fn run_apart<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let start = || ThreadPoolBuilder::new().num_threads(self.count).build().ok();
         match self.pool.get_or_init(start) {

@@ -91,7 +91,7 @@ fn replace(environment: &Environment, beside: &Environment, observer: &dyn Progr
     disk.create_directory(&text)?;
     // While this lock is held, no process removes segment files that no commit names yet, nor writes any.
     let path = text.join(TEXT_LOCK);
-    let lock = match disk.lock(&path, &environment.holder, Wait::Refuse) {
+    let _lock = match disk.lock(&path, &environment.holder, Wait::Refuse) {
         Err(disk::Error::Locked { .. }) => {
             // They have shares, and do not say who they are.
             observer.waiting("another process that updates the index");
@@ -113,12 +113,20 @@ fn replace(environment: &Environment, beside: &Environment, observer: &dyn Progr
         &beside.index_directory(),
         &open::options(environment, Wait::Block),
     )?;
+    // The new index is there. What an end leaves here, the next pass that writes removes.
+    match remove_old_text(environment, observer) {
+        Err(Error::Interrupted) => Ok(()),
+        other => other,
+    }
+}
+
+/// Removes segments of text that the index does not name. The caller holds the lock of their files.
+fn remove_old_text(environment: &Environment, observer: &dyn Progress) -> Result<()> {
+    let (disk, text) = (environment.disk.as_ref(), environment.text_directory());
     let writer = open::writer(environment, observer)?;
     let state = open::state(&writer.snapshot()?, &environment.index_directory())?;
     let named = state.text.iter().map(|segment| segment.id.as_str()).collect();
-    text::unnamed(disk, &text, &named)?.iter().try_for_each(|path| disk.remove(path))?;
-    drop(lock);
-    Ok(())
+    Ok(text::unnamed(disk, &text, &named)?.iter().try_for_each(|path| disk.remove(path))?)
 }
 
 fn refuse_newer(environment: &Environment) -> Result<()> {

@@ -1,7 +1,8 @@
 //! The tags of imported messages: labels that another program noted, and those that the user asks for.
 //!
 //! Input: labels by content, while messages are read. Output: tags, set in one commit once the messages are
-//! indexed. Messages that were there already get them, too: an import that was stopped has set none.
+//! indexed; those that stand for flags are set file by file. Messages that were there already get them, too:
+//! an import that was stopped has set none, or only some that stand for flags.
 
 use crate::action::{ImportNotes, NewTags};
 use crate::error::Result;

@@ -132,7 +132,7 @@ impl Merger {
             thread.run_apart(|| (self.means.merge)(&environment, merging, &stopping))?;
             host.follow()
         };
-        // Also of merges that failed: the next one may take as much as all of them.
+        // Messages of merges that failed count again: the next one may take as much as all of them together.
         let mut asked_count: u64 = 0;
         while let Some(new_count) = self.next() {
             asked_count = asked_count.saturating_add(new_count);

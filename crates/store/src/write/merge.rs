@@ -48,7 +48,8 @@ pub struct MergeOptions {
     pub known: Option<Snapshot>,
     /// How many segments may stay.
     pub effort: Effort,
-    /// Stops the merge, also while it waits for a writer; `None` if nothing does.
+    /// Stops the merge, also while it waits for a writer, but not while it waits for another merge, as
+    /// [`Wait::Block`] does; `None` if nothing does.
     pub cancel: Option<Cancel>,
 }
 

@@ -8,8 +8,8 @@ use disk::Wait;
 use std::time::Duration;
 use work::{Cancel, Progress};
 
-/// How often the lock is tried: the shortest time first, then ever longer. Nobody has it for long, except for
-/// a process that is stopped.
+/// The times between two tries: the shortest first, then ever longer ones. No process has the lock for long,
+/// unless it is stopped meanwhile.
 const TRY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(25));
 
 /// Takes a lock with `take`, which is told what to do if another process has it. If nothing stops the wait,
