@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     {
         remedy::complain_why(error);
     }
-    exit::code(&result, signals::code(), error_meaning::of)
+    exit::end(&result, signals::code(), error_meaning::of)
 }
 
 /// Reports an implausible clock once, for every command.

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     {
         remedy::complain_why(error);
     }
-    exit::code(&result, signals::code(), |_| Meaning::Failure)
+    exit::end(&result, signals::code(), |_| Meaning::Failure)
 }
 
 /// Answers a shell. Values are directories, or what only the files of Tarantool tell.

@@ -3,7 +3,9 @@
 //! Turns the end of a command into the exit code of the process. The program defines the meaning of its own
 //! errors: see [`Meaning`].
 
-use std::io;
+#[cfg(target_env = "musl")]
+use crate::allocator;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// How a command ended that did not fail.
@@ -61,6 +63,24 @@ pub fn code(
     meaning: impl Fn(&anyhow::Error) -> Meaning,
 ) -> ExitCode {
     ExitCode::from(number(result, interrupted, meaning))
+}
+
+/// Ends the process of a static program with the code that [`code`] returns; of other programs, returns it.
+///
+/// A static program would give its memory back piece by piece before it ends, which takes up to a millisecond.
+/// Everything that has to be written must be written: nothing else runs.
+pub fn end(
+    result: &anyhow::Result<Outcome>,
+    interrupted: u8,
+    meaning: impl Fn(&anyhow::Error) -> Meaning,
+) -> ExitCode {
+    let number = number(result, interrupted, meaning);
+    // An error was told when the output was finished.
+    let _ = io::stdout().flush();
+    #[cfg(target_env = "musl")]
+    allocator::end(number);
+    #[cfg(not(target_env = "musl"))]
+    ExitCode::from(number)
 }
 
 /// Returns the code of a process that a signal ended.

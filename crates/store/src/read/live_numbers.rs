@@ -1,9 +1,10 @@
 //! The keys of a part's live rows, for tables whose primary key is a number: ranges of consecutive numbers,
 //! and the rows of many numbers.
 //!
-//! Input: a part; numbers. Output: ranges; rows. Rows of a segment lie in the order of their keys, and no key occurs twice.
-//! So if the first and the last key of some rows are as far apart as the rows, all numbers between them are
-//! there, and nothing else needs to be read. The cost depends on the number of gaps, not on that of rows.
+//! Input: a part; numbers. Output: ranges; rows. Rows of a segment lie in the order of their keys, and no key
+//! occurs twice. So if the first and the last key of some rows are as far apart as the rows, all numbers
+//! between them are there, and nothing else needs to be read. The cost depends on the number of gaps, not on
+//! that of rows.
 
 use crate::error::{Error, Result};
 use crate::read::part::{Part, PartRows};
