@@ -15,9 +15,9 @@ mod static_program {
     static ALLOCATOR: LazyZeros<MiMalloc> = LazyZeros(MiMalloc);
 }
 
-/// Gives memory that this thread has freed back to the system; outside static programs, memory that any thread
-/// has freed. An allocator keeps it for what comes next, which a program that waits for days does not need.
-/// Takes milliseconds.
+/// Gives memory that this thread has freed back to the system; outside static programs, memory that any
+/// thread has freed. An allocator keeps it for what comes next, which a program that waits for days does not
+/// need. Takes milliseconds.
 pub fn give_back_memory() {
     #[cfg(target_env = "musl")]
     {

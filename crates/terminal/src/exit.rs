@@ -67,8 +67,8 @@ pub fn code(
 
 /// Ends the process of a static program with the code that [`code`] returns; of other programs, returns it.
 ///
-/// A static program would give its memory back piece by piece before it ends, which takes up to a millisecond.
-/// Everything that has to be written must be written: nothing else runs.
+/// A static program would give its memory back piece by piece before it ends, which takes up to a
+/// millisecond. Everything that has to be written must be written: nothing else runs.
 pub fn end(
     result: &anyhow::Result<Outcome>,
     interrupted: u8,

@@ -2,7 +2,8 @@
 //!
 //! Input: the log of actions. Output: files as they were, an index in step with them, and what was left
 //! alone. An import is one action, however many parts it has: the newest part that is undone is noted as such
-//! only when all others are and the index is in step, so that the next action after a crash undoes all of them.
+//! only when all others are and the index is in step, so that the next action after a crash undoes all of
+//! them.
 
 use crate::action::act::AFTER;
 use crate::action::carry_out::{
