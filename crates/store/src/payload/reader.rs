@@ -12,18 +12,22 @@ use zstd::zstd_safe::DDict;
 
 /// Bytes of decompressed blocks that a reader keeps by default.
 const CACHE_BYTES: usize = 1 << 20;
+/// More memory than this is not kept for another block.
+const SPARE_BYTES_MAX: usize = 64 << 10;
 
 /// The state needed to read payloads: a cache of decompressed blocks, and decompression contexts. Each thread
 /// has its own. One reader serves all segments.
 ///
 /// A full cache drops a block that was not asked for again since the last time it was looked at (the clock
-/// algorithm).
+/// algorithm). It keeps the block of the row before: the next row may lie there, too.
 pub struct PayloadReader {
     decompressor: Decompressor,
     /// The last row that was decompressed on its own.
     row: Vec<u8>,
-    /// Decompressed blocks, in no order.
+    /// Decompressed blocks, in no order. Each keeps its place until it is dropped.
     blocks: Vec<Block>,
+    /// Places in `blocks` without a block.
+    free: Vec<usize>,
     /// Where each block is in `blocks`, by its owner and first row.
     places: HashMap<(Owner, u32), usize>,
     /// The block of the row that was read last.
@@ -45,6 +49,8 @@ pub(crate) type Owner = (u64, usize);
 struct Block {
     owner: Owner,
     first_row: u32,
+    /// Whether it is in the cache. If not, it is memory for another one.
+    is_kept: bool,
     /// Whether it was asked for again since the cache last looked for one to drop.
     is_used: bool,
     /// The end of each row, counted from the end of the row lengths.
@@ -67,13 +73,13 @@ impl PayloadReader {
         PayloadReader::with_cache(CACHE_BYTES)
     }
 
-    /// Returns a reader that keeps up to `cache_bytes` of decompressed blocks, but always at least one
-    /// block.
+    /// Returns a reader that keeps up to `cache_bytes` of decompressed blocks, but always the last two.
     pub fn with_cache(cache_bytes: usize) -> PayloadReader {
         PayloadReader {
             decompressor: Decompressor::default(),
             row: Vec::new(),
             blocks: Vec::new(),
+            free: Vec::new(),
             places: HashMap::new(),
             current: 0,
             last: 0,
@@ -128,39 +134,43 @@ impl PayloadReader {
             }
             return Ok(());
         }
-        // The memory of a dropped block is reused.
-        let mut block = self.make_room(stored.length as usize).unwrap_or_default();
-        self.decompressor.block(stored, &mut block.bytes)?;
-        (block.owner, block.first_row, block.is_used) = (owner, stored.first_row, false);
-        block.read_lengths(stored.row_count)?;
+        self.make_room(stored.length as usize);
+        let place = self.free.pop().unwrap_or(self.blocks.len());
+        if place == self.blocks.len() {
+            self.blocks.push(Block::default());
+        }
+        let Some(block) = self.blocks.get_mut(place) else { return Err("no place for a block".into()) };
+        let read = self.decompressor.block(stored, &mut block.bytes);
+        if let Err(what) = read.and_then(|()| block.read_lengths(stored.row_count)) {
+            block.clear();
+            self.free.push(place);
+            return Err(what);
+        }
+        (block.owner, block.first_row, block.is_kept) = (owner, stored.first_row, true);
         self.kept_bytes = self.kept_bytes.saturating_add(block.memory_bytes());
-        self.current = self.blocks.len();
-        self.places.insert(block.key(), self.current);
-        self.blocks.push(block);
+        self.places.insert(block.key(), place);
+        self.current = place;
         Ok(())
     }
 
-    /// Drops blocks until `length` more bytes fit, and returns the last one dropped.
-    fn make_room(&mut self, length: usize) -> Option<Block> {
-        let mut dropped = None;
-        while !self.blocks.is_empty() && self.kept_bytes.saturating_add(length) > self.cache_bytes {
-            let Some(block) = self.blocks.get_mut(self.hand) else {
-                self.hand = 0;
-                continue;
-            };
-            if std::mem::take(&mut block.is_used) {
-                self.hand = self.hand.saturating_add(1);
+    /// Drops blocks until `length` more bytes fit, or only the block of the row before is left.
+    fn make_room(&mut self, length: usize) {
+        // The first look at a block may only take its mark.
+        for _ in 0..self.blocks.len().saturating_mul(2) {
+            if self.kept_bytes.saturating_add(length) <= self.cache_bytes {
+                return;
+            }
+            let place = if self.hand < self.blocks.len() { self.hand } else { 0 };
+            self.hand = place.saturating_add(1);
+            let Some(block) = self.blocks.get_mut(place) else { return };
+            if place == self.last || !block.is_kept || std::mem::take(&mut block.is_used) {
                 continue;
             }
-            let block = self.blocks.swap_remove(self.hand);
             self.places.remove(&block.key());
-            if let Some(moved) = self.blocks.get(self.hand) {
-                self.places.insert(moved.key(), self.hand);
-            }
             self.kept_bytes = self.kept_bytes.saturating_sub(block.memory_bytes());
-            dropped = Some(block);
+            block.clear();
+            self.free.push(place);
         }
-        dropped
     }
 }
 
@@ -197,6 +207,16 @@ impl Block {
             None => 0,
         };
         self.bytes.get(self.start..)?.get(start..end)
+    }
+
+    /// Drops the content, and keeps memory for another one.
+    fn clear(&mut self) {
+        let mut spare = std::mem::take(self);
+        spare.bytes.clear();
+        spare.ends.clear();
+        spare.bytes.shrink_to(SPARE_BYTES_MAX);
+        spare.ends.shrink_to(SPARE_BYTES_MAX);
+        (self.bytes, self.ends) = (spare.bytes, spare.ends);
     }
 
     fn memory_bytes(&self) -> usize {
@@ -282,6 +302,26 @@ mod tests {
         }
         assert!(!reader.turn_back((1, 4), 99) && !reader.turn_back((1, 2), 100));
         assert!(!PayloadReader::new().turn_back((1, 2), 0));
+    }
+
+    #[test]
+    fn columns_read_in_turn_are_decompressed_once() {
+        // A full cache drops blocks that nobody needs any more, not those that the next row needs.
+        for cache_bytes in [1800, 4000, 10_000] {
+            let mut reader = PayloadReader::with_cache(cache_bytes);
+            let mut decompressed = 0;
+            for row in 0..2000 {
+                for (owner, row) in [((1, 2), row), ((1, 3), row / 3)] {
+                    if !reader.has_row(owner, row) && !reader.turn_back(owner, row) {
+                        let (bytes, length) = block(row / 10 * 10);
+                        decompressed += usize::from(!reader.places.contains_key(&(owner, row / 10 * 10)));
+                        reader.turn_to(owner, &stored(row / 10 * 10, 10, length, &bytes)).unwrap();
+                    }
+                    assert_eq!(reader.current_row(owner, row).unwrap(), format!("{row:>50}").as_bytes());
+                }
+            }
+            assert_eq!(decompressed, 200 + 67, "with {cache_bytes} bytes");
+        }
     }
 
     #[test]
