@@ -12,4 +12,4 @@ mod parquet;
 mod writer;
 
 pub use column::{Column, Field, Kind};
-pub use writer::{EncodedGroup, Format, TableWriter};
+pub use writer::{EncodedGroup, Encoders, Format, TableWriter};

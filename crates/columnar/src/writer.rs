@@ -5,8 +5,9 @@
 
 use crate::arrow::{self, Batch, Block};
 use crate::column::{Column, Field, Kind};
-use crate::parquet::{self, Chunk, Group};
+use crate::parquet::{self, Chunk, Encoder, Group};
 use rayon::prelude::*;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Which file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,23 @@ pub enum Format {
     Parquet,
     /// An Arrow IPC file, also called Feather 2, not compressed, so that programs can map it.
     Arrow,
+}
+
+/// What encodes columns: compressors and memory, which groups use one after the other. Threads share it.
+#[derive(Default)]
+pub struct Encoders(Mutex<Vec<Encoder>>);
+
+impl Encoders {
+    fn encode(&self, column: &Column) -> Chunk {
+        let mut encoder = self.spare().pop().unwrap_or_default();
+        let chunk = parquet::chunk(&mut encoder, column);
+        self.spare().push(encoder);
+        chunk
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Vec<Encoder>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A group of rows, encoded.
@@ -36,13 +54,12 @@ impl EncodedGroup {
     ///
     /// # Panics
     /// If there are no rows, or the columns do not have the same length.
-    pub fn new(format: Format, columns: &[Column]) -> EncodedGroup {
+    pub fn new(encoders: &Encoders, format: Format, columns: &[Column]) -> EncodedGroup {
         let row_count = columns.first().map_or(0, Column::row_count);
         assert!(row_count > 0 && columns.iter().all(|column| column.row_count == row_count), "whole rows");
         let content = match format {
             Format::Parquet => {
-                let encode = columns.par_iter().map_init(parquet::compressor, parquet::chunk);
-                Content::Parquet(encode.collect())
+                Content::Parquet(columns.par_iter().map(|column| encoders.encode(column)).collect())
             }
             Format::Arrow => Content::Arrow(arrow::batch(columns)),
         };

@@ -11,6 +11,7 @@ mod event;
 mod flags;
 pub mod html;
 mod html_cost;
+mod in_order;
 mod json;
 mod link_list;
 mod links;

@@ -3,27 +3,28 @@
 //! Input: what was found, and a printer. Output: bytes, in parts. The first ones are handed out before the
 //! others are read, and the amount that waits stays small, however many there are. Does not know formats.
 
+use crate::in_order::in_order;
 use crate::listed::{Listed, Need, Printer};
 use crate::position::Position;
 use crate::thread::{ThreadMessage, ThreadSummary};
 use index::{Hit, Mailbox, RecordReader, Result, Thread, ThreadEntry};
-use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many are read at a time.
 struct Amounts {
     /// Read before other threads are woken for more: what a person looks at is there without them.
     first: usize,
-    /// Wait, as bytes, to be handed out.
-    waiting: usize,
-    /// Taken by a thread at a time.
+    /// Taken by a thread at a time: a part.
     taken: usize,
+    /// Parts that are made, or wait to be handed out.
+    ahead: usize,
 }
 
 /// Those of messages. What waits is about 4 MB of JSON.
-const MESSAGES: Amounts = Amounts { first: 128, waiting: 4096, taken: 64 };
+const MESSAGES: Amounts = Amounts { first: 128, taken: 64, ahead: 64 };
 /// Those of conversations.
-const THREADS: Amounts = Amounts { first: 32, waiting: 1024, taken: 16 };
+const THREADS: Amounts = Amounts { first: 32, taken: 16, ahead: 64 };
 
 /// Takes bytes: first those that a person looks at, then all others.
 pub type TakeBytes<'a, E> = dyn FnMut(&[u8]) -> std::result::Result<(), E> + 'a;
@@ -71,8 +72,8 @@ pub(crate) fn in_large_parts<T: Send, E: From<index::Error>>(
     make: &Make<'_, T>,
     take: &mut dyn FnMut(T) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    let waiting = taken * rayon::current_num_threads().min(LARGE_PARTS_MAX);
-    in_parts(count, &Amounts { first: 0, waiting, taken }, make, take)
+    let ahead = rayon::current_num_threads().min(LARGE_PARTS_MAX);
+    in_parts(count, &Amounts { first: 0, taken, ahead }, make, take)
 }
 
 /// Prints conversations.
@@ -108,18 +109,21 @@ fn in_parts<T: Send, E: From<index::Error>>(
     if first > 0 {
         take(make(0..first, &mut RecordReader::new())?)?;
     }
-    for start in (first..count).step_by(amounts.waiting) {
-        let end = count.min(start + amounts.waiting);
-        let parts: Vec<Result<T>> = (start..end)
-            .into_par_iter()
-            .step_by(amounts.taken)
-            .map_init(RecordReader::new, |reader, start| make(start..end.min(start + amounts.taken), reader))
-            .collect();
-        for part in parts {
-            take(part?)?;
-        }
-    }
-    Ok(())
+    let ranges = (first..count).step_by(amounts.taken);
+    let ranges = ranges.map(|start| start..count.min(start + amounts.taken));
+    let readers = Mutex::new(Vec::new());
+    let make = |range: Range<usize>| {
+        let mut reader = lock(&readers).pop().unwrap_or_else(RecordReader::new);
+        let part = make(range, &mut reader);
+        lock(&readers).push(reader);
+        part
+    };
+    in_order(ranges, amounts.ahead, &make, &mut |part| take(part?))
+}
+
+/// Locks readers: a panic of another holder leaves nothing half done.
+fn lock(readers: &Mutex<Vec<RecordReader>>) -> MutexGuard<'_, Vec<RecordReader>> {
+    readers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Messages that were found.

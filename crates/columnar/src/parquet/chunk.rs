@@ -8,6 +8,7 @@ use super::thrift::Fields;
 use crate::column::{Column, Kind, length};
 use hashbrown::HashMap;
 use zstd::bulk::Compressor;
+use zstd::zstd_safe::compress_bound;
 
 /// The level of compression: the fastest. Higher ones take several times as long and save a tenth.
 const LEVEL: i32 = 1;
@@ -42,37 +43,60 @@ pub(crate) struct Chunk {
     pub(super) range: Option<(i64, i64)>,
 }
 
-/// Returns what compresses pages. Making one costs as much as compressing a small page.
-pub(crate) fn compressor() -> Compressor<'static> {
-    Compressor::new(LEVEL).expect("making a compressor fails only without memory")
+/// More memory than this is not kept for other columns.
+const KEPT_BYTES_MAX: usize = 8 << 20;
+
+/// Encodes columns, one after the other, in the same memory: touching new memory takes as long as compressing
+/// what it holds.
+pub(crate) struct Encoder {
+    compressor: Compressor<'static>,
+    /// A data page, and a dictionary page, before they are compressed.
+    content: Vec<u8>,
+    plain: Vec<u8>,
+    /// A page after that.
+    compressed: Vec<u8>,
+}
+
+impl Default for Encoder {
+    fn default() -> Encoder {
+        Encoder {
+            compressor: Compressor::new(LEVEL).expect("making a compressor fails only without memory"),
+            content: Vec::new(),
+            plain: Vec::new(),
+            compressed: Vec::new(),
+        }
+    }
 }
 
 /// Encodes a column.
-pub(crate) fn chunk(compressor: &mut Compressor<'static>, column: &Column) -> Chunk {
-    let mut content = Vec::new();
-    let value_count = put_levels(column, &mut content);
-    let mut pages = Pages { compressor, bytes: Vec::new(), uncompressed_bytes: 0 };
+pub(crate) fn chunk(encoder: &mut Encoder, column: &Column) -> Chunk {
+    let Encoder { compressor, content, plain, compressed } = encoder;
+    for memory in [&mut *content, plain, compressed] {
+        memory.clear();
+        memory.shrink_to(KEPT_BYTES_MAX);
+    }
+    let value_count = put_levels(column, content);
+    let mut pages = Pages { compressor, compressed, bytes: Vec::new(), uncompressed_bytes: 0 };
     let dictionary = dictionary(column);
     let encoding = match &dictionary {
         Some(Dictionary { values, places }) => {
             let head = Fields::default().i32(1, number(values.len())).i32(2, PLAIN);
-            let mut plain = Vec::new();
-            values.iter().for_each(|text| put_plain(text, &mut plain));
-            pages.put(DICTIONARY_PAGE, (7, head), &plain);
+            values.iter().for_each(|text| put_plain(text, plain));
+            pages.put(DICTIONARY_PAGE, (7, head), plain);
             let bits = hybrid::bits(length(values.len() - 1));
             content.push(bits);
-            hybrid::put(places, bits, &mut content);
+            hybrid::put(places, bits, content);
             RLE_DICTIONARY
         }
         None => {
             column.numbers.iter().for_each(|number| content.extend_from_slice(&number.to_le_bytes()));
-            column.texts().for_each(|text| put_plain(text, &mut content));
+            column.texts().for_each(|text| put_plain(text, content));
             PLAIN
         }
     };
     let dictionary_bytes = pages.bytes.len();
     let head = Fields::default().i32(1, number(value_count)).i32(2, encoding).i32(3, RLE).i32(4, RLE);
-    pages.put(DATA_PAGE, (5, head), &content);
+    pages.put(DATA_PAGE, (5, head), content);
     let mut encodings = vec![PLAIN, RLE];
     encodings.extend(dictionary.is_some().then_some(RLE_DICTIONARY));
     let numbers = &column.numbers;
@@ -158,6 +182,7 @@ fn put_plain(text: &[u8], out: &mut Vec<u8>) {
 /// Pages, one after the other.
 struct Pages<'a> {
     compressor: &'a mut Compressor<'static>,
+    compressed: &'a mut Vec<u8>,
     bytes: Vec<u8>,
     uncompressed_bytes: usize,
 }
@@ -166,17 +191,19 @@ impl Pages<'_> {
     /// Appends a page: its header, with what is special to its kind as the field of this number, and its
     /// content.
     fn put(&mut self, kind: i32, (field, special): (u8, Fields), content: &[u8]) {
-        let compressed = self.compressor.compress(content);
-        let compressed = compressed.expect("compressing in memory fails only without memory");
+        self.compressed.reserve(compress_bound(content.len()).saturating_sub(self.compressed.len()));
+        let compressed = self.compressor.compress_to_buffer(content, self.compressed);
+        compressed.expect("compressing into enough memory does not fail");
         let header = Fields::default()
             .i32(1, kind)
             .i32(2, number(content.len()))
-            .i32(3, number(compressed.len()))
+            .i32(3, number(self.compressed.len()))
             .structure(field, special)
             .end();
         self.uncompressed_bytes += header.len() + content.len();
-        self.bytes.extend(header);
-        self.bytes.extend(compressed);
+        self.bytes.reserve_exact(header.len() + self.compressed.len());
+        self.bytes.extend_from_slice(&header);
+        self.bytes.extend_from_slice(self.compressed);
     }
 }
 
@@ -228,7 +255,7 @@ mod tests {
         column.push_time(Some(5));
         let mut out = Vec::new();
         assert_eq!((put_levels(&column, &mut out), out), (2, vec![2, 0, 0, 0, 3, 0b10]));
-        let chunk = chunk(&mut compressor(), &column);
+        let chunk = chunk(&mut Encoder::default(), &column);
         assert_eq!((chunk.null_count, chunk.range), (1, Some((5, 5))));
     }
 }

@@ -8,7 +8,7 @@ mod hybrid;
 mod thrift;
 
 use crate::column::{Field, Kind};
-pub(crate) use chunk::{Chunk, chunk, compressor};
+pub(crate) use chunk::{Chunk, Encoder, chunk};
 use thrift::Fields;
 
 /// Begins and ends a file.

@@ -4,7 +4,7 @@
 //! and by its bytes. Does not know where rows come from, or who puts the groups into a file.
 
 use super::column::{Cell, Column};
-use columnar::{EncodedGroup, Format};
+use columnar::{EncodedGroup, Encoders, Format};
 use index::MessageView;
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -28,11 +28,14 @@ pub(super) fn rows_of_a_group(count: usize) -> usize {
 /// Memory of groups that are encoded, for those that come after them: a group takes megabytes, and growing
 /// and clearing them takes longer than filling them.
 #[derive(Default)]
-pub(super) struct Spare(Mutex<Vec<Vec<columnar::Column>>>);
+pub(super) struct Spare {
+    columns: Mutex<Vec<Vec<columnar::Column>>>,
+    encoders: Encoders,
+}
 
 impl Spare {
     fn take(&self) -> Option<Vec<columnar::Column>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.columns.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
     /// Keeps memory, unless an unusual group has made it large.
@@ -40,7 +43,7 @@ impl Spare {
         if columns.iter().map(columnar::Column::memory_bytes).sum::<usize>() > BYTES_MAX {
             return;
         }
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(columns);
+        self.columns.lock().unwrap_or_else(PoisonError::into_inner).push(columns);
     }
 }
 
@@ -96,7 +99,7 @@ impl<'a> Groups<'a> {
     }
 
     fn finish_group(&mut self) {
-        self.finished.push(EncodedGroup::new(self.format, &self.waiting));
+        self.finished.push(EncodedGroup::new(&self.spare.encoders, self.format, &self.waiting));
         self.waiting.iter_mut().for_each(columnar::Column::clear);
         self.spare.give(std::mem::take(&mut self.waiting));
         self.waiting = emptied(self.columns, self.spare);
