@@ -16,6 +16,9 @@ pub enum Kind {
     Texts,
 }
 
+/// How many bytes the length of a text takes.
+const LENGTH_BYTES: usize = size_of::<u32>();
+
 /// A column's name and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
@@ -36,10 +39,10 @@ pub struct Column {
     pub(crate) is_present: Vec<bool>,
     /// Of the kind texts: how many each row has.
     pub(crate) counts: Vec<u32>,
-    /// All texts, one after the other.
-    pub(crate) bytes: Vec<u8>,
-    /// The length of each text in bytes.
-    pub(crate) lengths: Vec<u32>,
+    /// All texts, one after the other, each after its length in bytes as a `u32`: as Parquet has them.
+    pub(crate) texts: Vec<u8>,
+    /// How many texts there are.
+    pub(crate) text_count: usize,
 }
 
 impl Column {
@@ -51,8 +54,8 @@ impl Column {
             numbers: Vec::new(),
             is_present: Vec::new(),
             counts: Vec::new(),
-            bytes: Vec::new(),
-            lengths: Vec::new(),
+            texts: Vec::new(),
+            text_count: 0,
         }
     }
 
@@ -62,14 +65,14 @@ impl Column {
         self.numbers.clear();
         self.is_present.clear();
         self.counts.clear();
-        self.bytes.clear();
-        self.lengths.clear();
+        self.texts.clear();
+        self.text_count = 0;
     }
 
     /// Returns how many bytes its memory takes.
     pub fn memory_bytes(&self) -> usize {
-        let counts = self.lengths.capacity() + self.counts.capacity();
-        self.bytes.capacity() + self.is_present.capacity() + 8 * self.numbers.capacity() + 4 * counts
+        let levels = self.is_present.capacity() + 4 * self.counts.capacity();
+        self.texts.capacity() + 8 * self.numbers.capacity() + levels
     }
 
     /// Adds a row with a text.
@@ -97,9 +100,9 @@ impl Column {
     /// Adds a row with several texts.
     pub fn push_texts<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = T>) {
         debug_assert_eq!(self.kind, Kind::Texts);
-        let before = self.lengths.len();
+        let before = self.text_count;
         texts.into_iter().for_each(|text| self.put(text.as_ref()));
-        self.counts.push(length(self.lengths.len() - before));
+        self.counts.push(length(self.text_count - before));
         self.row_count += 1;
     }
 
@@ -110,21 +113,24 @@ impl Column {
 
     /// Returns how many bytes its values take.
     pub fn size_bytes(&self) -> usize {
-        self.bytes.len() + 8 * self.numbers.len() + 4 * (self.lengths.len() + self.counts.len())
+        self.texts.len() + 8 * self.numbers.len() + 4 * self.counts.len()
     }
 
     fn put(&mut self, text: &str) {
-        self.bytes.extend_from_slice(text.as_bytes());
-        self.lengths.push(length(text.len()));
+        self.texts.reserve(LENGTH_BYTES + text.len());
+        self.texts.extend_from_slice(&length(text.len()).to_le_bytes());
+        self.texts.extend_from_slice(text.as_bytes());
+        self.text_count += 1;
     }
 
     /// Returns the texts, of all rows.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &[u8]> {
-        let mut rest = self.bytes.as_slice();
-        self.lengths.iter().map(move |length| {
-            let (text, after) = rest.split_at(*length as usize);
+        let mut rest = self.texts.as_slice();
+        std::iter::from_fn(move || {
+            let (length, after) = rest.split_first_chunk::<LENGTH_BYTES>()?;
+            let (text, after) = after.split_at(u32::from_le_bytes(*length) as usize);
             rest = after;
-            text
+            Some(text)
         })
     }
 }

@@ -231,10 +231,10 @@ fn starts_are_those_of_threads(mailbox: &Mailbox, hits: &[index::Hit], threads: 
     let mut expected = Vec::new();
     for thread in threads {
         let first = thread.entries[0].hit.number;
-        assert_eq!(starts.place_of_first(first), None);
+        assert_eq!(starts.walk().place_of_first(first), None);
         expected.extend((thread.entries.len() > 1).then_some(first));
         for entry in &thread.entries[1..] {
-            let place = starts.place_of_first(entry.hit.number).unwrap();
+            let place = starts.walk().place_of_first(entry.hit.number).unwrap();
             assert_eq!(numbers[place], first);
         }
     }

@@ -27,13 +27,12 @@ pub enum Look {
 /// Returns bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |half: u8| char::from(DIGITS[usize::from(half & 15)]);
-    let mut out = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        out.push(digit(byte >> 4));
-        out.push(digit(*byte));
+    let digit = |half: u8| DIGITS[usize::from(half & 15)];
+    let mut out = vec![0; 2 * bytes.len()];
+    for (pair, byte) in out.chunks_exact_mut(2).zip(bytes) {
+        pair.copy_from_slice(&[digit(byte >> 4), digit(*byte)]);
     }
-    out
+    String::from_utf8(out).expect("digits are ASCII")
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ impl Body {
             Kind::Texts => {
                 self.node(column.row_count, 0);
                 self.buffer(|_| ());
-                self.ends(&column.counts);
+                self.ends(column.counts.iter().copied());
                 self.put_texts(column);
             }
         }
@@ -167,14 +167,14 @@ impl Body {
     }
 
     fn put_texts(&mut self, column: &Column) {
-        self.node(column.lengths.len(), 0);
+        self.node(column.text_count, 0);
         self.buffer(|_| ());
-        self.ends(&column.lengths);
-        self.buffer(|out| out.extend_from_slice(&column.bytes));
+        self.ends(column.texts().map(|text| length(text.len())));
+        self.buffer(|out| column.texts().for_each(|text| out.extend_from_slice(text)));
     }
 
     /// Adds where each value begins, and where the last one ends.
-    fn ends(&mut self, lengths: &[u32]) {
+    fn ends(&mut self, lengths: impl Iterator<Item = u32>) {
         self.buffer(|out| {
             let mut at = 0_u32;
             out.extend_from_slice(&at.to_le_bytes());

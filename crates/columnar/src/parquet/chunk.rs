@@ -90,7 +90,7 @@ pub(crate) fn chunk(encoder: &mut Encoder, column: &Column) -> Chunk {
         }
         None => {
             column.numbers.iter().for_each(|number| content.extend_from_slice(&number.to_le_bytes()));
-            column.texts().for_each(|text| put_plain(text, content));
+            content.extend_from_slice(&column.texts);
             PLAIN
         }
     };
@@ -153,7 +153,7 @@ struct Dictionary<'a> {
 
 /// Returns the dictionary of a column of texts, unless its values hardly repeat.
 fn dictionary(column: &Column) -> Option<Dictionary<'_>> {
-    if column.lengths.is_empty() {
+    if column.texts.is_empty() {
         return None;
     }
     let mut known: HashMap<&[u8], u32> = HashMap::new();

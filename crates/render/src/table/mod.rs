@@ -13,6 +13,7 @@ use columnar::TableWriter;
 use groups::{Groups, Spare};
 use hashbrown::HashMap;
 use index::{Hit, Mailbox, MessageParts, MessageScan, MessageView, RecordReader, ThreadStarts};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// How a table is written.
@@ -39,11 +40,14 @@ const IDS_READ: usize = 4096;
 
 /// Returns messages, each once, in the order in which the index has them. Header records lie in blocks of
 /// messages that came one after another: in another order, each message costs the decompression of a block.
-fn in_order_of_arrival(mut hits: Vec<Hit>) -> Vec<Hit> {
-    // Mostly they have this order.
+fn in_order_of_arrival(hits: &[Hit]) -> Cow<'_, [Hit]> {
+    if hits.is_sorted_by(|a, b| a.number < b.number) {
+        return Cow::Borrowed(hits);
+    }
+    let mut hits = hits.to_vec();
     hits.sort_by_key(|hit| hit.number);
     hits.dedup_by_key(|hit| hit.number);
-    hits
+    Cow::Owned(hits)
 }
 
 /// A table of messages.
@@ -93,7 +97,8 @@ impl Table<'_> {
         let print = |range: Range<usize>, reader: &mut RecordReader| {
             let hits = self.hits.get(range).unwrap_or_default();
             let mut ids = MessageIds::new();
-            for place in hits.iter().filter_map(|hit| self.starts.place_of_first(hit.number)) {
+            let mut walk = self.starts.walk();
+            for place in hits.iter().filter_map(|hit| walk.place_of_first(hit.number)) {
                 if let Some(first) = self.starts.firsts().get(place)
                     && !ids.contains_key(&place)
                 {
@@ -116,7 +121,7 @@ impl Table<'_> {
         let fields: Vec<_> = self.columns.iter().map(|column| column.field()).collect();
         let mut out = Vec::new();
         let mut writer = TableWriter::begin(format, &fields, &mut out);
-        let hits = in_order_of_arrival(self.hits.to_vec());
+        let hits = in_order_of_arrival(self.hits);
         let ids = self.all_ids::<E>()?;
         let id = |place: usize| ids.get(place).map(String::as_str);
         let (scan, spare) = (self.scan()?, Spare::default());
@@ -175,8 +180,9 @@ impl Table<'_> {
         reader: &mut RecordReader,
         each: &mut dyn FnMut((&MessageView<'_>, &str)),
     ) -> index::Result<()> {
+        let mut walk = self.starts.walk();
         scan.read(hits, reader, &mut |message| {
-            let first = self.starts.place_of_first(message.number);
+            let first = walk.place_of_first(message.number);
             let id = first.map(|place| id(place).expect("the Message-IDs of first messages were read"));
             each((message, id.unwrap_or(message.rest.message_id)));
         })

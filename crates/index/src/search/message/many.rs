@@ -66,8 +66,12 @@ impl<'a> FileView<'a> {
 
     /// Returns its path; bytes that are not UTF-8 are replaced.
     pub fn path(&self) -> String {
-        String::from_utf8(self.raw_path())
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        let directory = &self.folder.shown[self.subdirectory.index()];
+        let name = String::from_utf8_lossy(self.name);
+        let mut path = String::with_capacity(directory.len() + name.len());
+        path.push_str(directory);
+        path.push_str(&name);
+        path
     }
 
     fn raw_path(&self) -> Vec<u8> {
@@ -84,6 +88,8 @@ impl<'a> FileView<'a> {
 pub struct FolderText {
     name: String,
     directories: [Vec<u8>; 2],
+    /// The directories as text; bytes that are not UTF-8 are replaced.
+    shown: [String; 2],
 }
 
 impl FolderText {
@@ -95,7 +101,9 @@ impl FolderText {
             directory.push("");
             directory.into_os_string().into_encoded_bytes()
         };
-        FolderText { name, directories: Subdirectory::ALL.map(directory) }
+        let directories = Subdirectory::ALL.map(directory);
+        let shown = directories.each_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        FolderText { name, directories, shown }
     }
 }
 

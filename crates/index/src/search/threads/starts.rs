@@ -35,10 +35,53 @@ impl ThreadStarts {
         &self.firsts
     }
 
+    /// Returns what finds the first message of a message's conversation.
+    pub fn walk(&self) -> StartsWalk<'_> {
+        StartsWalk { others: &self.others, next: 0 }
+    }
+}
+
+/// A walk finds a number that is at most this many places ahead without a search.
+const STEPS_MAX: usize = 8;
+
+/// Finds the first messages of conversations, fastest for messages in the order of their numbers.
+#[derive(Clone, Debug)]
+pub struct StartsWalk<'a> {
+    /// As those of [`ThreadStarts`].
+    others: &'a [(u32, u32)],
+    /// The place of the number that was asked for last, or of the one after it.
+    next: usize,
+}
+
+impl StartsWalk<'_> {
     /// Returns the place among the first messages of that of a message's conversation. Returns `None` for a
     /// message that is the first one itself.
-    pub fn place_of_first(&self, number: u32) -> Option<usize> {
-        let found = self.others.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-        Some(self.others.get(found)?.1 as usize)
+    pub fn place_of_first(&mut self, number: u32) -> Option<usize> {
+        let is_ahead = self.next.checked_sub(1).is_none_or(|before| self.others[before].0 < number);
+        let ahead = self.others.iter().skip(self.next).take(STEPS_MAX);
+        let step = ahead.enumerate().find(|(_, (other, _))| *other >= number);
+        self.next = match step {
+            Some((step, _)) if is_ahead => self.next + step,
+            _ => self.others.partition_point(|(other, _)| *other < number),
+        };
+        let (other, place) = self.others.get(self.next)?;
+        (*other == number).then_some(*place as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_finds_numbers_in_any_order() {
+        let others: Vec<(u32, u32)> = (0..100).map(|place| (place * place + 3, place)).collect();
+        let starts = ThreadStarts { firsts: Vec::new(), others };
+        let expected = |number: u32| (0..100_usize).find(|place| place * place + 3 == number as usize);
+        let mut walk = starts.walk();
+        for number in (0..10_000).chain((0..10_000).rev()).chain((0..10_000).step_by(97)) {
+            assert_eq!(walk.place_of_first(number), expected(number), "{number}");
+        }
+        assert_eq!(ThreadStarts::default().walk().place_of_first(1), None);
     }
 }
