@@ -121,14 +121,19 @@ impl Mailbox {
     /// Damage in the store; [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn people(&self, question: &PeopleQuestion) -> Result<Vec<Person>> {
         let table = self.snapshot().table(contacts::TABLE)?;
-        let written = written::written(self, question.now_seconds)?;
+        let (written, candidates) = if self.own_addresses().is_empty() {
+            (Ok(HashMap::new()), self.candidates(&table, question))
+        } else {
+            rayon::join(|| written::written(self, question.now_seconds), || self.candidates(&table, question))
+        };
+        let written = written?;
+        let mut candidates = with_written(candidates?, &written);
         let partners = match question.circle {
             Circle::Everybody => None,
             Circle::Partners => Some(partners::partners(self, &written)?),
         };
         let lists = Lists::of(self)?;
         let count_max = question.count_max.unwrap_or(usize::MAX);
-        let mut candidates = self.candidates(&table, question, &written)?;
         let (mut people, mut mailing_lists) = (Vec::new(), Vec::new());
         // Popped one by one: for the first few of many, the others need not be sorted.
         while people.len() < count_max
@@ -158,13 +163,8 @@ impl Mailbox {
         people.chain(mailing_lists).collect()
     }
 
-    /// Returns the people who have all the words.
-    fn candidates<'a>(
-        &self,
-        table: &'a Table,
-        question: &PeopleQuestion,
-        written: &HashMap<String, Written>,
-    ) -> Result<BinaryHeap<Candidate<'a>>> {
+    /// Returns the people who have all the words, with the score of all their messages.
+    fn candidates<'a>(&self, table: &'a Table, question: &PeopleQuestion) -> Result<Vec<Candidate<'a>>> {
         let mut matching = Matching::new(&question.words);
         let mut all = Vec::new();
         for (number, part) in (0u32..).zip(table.parts()) {
@@ -181,16 +181,28 @@ impl Mailbox {
                     continue;
                 }
                 let row = RowId { part: number, row };
-                let written = if written.is_empty() { None } else { written.get(&*text(key)) };
                 let count = u64::from(*sent) + u64::from(*received);
                 let dates = dated(*first).zip(dated(*last));
-                let of_all = score::of_spread(score::Spread { count, dates }, question.now_seconds);
-                let of_written = written.map_or(0.0, |written| written.score);
-                all.push(Candidate { score: score::of_person(of_all, of_written), last: *last, key, row });
+                let score = score::of_spread(score::Spread { count, dates }, question.now_seconds);
+                all.push(Candidate { score, last: *last, key, row });
             }
         }
-        Ok(all.into())
+        Ok(all)
     }
+}
+
+/// Adds to people's scores what the user wrote to them, and puts them in order.
+fn with_written<'a>(
+    mut candidates: Vec<Candidate<'a>>,
+    written: &HashMap<String, Written>,
+) -> BinaryHeap<Candidate<'a>> {
+    if !written.is_empty() {
+        for candidate in &mut candidates {
+            let of_written = written.get(&*text(candidate.key)).map_or(0.0, |written| written.score);
+            candidate.score = score::of_person(candidate.score, of_written);
+        }
+    }
+    candidates.into()
 }
 
 fn person(table: &Table, row: RowId, written: Written) -> Result<Person> {

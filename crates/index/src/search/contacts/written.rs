@@ -23,15 +23,12 @@ pub(super) struct Written {
     pub score: f64,
 }
 
-/// Returns to whom the user wrote, by addresses in lower case. Nobody if no address of the user is known.
+/// Returns to whom the user wrote, by addresses in lower case.
 ///
 /// # Errors
 /// Damage in the store or the text index; [`Error::Interrupted`](crate::Error::Interrupted).
 pub(super) fn written(mailbox: &Mailbox, now: i64) -> Result<HashMap<String, Written>> {
     let mut found: HashMap<String, Vec<u32>> = HashMap::new();
-    if mailbox.own_addresses().is_empty() {
-        return Ok(HashMap::new());
-    }
     let own = mailbox.own_addresses();
     let is_cancelled = || mailbox.is_cancelled();
     let recipients = || {
