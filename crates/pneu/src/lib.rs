@@ -118,5 +118,5 @@ pub use saved_queries::QueryRemoval;
 pub use settings::{SECRET_VARIABLES, Settings};
 pub use tagging::{Tagged, muting, unmuting};
 pub use view::{ProblemCounts, Selection, View};
-pub use watching::{FollowNote, FollowObserver, Wait};
+pub use watching::{Commits, FollowNote, FollowObserver, Wait};
 pub use work::{Cancel, Context, Progress, Silent, Stage};

@@ -8,7 +8,7 @@ use pneu::{
 use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 fn tag(name: &str) -> TagChange {
     TagChange { add: [name.to_owned()].into(), ..TagChange::default() }
@@ -52,6 +52,38 @@ fn what_another_process_commits_is_taken_over_when_it_is_asked_for() {
     assert!(other.refresh().unwrap());
     assert_eq!(subjects(&other.view().unwrap(), "tag:new"), ["second"]);
     assert!(!other.refresh().unwrap(), "nothing is newer");
+}
+
+#[test]
+fn commits_of_all_processes_are_told_once() {
+    let fixture = Fixture::new();
+    let other = other_host(&fixture);
+    let none = Some(Duration::ZERO);
+    let mut commits = fixture.host.commits();
+    let (view, first) = commits.next(none, &pneu::Silent).unwrap().expect("the newest state comes first");
+    assert_eq!(subjects(&view, "words"), ["first"]);
+    assert!(commits.next(none, &pneu::Silent).unwrap().is_none(), "nothing was committed");
+    // By this host, which takes it over itself, and by another one.
+    fixture.put("2", "second", "more words");
+    fixture.update();
+    let (view, second) = commits.next(none, &pneu::Silent).unwrap().unwrap();
+    assert_eq!(subjects(&view, "words"), ["first", "second"]);
+    let wait = || commits.next(None, &pneu::Silent).unwrap().unwrap();
+    let (view, third) = std::thread::scope(|scope| {
+        let waits = scope.spawn(wait);
+        other.tag(&query(&other.view().unwrap(), "second"), &tag("new")).unwrap();
+        waits.join().unwrap()
+    });
+    assert_eq!(subjects(&view, "tag:new"), ["second"]);
+    assert!(first != second && second != third && first != third);
+    assert!(commits.next(none, &pneu::Silent).unwrap().is_none());
+    struct Stops;
+    impl Progress for Stops {
+        fn is_cancelled(&self) -> bool {
+            true
+        }
+    }
+    assert!(matches!(commits.next(None, &Stops), Err(Error::Cancelled)));
 }
 
 /// Returns a host as another process would make it.

@@ -7,22 +7,17 @@
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
+use crate::watching::commits::CommitWatch;
 use index::NumberSet;
 use query::Query;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use watch::{Interest, Watcher};
 use work::Progress;
-
-/// How often the index is looked at if its directory cannot be watched.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// A wait for messages that a query matches, which goes on from one call to the next.
 pub struct Wait<'h> {
     host: &'h Host,
     query: Query,
-    directories: [PathBuf; 3],
-    watcher: Option<Watcher>,
+    watch: CommitWatch,
     /// The state that was looked at last.
     view: View,
     /// What matched then.
@@ -38,11 +33,7 @@ impl Host {
     /// # Errors
     /// There is no index; the query cannot be answered; [`index::Error::Token`] if the token cannot be used.
     pub fn wait(&self, query: &Query, since: Option<&str>) -> Result<Wait<'_>> {
-        let environment = &self.settings().environment;
-        let directories =
-            [environment.index_directory(), environment.user_directory(), environment.data.clone()];
-        let mut watcher = Watcher::new().ok();
-        cover(&mut watcher, &directories);
+        let watch = CommitWatch::new(self);
         let view = self.newest_view()?;
         let known = view.matching(query)?;
         let came = match since {
@@ -54,7 +45,7 @@ impl Host {
             }
             None => None,
         };
-        Ok(Wait { host: self, query: query.clone(), directories, watcher, view, known, came })
+        Ok(Wait { host: self, query: query.clone(), watch, view, known, came })
     }
 }
 
@@ -76,8 +67,7 @@ impl Wait<'_> {
         }
         let end = timeout.map(|timeout| Instant::now() + timeout);
         loop {
-            // Before each look, so that no commit is missed, and none in a directory that is new.
-            cover(&mut self.watcher, &self.directories);
+            self.watch.cover();
             let found = self.look()?;
             if !found.is_empty() {
                 return Ok(Some(found));
@@ -90,11 +80,7 @@ impl Wait<'_> {
                 return Err(Error::Cancelled);
             }
             waits();
-            // What a report says does not matter: the newest state is looked at.
-            let is_watched = self.watcher.as_mut().is_some_and(|watcher| watcher.wait(left).is_ok());
-            if !is_watched {
-                std::thread::sleep(left.unwrap_or(LOOK).min(LOOK));
-            }
+            self.watch.wait(left);
         }
     }
 
@@ -116,14 +102,5 @@ impl Wait<'_> {
         new.minus(&self.known);
         (self.view, self.known) = (view, found);
         Ok(new)
-    }
-}
-
-/// Watches the directories of the index and of all data, which are there.
-fn cover(watcher: &mut Option<Watcher>, directories: &[PathBuf]) {
-    let wanted = directories.iter().map(|path| (path.clone(), Interest::NamesAndContents));
-    let covered = watcher.as_mut().and_then(|watcher| watcher.cover(wanted).ok());
-    if covered.is_none_or(|covered| covered.left_out_count > 0 || covered.watched_count < 2) {
-        *watcher = None;
     }
 }
