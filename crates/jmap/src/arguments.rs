@@ -269,6 +269,7 @@ mod tests {
     #[test]
     fn integers_are_those_that_a_double_holds() {
         let read = |value: Value| as_integer(&value);
+        assert_eq!(INT_MAX, 9_007_199_254_740_991);
         assert_eq!(read(json!(INT_MAX)), Some(INT_MAX));
         assert_eq!(read(json!(-INT_MAX)), Some(-INT_MAX));
         assert_eq!(read(json!(-2.0)), Some(-2));

@@ -31,27 +31,28 @@ pub fn difference<T: Clone + Eq + Hash>(
     up_to: Option<&T>,
     max_changes: Option<u64>,
 ) -> Result<Difference<T>, MethodError> {
-    let old_places: HashMap<&T, usize> = old.iter().zip(0..).collect();
-    // The items that are in both lists: their places in the old and in the new one, in the new order.
-    let common: Vec<(usize, usize)> =
-        new.iter().zip(0..).filter_map(|(item, place)| Some((*old_places.get(item)?, place))).collect();
+    // Most often, a few items change: what is the same at both ends of the lists needs no look-up.
+    let is_same = |(left, right): &(&T, &T)| left == right;
+    let before = old.iter().zip(new).take_while(is_same).count();
+    let (old_rest, new_rest) = (old.get(before..).unwrap_or_default(), new.get(before..).unwrap_or_default());
+    let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(is_same).count();
+    let (old_rest, new_rest) = (without_end(old_rest, after), without_end(new_rest, after));
+    let old_places: HashMap<&T, usize> = old_rest.iter().zip(0..).collect();
+    // The items that are in both: their places in the old and in the new list, in the new order.
+    let common = new_rest.iter().zip(0..).filter_map(|(item, place)| Some((*old_places.get(item)?, place)));
+    let common: Vec<(usize, usize)> = common.collect();
     let kept = longest_increasing(&common);
-    let mut is_kept_in_old = vec![false; old.len()];
-    let mut is_kept_in_new = vec![false; new.len()];
-    for &(old_place, new_place) in &kept {
-        mark(&mut is_kept_in_old, old_place);
-        mark(&mut is_kept_in_new, new_place);
-    }
-    let nothing_moved = kept.len() == common.len();
-    let last = up_to.filter(|_| nothing_moved).and_then(|item| {
-        let old_place = *old_places.get(item)?;
-        kept.binary_search_by_key(&old_place, |&(place, _)| place).ok().and_then(|found| kept.get(found))
-    });
-    let (old_count, new_count) = last.map_or((old.len(), new.len()), |&(in_old, in_new)| (in_old, in_new));
-    let removed = old.iter().zip(&is_kept_in_old).take(old_count).filter(|&(_, is_kept)| !is_kept);
-    let removed: Vec<T> = removed.map(|(item, _)| item.clone()).collect();
-    let added = new.iter().zip(0..).zip(&is_kept_in_new).take(new_count).filter(|&(_, is_kept)| !is_kept);
-    let added: Vec<(T, usize)> = added.map(|((item, place), _)| (item.clone(), place)).collect();
+    let is_kept_in_old = marked(old_rest.len(), kept.iter().map(|&(place, _)| place));
+    let is_kept_in_new = marked(new_rest.len(), kept.iter().map(|&(_, place)| place));
+    let place = |list: &[T], item| list.iter().position(|other| other == item);
+    let last = up_to.filter(|_| kept.len() == common.len());
+    let last = last.and_then(|item| Some((place(old, item)?, place(new, item)?)));
+    let (old_end, new_end) = last.unwrap_or((old.len(), new.len()));
+    let removed = old_rest.iter().zip(&is_kept_in_old).take(old_end.saturating_sub(before));
+    let removed: Vec<T> = removed.filter(|&(_, is_kept)| !is_kept).map(|(item, _)| item.clone()).collect();
+    let added = new_rest.iter().zip(before..).zip(&is_kept_in_new).take(new_end.saturating_sub(before));
+    let added = added.filter(|&(_, is_kept)| !is_kept).map(|((item, place), _)| (item.clone(), place));
+    let added: Vec<(T, usize)> = added.collect();
     let count = removed.len().saturating_add(added.len());
     if max_changes.is_some_and(|max| usize::try_from(max).is_ok_and(|max| count > max)) {
         return Err(MethodErrorKind::TooManyChanges.into());
@@ -59,10 +60,19 @@ pub fn difference<T: Clone + Eq + Hash>(
     Ok(Difference { removed, added })
 }
 
-fn mark(marks: &mut [bool], place: usize) {
-    if let Some(mark) = marks.get_mut(place) {
-        *mark = true;
+fn without_end<T>(list: &[T], count: usize) -> &[T] {
+    list.get(..list.len().saturating_sub(count)).unwrap_or_default()
+}
+
+/// Returns for each of `count` places whether it is among `places`.
+fn marked(count: usize, places: impl Iterator<Item = usize>) -> Vec<bool> {
+    let mut marks = vec![false; count];
+    for place in places {
+        if let Some(mark) = marks.get_mut(place) {
+            *mark = true;
+        }
     }
+    marks
 }
 
 /// Returns the most of `pairs` whose first numbers increase, in order (patience sorting).
@@ -101,6 +111,12 @@ mod tests {
     #[test]
     fn what_came_went_and_moved_is_told_and_nothing_else() {
         assert_eq!(between("abc", "abc", None), (String::new(), vec![]));
+        assert_eq!(between("abxcd", "abycd", None), ("x".to_owned(), vec![('y', 2)]));
+        assert_eq!(
+            between("aba", "aba", None),
+            (String::new(), vec![]),
+            "an item that occurs twice does no harm"
+        );
         assert_eq!(between("abcd", "xacyd", None), ("b".to_owned(), vec![('x', 0), ('y', 3)]));
         assert_eq!(between("abcd", "bcda", None), ("a".to_owned(), vec![('a', 3)]));
         assert_eq!(between("", "ab", None), (String::new(), vec![('a', 0), ('b', 1)]));
