@@ -234,7 +234,7 @@ mod tests {
     fn records_are_created_after_those_that_they_refer_to() {
         let create = object(json!({
             "a": {"parent": "#c"}, "b": {"parent": "x", "others": ["#a", "#elsewhere"]},
-            "c": {"parent": null},
+            "c": {"set": {"#elsewhere": 1}},
             "d": {"set": {"#b": true}}, "e": {"parent": "#f"}, "f": {"parent": "#e"}, "g": {"ignored": "#f"},
         }));
         let create = create.into_iter().map(|(name, value)| (id(&name), object(value))).collect();
