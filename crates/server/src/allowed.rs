@@ -4,6 +4,7 @@
 //! | what a head says | decision |
 //! |---|---|
 //! | too many fields, too many bytes, too long an address | 431, 431, 414 |
+//! | an address with letters other than ASCII | 400 |
 //! | `Host` missing, or more than one; a target with a host of its own | 400 |
 //! | `Host` is none of the server's names with its port | 421: a name of others may lead here (rebinding) |
 //! | a method other than GET, HEAD and POST, also OPTIONS | 405; so no other site gets leave to send JSON |
@@ -122,8 +123,12 @@ pub(crate) fn head(
     if headers.len() > limits.header_count_max || sizes.sum::<usize>() > limits.header_bytes_max {
         return refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too many header fields");
     }
-    if target.path_and_query().map_or(0, |text| text.as_str().len()) > limits.url_bytes_max {
+    let text = target.path_and_query().map_or("", |text| text.as_str());
+    if text.len() > limits.url_bytes_max {
         return refuse(StatusCode::URI_TOO_LONG, "the address is too long");
+    }
+    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return refuse(StatusCode::BAD_REQUEST, "the address is not encoded");
     }
     let origin = origin(target, headers, names)?;
     let (is_read, asked) = match *method {

@@ -24,10 +24,10 @@ pub(crate) async fn serve(shared: Arc<Shared>, stream: Box<dyn Stream>, place: P
     let limits = &shared.limits;
     // Heads up to twice the limits are read, so that they get an answer like all others. hyper refuses larger
     // ones, and what is not HTTP, with an empty answer.
-    let head_bytes = 2 * limits.header_bytes_max.saturating_add(limits.url_bytes_max);
+    let head_bytes = limits.header_bytes_max.saturating_add(limits.url_bytes_max).saturating_mul(2);
     let mut http = http1::Builder::new();
     http.max_buf_size(head_bytes.max(BUFFER_BYTES_MIN));
-    http.max_headers(2 * limits.header_count_max);
+    http.max_headers(limits.header_count_max.saturating_mul(2));
     // All deadlines are those of `Pace`.
     http.header_read_timeout(None);
     let io = TokioIo::new(Watched { stream, pace: Arc::clone(&pace) });
@@ -35,7 +35,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, stream: Box<dyn Stream>, place: P
     let service =
         service_fn(move |request| Box::pin(answer(Arc::clone(&shared), Arc::clone(&of_connection), request)));
     let mut connection = http.serve_connection(io, service);
-    let ended = pace.keep(|context| connection.poll_without_shutdown(context)).await;
+    let ended = pace.keep(|context| Pin::new(&mut connection).poll(context)).await;
     if ended.is_some() && pace.is_body_unread() {
         let mut stream = connection.into_parts().io.into_inner().stream;
         pace.lingers();

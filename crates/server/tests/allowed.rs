@@ -1,7 +1,9 @@
 //! Which requests are answered: names of the server, other sites, methods, types of bodies.
 
 use crate::support::{Fixture, Small, settings, text};
-use server::{Address, Settings};
+use server::{Address, Limits, Settings};
+use std::io::Write;
+use std::time::Duration;
 
 fn status(fixture: &Fixture, request: &str) -> u16 {
     fixture.connect().ask(request).status
@@ -173,4 +175,45 @@ fn the_application_gets_what_was_asked() {
     let query = "[(\"x\", \"1 2\"), (\"y\", \"\")]";
     assert_eq!(reply.text(), format!("Post /a%2fb/c {query} {{\"a\"}} Some(\"7\") http://{host}"));
     assert_eq!(fixture.ask("GET /x?a=%zz", &[]).status, 400);
+}
+
+#[test]
+fn addresses_are_ascii() {
+    let fixture = Fixture::new(|request| text(&request.path));
+    for path in ["/\u{e9}", "/x?\u{e9}", "/x\u{7f}", "/\u{ff0f}x"] {
+        assert_eq!(fixture.ask(&format!("GET {path}"), &[]).status, 400, "{path:?}");
+    }
+    assert_eq!(fixture.ask("GET //x/../y;z", &[]).text(), "//x/../y;z");
+}
+
+#[test]
+fn nothing_that_is_sent_ends_the_server() {
+    // A wrong token would hold its answer back.
+    let limits = Limits { login_pause_max: Duration::ZERO, ..Limits::default() };
+    let fixture = Fixture::with(limits, |request| text(&request.path));
+    let fields = ["Content-Type: application/json", "Transfer-Encoding: chunked", "Cookie: a=b; pneu"];
+    let valid = fixture.head("POST /x?a=%20", &fields) + "3\r\nabc\r\n0\r\n\r\n";
+    let mut random: u64 = 1;
+    for round in 0..2000 {
+        let mut request = valid.clone().into_bytes();
+        for _ in 0..=round % 4 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let [place, byte, kind, ..] = (random >> 16).to_le_bytes().map(usize::from);
+            let place = (place << 8 | byte) % request.len();
+            match kind % 3 {
+                0 => request[place] = (random >> 56).to_le_bytes()[0],
+                1 => drop(request.remove(place)),
+                _ => request.insert(place, (random >> 48).to_le_bytes()[0]),
+            }
+        }
+        let mut client = fixture.connect();
+        // The server may have closed the connection already.
+        let _ = client.stream.write_all(&request);
+        let _ = client.stream.shutdown(std::net::Shutdown::Write);
+        client.wait_for_end();
+        let answer = String::from_utf8_lossy(&client.unread);
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 "), "{answer}");
+        assert!(!answer.starts_with("HTTP/1.1 5"), "{answer}");
+    }
+    assert_eq!(fixture.ask("GET /x", &[]).text(), "/x");
 }

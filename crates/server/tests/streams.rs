@@ -220,3 +220,33 @@ fn a_connection_answers_many_requests_in_order() {
     assert_eq!((last.text(), last.field("connection")), ("/last", Some("close")));
     client.wait_for_end();
 }
+
+#[test]
+fn the_last_answer_of_a_connection_is_sent_whole() {
+    const MUCH: usize = 64 << 20;
+    let fixture = Fixture::new(|request| match request.path.as_str() {
+        "/stream" => stream(io::repeat(b'x').take(MUCH as u64), None),
+        _ => Response::new(StatusCode::OK, "text/plain", Body::Bytes(vec![b'x'; MUCH])),
+    });
+    for path in ["GET /bytes", "GET /stream"] {
+        let mut client = fixture.connect();
+        client.send(&fixture.head(path, &["Connection: close"]));
+        client.reply_head();
+        // The buffers are full by now, and the server waits.
+        assert_eq!(fixture.ask("GET /login", &[]).status, 403);
+        client.wait_for_end();
+        assert!(client.unread.len() >= MUCH, "{path}: {}", client.unread.len());
+    }
+}
+
+#[test]
+fn a_refusal_comes_after_the_answer_before_it() {
+    const MUCH: usize = 64 << 20;
+    let fixture = Fixture::new(|_| Response::new(StatusCode::OK, "a/b", Body::Bytes(vec![b'x'; MUCH])));
+    let mut client = fixture.connect();
+    let post = ["Content-Type: application/json", "Content-Length: 99999"];
+    client.send(&(fixture.head("GET /x", &[]) + &fixture.head("POST /x", &post)));
+    assert_eq!(fixture.ask("GET /login", &[]).status, 403);
+    assert_eq!(client.reply(false).body.len(), MUCH);
+    assert_eq!(client.reply(false).status, 413);
+}
