@@ -1,6 +1,6 @@
 //! Streams of events: what is sent, when, and to whom not.
 
-use crate::support::{Client, Fixture, text};
+use crate::support::{Client, Fixture, receive, text, wait_until};
 use server::{Event, EventOptions, EventSender, Limits, Ping, Response, events};
 use std::net::TcpStream;
 use std::sync::Mutex;
@@ -38,7 +38,7 @@ impl WithEvents {
         client.send(&self.fixture.head("GET /events", &[]));
         let reply = client.reply_head();
         assert_eq!((reply.status, reply.field("content-type")), (200, Some("text/event-stream")));
-        let (sender, cancel) = self.made.recv().unwrap();
+        let (sender, cancel) = receive(&self.made);
         (client, sender, cancel)
     }
 }
@@ -74,9 +74,7 @@ fn a_stream_ends_after_one_event_if_it_shall() {
     assert!(sender.send(event("a")));
     assert_eq!(next(&mut client).as_deref(), Some("data: a\n\n"));
     assert_eq!(next(&mut client), None);
-    while sender.is_open() {
-        std::thread::yield_now();
-    }
+    wait_until(|| !sender.is_open());
 }
 
 #[test]
@@ -143,8 +141,6 @@ fn who_sends_notices_that_the_client_went_away() {
     let (client, sender, cancel) = server.open();
     assert!(sender.is_open());
     drop(client);
-    while sender.is_open() || !cancel.is_cancelled() {
-        std::thread::yield_now();
-    }
+    wait_until(|| !sender.is_open() && cancel.is_cancelled());
     assert!(!sender.send(event("a")));
 }

@@ -1,6 +1,6 @@
 //! How much clients may use. Each limit is reached; where it is a time, the test waits for what must follow.
 
-use crate::support::{Client, Fixture, text};
+use crate::support::{Client, Fixture, receive, text, wait_until};
 use server::{Body, EventOptions, EventSender, Limits, Response, StatusCode, events};
 use std::io::Write;
 use std::net::TcpStream;
@@ -86,7 +86,7 @@ fn who_does_not_hang_up_after_a_refusal_is_cut() {
     let mut client = fixture.connect();
     let head = fixture.head("POST /x", &["Content-Type: application/json", "Content-Length: 99999"]);
     assert_eq!(client.ask(&head).status, 413);
-    while client.stream.write_all(b"x").is_ok() {}
+    client.wait_for_cut();
 }
 
 #[test]
@@ -143,23 +143,27 @@ fn an_answer_must_be_read_in_time() {
         client.send(&fixture.head(path, &[]));
         // The server cuts it while nothing is read, and a request in between is answered.
         assert_eq!(fixture.ask("GET /login", &[]).status, 403);
-        while client.stream.write_all(b"x").is_ok() {}
+        client.wait_for_cut();
     }
 }
 
 #[test]
 fn an_event_must_be_read_in_time() {
-    let limits = Limits { answer_time: LONG, event_time: SHORT, ..Limits::default() };
+    let idle_time = 5 * SHORT;
+    let limits = Limits { answer_time: LONG, event_time: SHORT, idle_time, ..Limits::default() };
     let (fixture, senders) = with_events(limits);
     let mut client = fixture.connect();
     client.send(&fixture.head("GET /events", &[]));
     client.reply_head();
-    let sender = senders.recv().unwrap();
-    // What is read may come as late as it likes.
+    let sender = receive(&senders);
+    // An event may come as late as it likes. After this, more than the time for one has passed.
+    let mut idle = fixture.connect();
+    assert_eq!(idle.ask(&fixture.head("GET /login", &[])).status, 403);
+    idle.wait_for_end();
     assert!(sender.send(event("first")));
     assert_eq!(client.chunk().unwrap(), b"data: first\n\n");
     let much = "x".repeat(MUCH);
-    while sender.send(event(&much)) {}
+    wait_until(|| !sender.send(event(&much)));
 }
 
 fn event(data: &str) -> server::Event {
@@ -338,5 +342,5 @@ fn only_so_many_event_streams_are_open() {
     assert_eq!(third.1.field("retry-after"), Some("1"));
     drop(first);
     // The server notices on its own that it went away.
-    while open().1.status != 200 {}
+    wait_until(|| open().1.status == 200);
 }

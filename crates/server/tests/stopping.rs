@@ -1,6 +1,6 @@
 //! How a server ends: at once, whatever its clients and its application do.
 
-use crate::support::{Client, Fixture, text};
+use crate::support::{Client, Fixture, receive, text, wait_until};
 use server::{Body, EventOptions, Limits, Response, StatusCode, events};
 use std::io::Write;
 use std::net::TcpStream;
@@ -19,9 +19,7 @@ fn a_server_ends_with_all_its_connections() {
         begun.lock().unwrap().send(()).unwrap();
         match request.path.as_str() {
             "/wait" => {
-                while !request.cancel.is_cancelled() {
-                    std::thread::yield_now();
-                }
+                wait_until(|| request.cancel.is_cancelled());
                 text("x")
             }
             "/events" => {
@@ -46,7 +44,7 @@ fn a_server_ends_with_all_its_connections() {
         client.send(request);
         clients.push(client);
     }
-    asked.iter().for_each(|_| begins.recv().unwrap());
+    asked.iter().for_each(|_| receive(&begins));
     fixture.handle.stop();
     fixture.join();
     for client in &mut clients {
@@ -68,7 +66,7 @@ fn an_application_that_does_not_end_is_left_alone() {
     });
     let mut client = fixture.connect();
     client.send(&fixture.head("GET /x", &[]));
-    begins.recv().unwrap();
+    receive(&begins);
     fixture.handle.stop();
     fixture.join();
     client.wait_for_end();

@@ -1,6 +1,6 @@
 //! Long answers, clients that go away, and applications that fail.
 
-use crate::support::{Fixture, text};
+use crate::support::{Fixture, receive, text, wait_until};
 use server::{Body, Response, StatusCode};
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -61,7 +61,7 @@ fn pieces_are_sent_as_they_come() {
     }
     drop(pieces);
     assert_eq!(client.chunk(), None);
-    dropped.recv().unwrap();
+    receive(&dropped);
     assert_eq!(client.ask(&fixture.head("GET /x", &[])).text(), "x");
 }
 
@@ -136,15 +136,13 @@ fn a_client_that_goes_away_cancels_its_stream() {
     client.reply_head();
     pieces.send(b"one".to_vec()).unwrap();
     assert_eq!(client.chunk().unwrap(), b"one");
-    let cancel = cancels.recv().unwrap();
+    let cancel = receive(&cancels);
     assert!(!cancel.is_cancelled());
     drop(client);
-    while !cancel.is_cancelled() {
-        std::thread::yield_now();
-    }
+    wait_until(|| cancel.is_cancelled());
     // The reader goes when it has done what it does.
     drop(pieces);
-    dropped.recv().unwrap();
+    receive(&dropped);
 }
 
 #[test]
@@ -156,18 +154,16 @@ fn a_client_that_goes_away_cancels_its_answer() {
     let fixture = Fixture::new(move |request| {
         if request.path == "/wait" {
             begun.lock().unwrap().send(()).unwrap();
-            while !request.cancel.is_cancelled() {
-                std::thread::yield_now();
-            }
+            wait_until(|| request.cancel.is_cancelled());
             ended.lock().unwrap().send(()).unwrap();
         }
         text("x")
     });
     let mut client = fixture.connect();
     client.send(&fixture.head("GET /wait", &[]));
-    begins.recv().unwrap();
+    receive(&begins);
     drop(client);
-    ends.recv().unwrap();
+    receive(&ends);
     assert_eq!(fixture.ask("GET /x", &[]).status, 200);
 }
 

@@ -6,13 +6,28 @@ use server::{
 };
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use work::Cancel;
 
 /// How long a client waits before its test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits for something that other threads do.
+pub(crate) fn wait_until(mut is_done: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !is_done() {
+        assert!(Instant::now() < end, "nothing happens");
+        std::thread::yield_now();
+    }
+}
+
+/// Waits for what another thread sends.
+pub(crate) fn receive<T>(receiver: &Receiver<T>) -> T {
+    receiver.recv_timeout(PATIENCE).unwrap()
+}
 
 type Answer = dyn Fn(&Request) -> Response + Send + Sync;
 
@@ -207,6 +222,19 @@ impl<S: Read + Write> Client<S> {
     /// Waits until the server closes the connection.
     pub(crate) fn wait_for_end(&mut self) {
         while self.read_more() {}
+    }
+
+    /// Waits until the server closes the connection, without reading what it sent.
+    pub(crate) fn wait_for_cut(&mut self) {
+        loop {
+            match self.stream.write(b"x") {
+                Ok(_) => {}
+                Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+                    return;
+                }
+                Err(error) => panic!("it is not cut: {error}"),
+            }
+        }
     }
 
     /// Returns whether there was more.
