@@ -226,7 +226,9 @@ impl<S: Read + Write> Client<S> {
 
     /// Waits until the server closes the connection, without reading what it sent.
     pub(crate) fn wait_for_cut(&mut self) {
+        let end = Instant::now() + PATIENCE;
         loop {
+            assert!(Instant::now() < end, "it is not cut");
             match self.stream.write(b"x") {
                 Ok(_) => {}
                 Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
