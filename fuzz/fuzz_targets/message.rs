@@ -6,8 +6,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use mail::{
-    Address, Compression, Context, LargeMessage, Links, MessageParts, PartRead, ProtectedContent, limits,
-    parse, protected_contents, protected_fields, read_calendar,
+    Address, Compression, Context, Email, LargeMessage, Links, MessageParts, PartRead, ProtectedContent,
+    limits, parse, protected_contents, protected_fields, read_calendar,
 };
 use std::path::Path;
 
@@ -40,6 +40,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(mail::Message { links: mail::LinkList::default(), ..linked }, message);
     parts(bytes);
     protected(bytes);
+    email(bytes);
     for event in read_calendar(&String::from_utf8_lossy(bytes)).events {
         assert!(event.guests.len() <= limits::GUEST_COUNT_MAX);
         assert!(event.summary.len() <= limits::NAME_BYTES_MAX);
@@ -58,6 +59,22 @@ fn protected(bytes: &[u8]) {
     for (_, value) in protected_fields(bytes).unwrap_or_default() {
         assert!(!value.contains(['\n', '\0']), "{value:?} is not one line");
     }
+}
+
+fn email(bytes: &[u8]) {
+    let email = Email::of_bytes(bytes);
+    for number in email.text_body.iter().chain(&email.html_body).chain(&email.attachments).take(50) {
+        let part = email.part(*number).expect("a list names parts");
+        assert!(part.encoded.end <= bytes.len() && part.encoded.start <= part.encoded.end);
+        assert_eq!(part.size_bytes, email.content(part).len() as u64);
+        assert!(email.value(part, Some(20)).is_none_or(|text| text.value.len() <= 20));
+    }
+    let fields = email.header_fields(&email.structure);
+    for field in fields.iter().take(50) {
+        let _ = (field.raw(), field.text(), field.grouped_addresses(), field.date());
+        let _ = (field.message_ids(), field.urls());
+    }
+    assert!(email.preview().chars().count() <= limits::SNIPPET_CHARACTERS_MAX);
 }
 
 fn parts(bytes: &[u8]) {

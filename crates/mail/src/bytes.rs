@@ -4,6 +4,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Returns the bytes from `start` on, or nothing.
 pub(crate) fn after(bytes: &[u8], start: usize) -> &[u8] {
@@ -36,6 +37,13 @@ pub(crate) fn until<'a>(whole: &'a [u8], rest: &[u8]) -> &'a [u8] {
     before(whole, whole.len().saturating_sub(rest.len()))
 }
 
+/// Returns the range of `part` in `whole`; `None` if it is not a piece of it.
+pub(crate) fn range_of(whole: &[u8], part: &[u8]) -> Option<Range<usize>> {
+    let start = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
+    let end = start.checked_add(part.len()).filter(|end| *end <= whole.len())?;
+    Some(start..end)
+}
+
 /// Replaces CR by LF in a message without any LF, as old Macintoshes wrote them.
 pub(crate) fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\n', bytes).is_some() || memchr::memchr(b'\r', bytes).is_none() {
@@ -63,6 +71,10 @@ mod tests {
         assert_eq!(line(b"a\r\r\nb"), (&b"a"[..], &b"b"[..]));
         assert_eq!(line(b"a\rb\r"), (&b"a\rb"[..], &b""[..]));
         assert_eq!(until(b"abc", b"c"), b"ab");
+        let (whole, other) = (b"abcd".to_vec(), vec![0; 64]);
+        assert_eq!((range_of(&whole, after(&whole, 2)), range_of(&whole, &whole)), (Some(2..4), Some(0..4)));
+        assert_eq!(range_of(before(&whole, 2), after(&whole, 1)), None);
+        assert_eq!((range_of(&whole, &other), range_of(&other, &whole)), (None, None));
     }
 
     #[test]

@@ -7,6 +7,7 @@
     reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
 )]
 
+mod email;
 mod folder;
 mod message;
 mod message_copies;

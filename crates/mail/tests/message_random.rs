@@ -2,6 +2,7 @@
 //!
 //! Checks what holds of every message, without expected values.
 
+use crate::email;
 use crate::message::{CONTEXT, golden, parsed};
 use mail::{Address, Context, LinkList, Links, Message, limits, parse};
 use proptest::prelude::*;
@@ -136,6 +137,7 @@ proptest! {
     #[test]
     fn pieces_of_mail_are_a_message(pieces in prop::collection::vec(0..PIECES.len(), 0..100)) {
         let bytes: Vec<u8> = pieces.iter().flat_map(|&piece| PIECES[piece].iter().copied()).collect();
+        email::check(&bytes);
         check(&parsed(bytes));
     }
 
@@ -159,13 +161,17 @@ proptest! {
 
     #[test]
     fn damaged_messages_are_messages(number in any::<prop::sample::Index>(), changes in changes()) {
-        check(&parsed(damaged(number.get(GOLDEN.as_slice()).clone(), &changes)));
+        let bytes = damaged(number.get(GOLDEN.as_slice()).clone(), &changes);
+        email::check(&bytes);
+        check(&parsed(bytes));
     }
 
     #[test]
     fn a_message_cut_anywhere_is_a_message(number in any::<prop::sample::Index>(), place in 0..1000_usize) {
         let bytes = number.get(GOLDEN.as_slice());
-        check(&parsed(&bytes[..bytes.len() * place / 1000]));
+        let bytes = &bytes[..bytes.len() * place / 1000];
+        email::check(bytes);
+        check(&parsed(bytes));
     }
 
     /// Transport changes neither a message's derived ID nor the hash of its bodies.

@@ -122,10 +122,10 @@ impl<'a> MessageParts<'a> {
         let fallback = self.fallback();
         let block = split(skip_envelope(&self.header));
         let field = |field: &Field<'_>| {
-            let value = decode_value(before(field.value, LIST_BYTES_MAX), fallback, &mut problems);
+            let value = decode_value(before(field.value(), LIST_BYTES_MAX), fallback, &mut problems);
             (String::from_utf8_lossy(field.name).into_owned(), value)
         };
-        let is_cut = block.is_cut || block.fields.iter().any(|field| field.value.len() > LIST_BYTES_MAX);
+        let is_cut = block.is_cut || block.fields.iter().any(|field| field.value().len() > LIST_BYTES_MAX);
         (block.fields.iter().map(field).collect(), is_cut)
     }
 
@@ -250,10 +250,8 @@ impl<'a> MessageParts<'a> {
         Ok(texts)
     }
 
-    /// Returns the indexes of the parts that have a number.
     fn numbered(&self) -> Vec<usize> {
-        let is_numbered = |(_, part): &(usize, &Part<'_>)| !matches!(part.body, Body::Multipart);
-        self.parts.iter().enumerate().filter(is_numbered).map(|(index, _)| index).collect()
+        numbered(&self.parts)
     }
 
     fn info(&mut self, number: usize, index: usize) -> Result<Option<PartInfo>> {
@@ -347,6 +345,12 @@ impl<'a> MessageParts<'a> {
         };
         Ok(Some(decode_by_blocks(bytes, transfer(part), &mut Vec::new(), consume)))
     }
+}
+
+/// Returns the indexes of the parts that have a number, in the order of their numbers.
+pub(crate) fn numbered(parts: &[Part<'_>]) -> Vec<usize> {
+    let is_numbered = |(_, part): &(usize, &Part<'_>)| !matches!(part.body, Body::Multipart);
+    parts.iter().enumerate().filter(is_numbered).map(|(index, _)| index).collect()
 }
 
 /// Returns whether a part is calendar data.

@@ -26,14 +26,7 @@ pub(crate) fn parse_addresses(
     problems: &mut Problems,
 ) {
     let text = unfold(value, fallback, problems);
-    let mut reader = Reader {
-        rest: &text,
-        mailbox: Mailbox::default(),
-        gap: Gap::Space,
-        lacks: MissingClosers::default(),
-        is_in_group: false,
-        group: None,
-    };
+    let mut reader = Reader::new(&text);
     while let Some(mailbox) = reader.next_mailbox() {
         let Some(address) = mailbox.into_address(problems) else { continue };
         if addresses.len() >= ADDRESS_COUNT_MAX {
@@ -42,6 +35,41 @@ pub(crate) fn parse_addresses(
         }
         addresses.push(address);
     }
+}
+
+/// Addresses that stand together in a field: those of one group, or those between groups.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AddressGroup {
+    /// The name of the group; `None` for addresses in no group.
+    pub name: Option<String>,
+    /// Its addresses. A group may have none.
+    pub addresses: Vec<Address>,
+}
+
+/// Returns the addresses of one field's value by groups, up to `ADDRESS_COUNT_MAX` addresses and groups.
+pub(crate) fn parse_groups(value: &[u8], fallback: Option<&'static Encoding>) -> Vec<AddressGroup> {
+    let mut problems = Problems::default();
+    let text = unfold(value, fallback, &mut problems);
+    let mut reader = Reader::new(&text);
+    let mut groups: Vec<AddressGroup> = Vec::new();
+    let mut section = None;
+    let mut room = ADDRESS_COUNT_MAX;
+    while let Some(mailbox) = reader.next_mailbox() {
+        let Some(left) = room.checked_sub(1) else { break };
+        room = left;
+        let (own_section, is_name) = (Some(mailbox.section), mailbox.is_group);
+        let Some(address) = mailbox.into_address(&mut problems) else { continue };
+        if section != own_section || groups.is_empty() {
+            section = own_section;
+            let named = reader.named.take().and_then(|name| name.into_address(&mut problems));
+            let name = if is_name { Some(&address) } else { named.as_ref() }.map(|name| name.name.clone());
+            groups.push(AddressGroup { name, addresses: Vec::new() });
+        }
+        if let Some(group) = groups.last_mut().filter(|_| !is_name) {
+            group.addresses.push(address);
+        }
+    }
+    groups
 }
 
 /// Closing characters that are known not to follow, so that none is searched for twice.
@@ -61,9 +89,26 @@ struct Reader<'a> {
     is_in_group: bool,
     /// The name of the group, until it has a member.
     group: Option<Mailbox<'a>>,
+    /// The name of the group whose first member was read last.
+    named: Option<Mailbox<'a>>,
+    /// How often a group has begun or ended.
+    section: usize,
 }
 
 impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Reader<'a> {
+        Reader {
+            rest: text,
+            mailbox: Mailbox::default(),
+            gap: Gap::Space,
+            lacks: MissingClosers::default(),
+            is_in_group: false,
+            group: None,
+            named: None,
+            section: 0,
+        }
+    }
+
     /// Returns the next mailbox, or the name of an empty group; `None` at the end.
     fn next_mailbox(&mut self) -> Option<Mailbox<'a>> {
         while let Some(&byte) = self.rest.as_bytes().first() {
@@ -74,13 +119,17 @@ impl<'a> Reader<'a> {
                 }
                 b';' => {
                     self.skip(1);
+                    let last = self.finish_mailbox().or_else(|| self.group.take());
                     self.is_in_group = false;
-                    self.finish_mailbox().or_else(|| self.group.take())
+                    self.section = self.section.saturating_add(1);
+                    last
                 }
                 b':' if self.begins_group() => {
                     self.skip(1);
                     self.is_in_group = true;
-                    self.group = Some(Mailbox { is_group: true, ..std::mem::take(&mut self.mailbox) });
+                    self.section = self.section.saturating_add(1);
+                    let name = std::mem::take(&mut self.mailbox);
+                    self.group = Some(Mailbox { is_group: true, section: self.section, ..name });
                     None
                 }
                 _ => {
@@ -101,8 +150,10 @@ impl<'a> Reader<'a> {
         if mailbox.words.is_empty() && mailbox.comments.is_empty() && mailbox.bracketed.is_none() {
             return None;
         }
-        self.group = None;
-        Some(mailbox)
+        if let Some(name) = self.group.take() {
+            self.named = Some(name);
+        }
+        Some(Mailbox { section: self.section, ..mailbox })
     }
 
     /// A colon starts a group only if a name precedes it and a semicolon follows. Otherwise it is part of a
@@ -259,6 +310,33 @@ mod tests {
         ] {
             assert_eq!(show(value), expected, "{value}");
         }
+    }
+
+    #[test]
+    fn groups_are_kept_where_they_are_asked_for() {
+        let show = |value: &str| {
+            let shown = parse_groups(value.as_bytes(), None).into_iter().map(|group| {
+                let addresses =
+                    group.addresses.iter().map(|found| format!("{}<{}>", found.name, found.address));
+                let name = group.name.map_or("-".to_owned(), |name| format!("{name:?}"));
+                format!("{name}[{}]", addresses.collect::<Vec<_>>().join(" "))
+            });
+            shown.collect::<Vec<_>>().join(" ")
+        };
+        for (value, expected) in [
+            ("", ""),
+            ("a@b, C <c@d>", "-[<a@b> C<c@d>]"),
+            ("undisclosed-recipients:;", "\"undisclosed-recipients\"[]"),
+            ("x@y, \"A, Team\": a@b, C <c@d>; z@y", "-[<x@y>] \"A, Team\"[<a@b> C<c@d>] -[<z@y>]"),
+            ("One: a@b;, Two: c@d;, None:;, e@f", "\"One\"[<a@b>] \"Two\"[<c@d>] \"None\"[] -[<e@f>]"),
+            ("=?utf-8?q?J=C3=B6rg?= : j@x;", "\"Jörg\"[<j@x>]"),
+            ("One: a@b; Two: c@d;", "\"One\"[<a@b>] \"Two\"[<c@d>]"),
+            ("Open: a@b", "-[Open:<a@b>]"),
+        ] {
+            assert_eq!(show(value), expected, "{value}");
+        }
+        let groups = parse_groups("A:;".repeat(ADDRESS_COUNT_MAX + 1).as_bytes(), None);
+        assert_eq!(groups.len(), ADDRESS_COUNT_MAX);
     }
 
     #[test]

@@ -4,14 +4,22 @@
 //! Line ends may be LF or CRLF, mixed. Nothing is decoded here, and no field has a meaning.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::bytes::{after, line, until};
+use crate::bytes::{after, line, trim_cr, until};
 use crate::limits::FIELD_COUNT_MAX;
 
-/// One header field: its name without the colon, and its raw value, including folds.
+/// One header field: its name without the colon, and everything after the colon, including folds.
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
     pub(crate) name: &'a [u8],
-    pub(crate) value: &'a [u8],
+    /// The value with the white space around it, without the last line end.
+    pub(crate) raw: &'a [u8],
+}
+
+impl<'a> Field<'a> {
+    /// Returns the raw value, including folds.
+    pub(crate) fn value(&self) -> &'a [u8] {
+        self.raw.trim_ascii()
+    }
 }
 
 /// A header block and the body after it.
@@ -40,7 +48,7 @@ impl<'a> Block<'a> {
         self.fields
             .iter()
             .filter(move |field| field.name.eq_ignore_ascii_case(name.as_bytes()))
-            .map(|field| field.value)
+            .map(Field::value)
     }
 }
 
@@ -95,8 +103,9 @@ pub(crate) fn split(bytes: &[u8]) -> Block<'_> {
         let end = skip_continuations(next);
         if block.fields.len() < FIELD_COUNT_MAX {
             let colon = memchr::memchr(b':', first).unwrap_or_default();
-            let value = after(until(rest, end), colon.saturating_add(1)).trim_ascii();
-            block.fields.push(Field { name, value });
+            let raw = after(until(rest, end), colon.saturating_add(1));
+            let raw = trim_cr(raw.strip_suffix(b"\n").unwrap_or(raw));
+            block.fields.push(Field { name, raw });
         } else {
             block.is_cut = true;
         }
@@ -127,7 +136,7 @@ mod tests {
     fn show(bytes: &[u8]) -> (Vec<(String, String)>, String) {
         let block = split(skip_envelope(bytes));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (block.fields.iter().map(|field| (text(field.name), text(field.value))).collect(), text(block.body))
+        (block.fields.iter().map(|field| (text(field.name), text(field.value()))).collect(), text(block.body))
     }
 
     fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {

@@ -8,6 +8,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::decode::charset::guess;
+use crate::header::quoted::without_comments;
 use crate::problem::{Problem, Problems};
 
 /// The source of a message's date.
@@ -61,9 +62,15 @@ struct DateFields {
 
 /// Parses a date in the form of RFC 5322, its predecessors, asctime or ISO 8601. Without a zone it is UTC.
 pub(crate) fn parse_date(value: &[u8]) -> Option<i64> {
+    parse_zoned_date(value).map(|(seconds, _)| seconds)
+}
+
+/// Returns the same date, and how many seconds its zone is ahead of UTC.
+pub(crate) fn parse_zoned_date(value: &[u8]) -> Option<(i64, i64)> {
     /// Longer than any date with its comments.
     const TOKEN_COUNT_MAX: usize = 24;
     let (text, _) = guess(value, None);
+    // Usually the name of the zone.
     let text = without_comments(&text);
     let mut found = DateFields::default();
     let is_space =
@@ -71,25 +78,7 @@ pub(crate) fn parse_date(value: &[u8]) -> Option<i64> {
     for token in text.split(is_space).filter(|token| !token.is_empty()).take(TOKEN_COUNT_MAX) {
         found.token(token);
     }
-    found.seconds()
-}
-
-/// Removes comments in parentheses, usually the name of the zone.
-fn without_comments(text: &str) -> String {
-    let mut depth = 0_usize;
-    text.chars()
-        .filter(|character| {
-            match character {
-                '(' => depth = depth.saturating_add(1),
-                ')' => {
-                    depth = depth.saturating_sub(1);
-                    return false;
-                }
-                _ => {}
-            }
-            depth == 0
-        })
-        .collect()
+    Some((found.seconds()?, found.zone_seconds.unwrap_or_default()))
 }
 
 impl DateFields {

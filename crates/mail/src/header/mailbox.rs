@@ -29,6 +29,8 @@ pub(crate) struct Mailbox<'a> {
     pub(crate) bracketed: Option<&'a str>,
     /// It is the name of a group.
     pub(crate) is_group: bool,
+    /// How often a group had begun or ended before it: the same for the addresses of one group.
+    pub(crate) section: usize,
 }
 
 /// A word of a display name, or of an address without brackets.

@@ -38,6 +38,24 @@ pub(crate) fn comment(text: &str) -> Option<(&str, &str)> {
     None
 }
 
+/// Removes comments in parentheses from a text without quoted strings.
+pub(crate) fn without_comments(text: &str) -> String {
+    let mut depth = 0_usize;
+    text.chars()
+        .filter(|character| {
+            match character {
+                '(' => depth = depth.saturating_add(1),
+                ')' => {
+                    depth = depth.saturating_sub(1);
+                    return false;
+                }
+                _ => {}
+            }
+            depth == 0
+        })
+        .collect()
+}
+
 /// Removes backslashes that escape a character.
 pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {

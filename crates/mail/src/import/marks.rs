@@ -64,7 +64,7 @@ pub fn marks(bytes: &[u8], now_seconds: i64) -> Marks {
     let block = split(skip_envelope(bytes));
     let mut marks = Marks::default();
     let leading = || block.fields.iter().take_while(|field| LEADING.iter().any(|name| has_name(field, name)));
-    let first = |name: &str| leading().find(|field| has_name(field, name)).map(|field| field.value);
+    let first = |name: &str| leading().find(|field| has_name(field, name)).map(Field::value);
     if let Some(labels) = first("x-gmail-labels") {
         gmail(labels, &mut marks);
     }

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::budget::MemoryBudget;
 use super::window::wide;
+use crate::bytes::range_of;
 use crate::mime::parts::{Body, Part};
 use crate::problem::Problems;
 
@@ -33,12 +34,11 @@ pub(super) fn kept(
         (Some(_), Body::Leaf(_)) => Body::Leaf(Cow::default()),
         (_, body) => budget.bounded(body, problems),
     };
-    Part { parent, content, body, unloaded }.into_owned()
+    Part { unloaded, ..Part::new(parent, content, body) }.into_owned()
 }
 
 /// Returns the range in the message of a slice of `bytes`, which start at `offset`.
 fn range_in(bytes: &[u8], slice: &[u8], offset: u64) -> Option<Range<u64>> {
-    let start = slice.as_ptr().addr().checked_sub(bytes.as_ptr().addr())?;
-    let end = start.checked_add(slice.len()).filter(|end| *end <= bytes.len())?;
+    let Range { start, end } = range_of(bytes, slice)?;
     Some(offset.saturating_add(wide(start))..offset.saturating_add(wide(end)))
 }

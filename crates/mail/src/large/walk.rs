@@ -263,12 +263,8 @@ impl Walk<'_, '_, '_> {
         self.budget.text_bytes = self.budget.text_bytes.saturating_sub(head.len());
         let is_whole = wide(head.len()) == range.end.saturating_sub(range.start);
         let unloaded = (!is_whole).then_some(range);
-        self.parts.push(Part {
-            parent: nesting.parent,
-            content,
-            body: Body::Leaf(Cow::Owned(head)),
-            unloaded,
-        });
+        let body = Body::Leaf(Cow::Owned(head));
+        self.parts.push(Part { unloaded, ..Part::new(nesting.parent, content, body) });
         Ok(())
     }
 
@@ -350,7 +346,7 @@ impl Walk<'_, '_, '_> {
         let own = first.level;
         let default_type = if content.mime == "multipart/digest" { "message/rfc822" } else { "text/plain" };
         let parent = self.parts.len();
-        self.parts.push(Part { parent: nesting.parent, content, body: Body::Multipart, unloaded: None });
+        self.parts.push(Part::new(nesting.parent, content, Body::Multipart));
         let nesting = Nesting { parent: Some(parent), depth: nesting.depth.saturating_add(1), default_type };
         let mut end = first;
         while end.level == own && !end.is_last {
@@ -430,7 +426,7 @@ impl Walk<'_, '_, '_> {
         let parent = self.parts.len();
         let headers = Cow::Owned(block.bytes.to_vec());
         let message = Body::Message { headers, size_bytes: 0, whole: None };
-        self.parts.push(Part { parent: nesting.parent, content, body: message, unloaded: None });
+        self.parts.push(Part::new(nesting.parent, content, message));
         self.window.seek(body)?;
         let inner = Nesting {
             parent: Some(parent),

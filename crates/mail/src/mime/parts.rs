@@ -32,6 +32,16 @@ pub(crate) struct Part<'a> {
     /// The byte range of a leaf's content in a message that is too large for memory. The body then has the
     /// beginning of a text, or nothing.
     pub(crate) unloaded: Option<Range<u64>>,
+    pub(crate) entity: Entity<'a>,
+}
+
+/// The header block and the body of a part as the message has them, where those bytes last as long as the
+/// parts; else both are empty.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Entity<'a> {
+    pub(crate) header: &'a [u8],
+    /// Still in its transfer encoding, that of nested messages too.
+    pub(crate) body: &'a [u8],
 }
 
 /// The body of a part.
@@ -118,6 +128,7 @@ impl<'a, 'p> Walk<'a, 'p> {
             self.problems.add(Problem::HeaderCut);
         }
         let content = read_content(block, nesting.default_type, self.problems);
+        let index = self.parts.len();
         let is_container = content.is_multipart() || content.is_message();
         if is_container && nesting.depth >= MIME_DEPTH_MAX {
             self.problems.add(Problem::NestedTooDeep);
@@ -131,6 +142,10 @@ impl<'a, 'p> Walk<'a, 'p> {
         } else {
             self.push(nesting, content, Body::Leaf(Cow::Borrowed(block.body)));
         }
+        // Whatever it turned out to be, it comes before the parts in it.
+        if let Some(part) = self.parts.get_mut(index) {
+            part.entity = Entity { header: block.bytes, body: block.body };
+        }
     }
 
     fn push(&mut self, nesting: Nesting, content: ContentFields, body: Body<'a>) -> usize {
@@ -141,7 +156,7 @@ impl<'a, 'p> Walk<'a, 'p> {
                 Body::Smime { bytes, .. } | Body::Leaf(bytes) => Some(bytes.to_vec()),
             };
         }
-        self.parts.push(Part { parent: nesting.parent, content, body, unloaded: None });
+        self.parts.push(Part::new(nesting.parent, content, body));
         self.parts.len().saturating_sub(1)
     }
 
@@ -186,7 +201,8 @@ impl<'a, 'p> Walk<'a, 'p> {
         if block.first("content-type").is_some() {
             self.entity(&block, nesting);
         } else if !preamble.trim_ascii().is_empty() {
-            self.leaf_of_text(ContentFields::default(), preamble, nesting);
+            let block = Block { body: preamble, ..Block::default() };
+            self.entity(&block, Nesting { default_type: "text/plain", ..nesting });
         }
     }
 
@@ -285,7 +301,12 @@ impl<'a, 'p> Walk<'a, 'p> {
     }
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// Returns a part of which nothing more is known.
+    pub(crate) fn new(parent: Option<usize>, content: ContentFields, body: Body<'a>) -> Part<'a> {
+        Part { parent, content, body, unloaded: None, entity: Entity::default() }
+    }
+
     pub(crate) fn into_owned(self) -> Part<'static> {
         let body = match self.body {
             Body::Multipart => Body::Multipart,
@@ -297,7 +318,7 @@ impl Part<'_> {
             }
             Body::Leaf(bytes) => Body::Leaf(Cow::Owned(bytes.into_owned())),
         };
-        Part { parent: self.parent, content: self.content, body, unloaded: self.unloaded }
+        Part { unloaded: self.unloaded, ..Part::new(self.parent, self.content, body) }
     }
 }
 

@@ -47,7 +47,7 @@ pub fn protected_fields(entity: &[u8]) -> Option<Vec<(String, String)>> {
     };
     let fields = block.fields.iter().filter(|field| !is_content(field.name));
     let fields = fields.map(|field| {
-        let value = decode_value(before(field.value, LIST_BYTES_MAX), None, &mut problems);
+        let value = decode_value(before(field.value(), LIST_BYTES_MAX), None, &mut problems);
         (String::from_utf8_lossy(field.name).into_owned(), value)
     });
     Some(fields.collect())

@@ -2,6 +2,7 @@
 //!
 //! Used by `body` and `message`. Does not depend on MIME.
 
+pub(crate) mod cut;
 pub(crate) mod entities;
 pub(crate) mod hidden;
 pub(crate) mod html;
