@@ -113,7 +113,7 @@ fn in_parts<T: Send, E: From<index::Error>>(
     let ranges = ranges.map(|start| start..count.min(start + amounts.taken));
     let readers = Mutex::new(Vec::new());
     let make = |range: Range<usize>| {
-        let mut reader = lock(&readers).pop().unwrap_or_else(RecordReader::new);
+        let mut reader = lock(&readers).pop().unwrap_or_default();
         let part = make(range, &mut reader);
         lock(&readers).push(reader);
         part

@@ -31,8 +31,8 @@ impl CommitWatch {
         watch
     }
 
-    /// Watches the directories that are there. To be called before each look, so that no commit is missed, and
-    /// none in a directory that is new.
+    /// Watches the directories that are there. To be called before each look, so that no commit is missed,
+    /// and none in a directory that is new.
     pub(super) fn cover(&mut self) {
         let wanted = self.directories.iter().map(|path| (path.clone(), Interest::NamesAndContents));
         let covered = self.watcher.as_mut().and_then(|watcher| watcher.cover(wanted).ok());
@@ -67,8 +67,8 @@ impl Host {
 }
 
 impl Commits<'_> {
-    /// Waits until there is a commit of the index or of the user's data that was not returned yet, and returns
-    /// the newest view, with its token of the change log. Returns none after `timeout`.
+    /// Waits until there is a commit of the index or of the user's data that was not returned yet, and
+    /// returns the newest view, with its token of the change log. Returns none after `timeout`.
     ///
     /// # Errors
     /// There is no index; [`Error::Cancelled`]; damage.
