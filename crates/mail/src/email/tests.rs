@@ -257,6 +257,14 @@ fn properties_of_a_part_are_those_of_its_header() {
 }
 
 #[test]
+fn raw_bytes_of_a_header_have_the_charset_of_the_body() {
+    let message = b"Subject: k\xb1t\nContent-Type: text/plain; charset=iso-8859-2\n\nbody";
+    let email = Email::of_bytes(message);
+    let texts: Vec<String> = email.header_fields(&email.structure).iter().map(|field| field.text()).collect();
+    assert_eq!(texts[0], "k\u{105}t");
+}
+
+#[test]
 fn broken_messages_have_a_structure() {
     let mixed = |body: &str| format!("Content-Type: multipart/mixed; boundary=b\n\n{body}");
     let shown: Vec<String> = [
