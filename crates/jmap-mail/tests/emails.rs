@@ -89,7 +89,7 @@ fn a_thread_has_its_emails_oldest_first() {
     let thread = fixture.answers(&calls)[2][1]["list"][0].take();
     assert_eq!(fixture.subjects_of(&thread["emailIds"]), "one two two");
     let none = fixture.call("Thread/get", json!({"ids": ["T0000000000000001", "T1"]}));
-    assert_eq!(none["notFound"].as_array().unwrap().len(), 2);
+    assert_eq!(none["notFound"].as_array().expect("an array").len(), 2);
 }
 
 #[test]

@@ -81,7 +81,11 @@ fn filters_find_what_they_say() {
 fn results_come_in_the_order_asked_for() {
     let fixture = fixture();
     let by = |property: &str, is_ascending: bool| json!({"property": property, "isAscending": is_ascending});
-    let keyword = |property: &str, is_ascending: bool| json!({"property": property, "keyword": "$seen", "isAscending": is_ascending});
+    let keyword = |property: &str, is_ascending: bool| {
+        let mut comparator = by(property, is_ascending);
+        comparator["keyword"] = "$seen".into();
+        comparator
+    };
     let seen = |is_ascending: bool| keyword("hasKeyword", is_ascending);
     let all = keyword("allInThreadHaveKeyword", false);
     let some = keyword("someInThreadHaveKeyword", false);

@@ -19,7 +19,7 @@ fn fixture() -> Fixture {
 fn names(fixture: &Fixture, query: Value) -> String {
     let found = fixture.call("Mailbox/query", query);
     let all = fixture.call("Mailbox/get", json!({"ids": found["ids"]}));
-    let list = all["list"].as_array().unwrap();
+    let list = all["list"].as_array().expect("an array");
     list.iter().map(|mailbox| text(&mailbox["name"])).collect::<Vec<_>>().join(" ")
 }
 
@@ -32,7 +32,7 @@ fn mailboxes_are_folders_with_counts_of_contents_and_threads() {
         let counts: Vec<String> = counts.iter().map(|name| mailbox[name].to_string()).collect();
         format!("{} {} {}", text(&mailbox["name"]), mailbox["role"], counts.join(" "))
     };
-    let shown: Vec<String> = all["list"].as_array().unwrap().iter().map(shown).collect();
+    let shown: Vec<String> = all["list"].as_array().expect("an array").iter().map(shown).collect();
     assert_eq!(shown, ["Inbox \"inbox\" 3 1 3 1", "Archive \"archive\" 1 0 1 1", "2024 null 1 0 1 0"]);
     assert_eq!(all["list"][2]["parentId"], all["list"][1]["id"]);
     assert_eq!(all["list"][0]["myRights"]["mayDelete"], false);
@@ -100,7 +100,7 @@ fn each_role_is_given_once_and_folders_of_roots_are_told_apart() {
     }
     fixture.update();
     let all = fixture.call("Mailbox/get", json!({"ids": null, "properties": ["name", "role", "parentId"]}));
-    let list = all["list"].as_array().unwrap();
+    let list = all["list"].as_array().expect("an array");
     let shown: Vec<String> =
         list.iter().map(|one| format!("{} {}", text(&one["name"]), one["role"])).collect();
     assert_eq!(shown, ["home \"inbox\"", "Sent \"sent\"", "work/Sent null"]);

@@ -18,7 +18,7 @@ pub(crate) struct Fixture {
 impl Fixture {
     /// Begins with roots without mail and an index of nothing.
     pub(crate) fn new(roots: &[&str]) -> Fixture {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().expect("a directory");
         let mut settings = Settings::new(directory.path().join("data"));
         settings.configuration.headers = vec!["X-Project".to_owned()];
         let root = |name: &&str| Root { name: (*name).to_owned(), path: directory.path().join(name) };
@@ -30,41 +30,41 @@ impl Fixture {
     pub(crate) fn put(&self, folder: &str, name: &str, text: &str) -> PathBuf {
         let folder = self.directory.path().join(folder);
         for place in ["cur", "new", "tmp"] {
-            fs::create_dir_all(folder.join(place)).unwrap();
+            fs::create_dir_all(folder.join(place)).expect("a Maildir");
         }
         let path = folder.join("cur").join(name);
-        fs::write(&path, text).unwrap();
+        fs::write(&path, text).expect("the fixture works");
         path
     }
 
     pub(crate) fn rename(&self, from: &Path, to: &str) {
-        fs::rename(from, self.directory.path().join(to)).unwrap();
+        fs::rename(from, self.directory.path().join(to)).expect("the fixture works");
     }
 
     pub(crate) fn update(&self) {
-        self.host.update(&self.roots, &UpdateOptions::default(), &Silent).unwrap();
+        self.host.update(&self.roots, &UpdateOptions::default(), &Silent).expect("the fixture works");
     }
 
     pub(crate) fn tag(&self, query: &str, tag: &str) {
-        let query = self.host.view().unwrap().query(query).unwrap();
+        let query = self.host.view().expect("the fixture works").query(query).expect("a query");
         let change = TagChange { add: [tag.to_owned()].into(), ..TagChange::default() };
-        self.host.tag(&query, &change).unwrap();
+        self.host.tag(&query, &change).expect("the fixture works");
     }
 
     pub(crate) fn account(&self) -> Account<'_> {
         let url = || "https://mail.example.org/".to_owned();
         let urls = Urls { api: url(), download: url(), upload: url(), event_source: url() };
         let session = Session::new("ana", &urls, &Limits::default());
-        Account::new(&self.host, &self.cache, &session).unwrap()
+        Account::new(&self.host, &self.cache, &session).expect("the fixture works")
     }
 
     /// Answers the calls of one request.
     pub(crate) fn answers(&self, calls: &Value) -> Value {
         let request = json!({"using": [CORE, MAIL], "methodCalls": calls}).to_string();
         let limits = Limits::default();
-        let request = Request::read(request.as_bytes(), &limits, &[CORE, MAIL]).unwrap();
+        let request = Request::read(request.as_bytes(), &limits, &[CORE, MAIL]).expect("the fixture works");
         let response = jmap::run(request, &limits, &mut self.account()).into_bytes();
-        let mut response: Value = serde_json::from_slice(&response).unwrap();
+        let mut response: Value = serde_json::from_slice(&response).expect("the fixture works");
         response["methodResponses"].take()
     }
 
@@ -88,7 +88,7 @@ impl Fixture {
 
     pub(crate) fn subjects_of(&self, ids: &Value) -> String {
         let emails = self.call("Email/get", json!({"ids": ids, "properties": ["subject"]}));
-        let emails = emails["list"].as_array().unwrap();
+        let emails = emails["list"].as_array().expect("an array");
         emails.iter().map(|email| text(&email["subject"])).collect::<Vec<_>>().join(" ")
     }
 
@@ -101,8 +101,8 @@ impl Fixture {
     /// Returns the id of the mailbox with a name.
     pub(crate) fn mailbox(&self, name: &str) -> String {
         let all = self.call("Mailbox/get", json!({"ids": null}));
-        let list = all["list"].as_array().unwrap();
-        text(&list.iter().find(|mailbox| mailbox["name"] == name).unwrap()["id"])
+        let list = all["list"].as_array().expect("an array");
+        text(&list.iter().find(|mailbox| mailbox["name"] == name).expect("a mailbox")["id"])
     }
 
     pub(crate) fn state(&self) -> String {

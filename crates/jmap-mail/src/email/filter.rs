@@ -79,8 +79,8 @@ fn conditions(mut members: Arguments, headers: &[String]) -> Result<Conditions, 
         let below = |to| leaf(Field::Size, Matcher::SizeRange { from: None, to: Some(to) });
         all.push(Condition::Query(size.checked_sub(1).map_or(Query::not(Query::All), below)));
     }
-    let keyword_conditions: [(&str, fn(String) -> Condition); 5] = [
-        ("allInThreadHaveKeyword", Condition::AllInThread),
+    let keyword_conditions = [
+        ("allInThreadHaveKeyword", Condition::AllInThread as fn(String) -> Condition),
         ("someInThreadHaveKeyword", Condition::SomeInThread),
         ("noneInThreadHaveKeyword", Condition::NoneInThread),
         ("hasKeyword", Condition::HasKeyword),

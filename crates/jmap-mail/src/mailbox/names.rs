@@ -112,6 +112,7 @@ mod tests {
     fn a_missing_parent_is_no_mailbox() {
         assert_eq!(tree(&[("m", ".a.b.c")], 1), ["[a/b/c]"]);
         assert_eq!(tree(&[("m", ".a"), ("m", ".a.b.c")], 1), ["[a]", "a[b/c]"]);
+        assert_eq!(tree(&[("m", "a"), ("m", "a/b"), ("m", "a/b/c")], 1), ["[a]", "a[b]", "b[c]"]);
     }
 
     #[test]
