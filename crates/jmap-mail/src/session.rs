@@ -16,7 +16,7 @@ pub const MAIL: &str = "urn:ietf:params:jmap:mail";
 const MAILBOX_NAME_BYTES_MAX: u64 = 255;
 /// Bytes of the attachments of an email that is made. None can be made yet.
 const ATTACHMENT_BYTES_MAX: u64 = 50_000_000;
-/// Digits of the state.
+/// Bytes of the hash that is the state.
 const STATE_BYTES: usize = 8;
 
 /// Where a client finds the server, as URLs or URL templates of RFC 8620, section 2.
