@@ -10,6 +10,7 @@ mod arrivals;
 mod attachments;
 mod changes;
 mod codecs;
+mod contents;
 mod copies;
 mod crash;
 mod damage;

@@ -55,6 +55,7 @@ mod arrivals;
 mod attachments;
 mod check;
 mod child;
+mod contents;
 mod crypt;
 mod doctor;
 mod error;
@@ -96,11 +97,12 @@ pub use host::{Host, IndexState};
 pub use imports::TagsRead;
 pub use index::{
     Absent, Adopted, Analysis, AnalysisStep, AttachmentsRead, Change, ChangedFolder, Changes, Circle,
-    Cleanup, Contact, Counts, Dimension, Direction, Duplicates, Environment, Error as IndexError, Figures,
-    Group, Happened, HeaderCodec, Hint, Hit, Hits, Line, Look, Loss, Mailbox, Message, MessageFile, Mode,
-    NumberSet, Order, Origin, OwnPeople, PeopleQuestion, Person, Places, Problem, RecordReader,
-    Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats, Summary, Swept, TagChange, TagEdit,
-    TagSummary, Thread, ThreadEntry, ThreadOrder, ThreadStarts, Threads, TokenFault, Unknown, UpdateOptions,
+    Cleanup, Contact, Content, Counts, Dimension, Direction, Duplicates, Environment, Error as IndexError,
+    Figures, FolderCounts, FolderPlace, Group, Happened, HeaderCodec, Hint, Hit, Hits, IndexedFolder, Line,
+    Look, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople, PeopleQuestion,
+    Person, Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats,
+    Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, ThreadStarts, Threads,
+    TokenFault, Unknown, UpdateOptions,
 };
 pub use mail::{
     ContentFlags, Dialect, Error as MailError, FileContent, Flags, HeaderDifference,

@@ -57,7 +57,7 @@ impl View {
     }
 
     /// Does `work` on as many threads as the settings allow, unless the request was cancelled.
-    fn run<T: Send>(&self, work: impl FnOnce(&Mailbox) -> index::Result<T> + Send) -> Result<T> {
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce(&Mailbox) -> index::Result<T> + Send) -> Result<T> {
         self.check()?;
         self.threads.run(|| {
             // It may have waited for a thread.
@@ -84,6 +84,11 @@ impl View {
     #[must_use]
     pub fn with_cancel(self, cancel: Cancel) -> View {
         View { mailbox: self.mailbox.with_cancel(cancel.clone()), cancel, ..self }
+    }
+
+    /// Returns the settings of the host.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Returns the mailbox of the index, for what reads one message after the other with a

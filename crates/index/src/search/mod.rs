@@ -8,7 +8,8 @@
 //! - `tags`, then `message`: the contents of a found message;
 //! - `order`: sorting;
 //! - `threads`: conversations;
-//! - `answer`: queries and handles.
+//! - `answer`: queries and handles;
+//! - `contents`: contents one by one, apart from their copies, and the folders that they are in.
 //!
 //! `arrivals` says which messages are new, `came` which came since a token. `contacts`, `counts` and
 //! `inventory` describe a whole mailbox, `stats` a set of messages.
@@ -19,6 +20,7 @@ mod came;
 mod changes;
 mod commit;
 mod contacts;
+mod contents;
 mod counts;
 mod inventory;
 mod mailbox;
@@ -31,6 +33,7 @@ mod threads;
 pub use answer::{Analysis, AnalysisStep, Hint};
 pub use changes::{Change, ChangedFolder, Changes, Happened};
 pub use contacts::{Circle, OwnPeople, PeopleQuestion, Person};
+pub use contents::{Content, FolderCounts, IndexedFolder};
 pub use counts::Counts;
 pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};
 pub use mailbox::{

@@ -2,8 +2,9 @@
 //!
 //! Input: the tree of a query, and an order. Output: the set of messages that match, or hits. Every leaf
 //! yields a set from the text index or from a column scan. A set has no message outside the scope, and
-//! contains either all copies of a message or none, so that copies are one message to every query. The
-//! plan determines the order; steps that can no longer change the result are skipped.
+//! contains either all copies of a message or none, so that copies are one message to every query, unless
+//! contents are asked for one by one. The plan determines the order; steps that can no longer change the
+//! result are skipped.
 
 use crate::error::Result;
 use crate::search::answer::plan::{Measured, Node, Step, plan};
@@ -42,6 +43,25 @@ impl Mailbox {
     pub fn evaluate(&self, query: &Query) -> Result<NumberSet> {
         Ok(measured(self, query, &|| 0)?.1)
     }
+
+    /// Returns the set of contents with a file that a query matches, each for itself: a content that does not
+    /// match is not found, although a copy of it does.
+    ///
+    /// # Errors
+    /// As for [`Mailbox::find`].
+    pub fn evaluate_contents(&self, query: &Query) -> Result<NumberSet> {
+        let mut step = plan(query, &|leaf| answers(self, leaf))?;
+        Run { mailbox: self, live: self.present()?, clock: &|| 0, copies: Copies::Apart }.step(&mut step)
+    }
+}
+
+/// What a leaf finds of copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Copies {
+    /// All, if it finds one of them.
+    Joined,
+    /// Those that match by themselves.
+    Apart,
 }
 
 /// Returns the messages that match, and the plan with the cost of each step. `clock` returns nanoseconds.
@@ -51,7 +71,7 @@ pub(super) fn measured<'q>(
     clock: &dyn Fn() -> i64,
 ) -> Result<(Step<'q>, NumberSet)> {
     let mut step = plan(query, &|leaf| answers(mailbox, leaf))?;
-    let run = Run { mailbox, live: mailbox.live()?, clock };
+    let run = Run { mailbox, live: mailbox.live()?, clock, copies: Copies::Joined };
     let found = run.step(&mut step)?;
     Ok((step, found))
 }
@@ -61,13 +81,14 @@ pub(super) fn measured<'q>(
 /// # Errors
 /// [`crate::Error::Interrupted`]; damage.
 pub(super) fn answer_alone(mailbox: &Mailbox, answer: &Answer) -> Result<NumberSet> {
-    Run { mailbox, live: mailbox.live()?, clock: &|| 0 }.answer(answer)
+    Run { mailbox, live: mailbox.live()?, clock: &|| 0, copies: Copies::Joined }.answer(answer)
 }
 
 struct Run<'a> {
     mailbox: &'a Mailbox,
     live: &'a NumberSet,
     clock: &'a dyn Fn() -> i64,
+    copies: Copies,
 }
 
 impl Run<'_> {
@@ -88,7 +109,9 @@ impl Run<'_> {
                 for answer in answers.iter() {
                     found.or(&self.answer(answer)?);
                 }
-                self.mailbox.add_copies(&mut found)?;
+                if self.copies == Copies::Joined {
+                    self.mailbox.add_copies(&mut found)?;
+                }
                 found.and(self.live);
                 found
             }

@@ -280,7 +280,8 @@ pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -
     Ok(())
 }
 
-pub(super) fn folder_files(
+/// Adds messages with a file in a folder.
+pub(in crate::search) fn folder_files(
     mailbox: &Mailbox,
     folder: &FolderRow,
     subdirectory: Option<Subdirectory>,

@@ -18,4 +18,5 @@ mod relevance;
 mod values;
 
 pub use analysis::{Analysis, AnalysisStep};
+pub(in crate::search) use files::folder_files;
 pub use hints::Hint;

@@ -131,7 +131,7 @@ pub(super) fn all_members(mailbox: &Mailbox, related: &NumberSet, roots: &Forest
 }
 
 /// Visits the messages of a set with the roots of their threads, in no particular order.
-fn each_member(
+pub(super) fn each_member(
     mailbox: &Mailbox,
     related: &NumberSet,
     roots: &Forest,

@@ -4,6 +4,7 @@
 //! nodes are resolved on first use. If the parents of messages do not connect a thread, its header records
 //! are read as well; few threads need this.
 
+mod contents;
 mod conversation;
 mod members;
 mod model;

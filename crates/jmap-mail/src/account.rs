@@ -1,0 +1,130 @@
+//! The account as one request sees it: which methods there are, and what they share.
+//!
+//! Input: a host, and calls. Output: responses. The view is taken once, when the account is made.
+
+use crate::cache::Cache;
+use crate::error::failed;
+use crate::ids::account_id;
+use crate::mailbox::Folders;
+use crate::session::{MAIL, Session};
+use jmap::{Answer, Arguments, Context, Id, MethodError, MethodErrorKind, Methods};
+use pneu::{Cancel, Host, View};
+use serde_json::{Map, Value};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// The methods that read.
+const READING: [&str; 11] = [
+    "Email/changes",
+    "Email/get",
+    "Email/query",
+    "Email/queryChanges",
+    "Mailbox/changes",
+    "Mailbox/get",
+    "Mailbox/query",
+    "Mailbox/queryChanges",
+    "SearchSnippet/get",
+    "Thread/changes",
+    "Thread/get",
+];
+
+/// The methods that write, all of which are refused.
+const WRITING: [&str; 4] = ["Email/copy", "Email/import", "Email/set", "Mailbox/set"];
+
+/// The account, for one request.
+#[derive(Debug)]
+pub struct Account<'c> {
+    pub(crate) view: View,
+    pub(crate) cache: &'c Cache,
+    session_state: String,
+    state: OnceCell<String>,
+    pub(crate) folders: OnceCell<Arc<Folders>>,
+}
+
+impl<'c> Account<'c> {
+    /// Takes a view of the current state, from which all calls of a request are answered.
+    ///
+    /// # Errors
+    /// There is no index yet; it is damaged, or of a newer version.
+    pub fn new(host: &Host, cache: &'c Cache, session: &Session) -> pneu::Result<Account<'c>> {
+        let session_state = session.state().to_owned();
+        let (state, folders) = (OnceCell::new(), OnceCell::new());
+        Ok(Account { view: host.view()?, cache, session_state, state, folders })
+    }
+
+    /// Returns the same account for a request that may be stopped: calls that take time are then refused
+    /// with `serverUnavailable`.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Cancel) -> Account<'c> {
+        Account { view: self.view.with_cancel(cancel), ..self }
+    }
+
+    /// Returns the state of all records: the token of the change log.
+    ///
+    /// # Errors
+    /// The index is damaged, or its commits cannot be made durable.
+    pub(crate) fn state(&self) -> Result<&str, MethodError> {
+        if self.state.get().is_none() {
+            let token = self.view.changes(None).map_err(failed)?.token;
+            self.state.get_or_init(|| token);
+        }
+        Ok(self.state.get().map_or("", String::as_str))
+    }
+
+    /// Checks that a call is about this account.
+    pub(crate) fn check(&self, id: &Id) -> Result<(), MethodError> {
+        if *id == account_id() { Ok(()) } else { Err(MethodErrorKind::AccountNotFound.into()) }
+    }
+
+    /// Refuses a method that writes.
+    fn refuse(&self, mut arguments: Arguments) -> MethodError {
+        match arguments.id("accountId").and_then(|id| self.check(&id)) {
+            Ok(()) => MethodErrorKind::AccountReadOnly.into(),
+            Err(error) => error,
+        }
+    }
+
+    fn read(
+        &self,
+        name: &str,
+        arguments: Arguments,
+        context: &Context<'_>,
+    ) -> Result<Map<String, Value>, MethodError> {
+        match name {
+            "Email/changes" => self.email_changes(arguments),
+            "Email/get" => self.email_get(arguments, context),
+            "Email/query" => self.email_query(arguments, context),
+            "Email/queryChanges" => self.email_query_changes(arguments, context),
+            "Mailbox/changes" => self.mailbox_changes(arguments),
+            "Mailbox/get" => self.mailbox_get(arguments, context),
+            "Mailbox/query" => self.mailbox_query(arguments, context),
+            "Mailbox/queryChanges" => self.mailbox_query_changes(arguments, context),
+            "SearchSnippet/get" => self.search_snippet_get(arguments, context),
+            "Thread/changes" => self.thread_changes(arguments),
+            "Thread/get" => self.thread_get(arguments, context),
+            _ => Err(MethodErrorKind::UnknownMethod.into()),
+        }
+    }
+}
+
+impl Methods for Account<'_> {
+    fn capability(&self, name: &str) -> Option<&str> {
+        (READING.contains(&name) || WRITING.contains(&name)).then_some(MAIL)
+    }
+
+    fn call(
+        &mut self,
+        name: &str,
+        arguments: Arguments,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<Answer>, MethodError> {
+        if WRITING.contains(&name) {
+            return Err(self.refuse(arguments));
+        }
+        Ok(vec![Answer::new(name, self.read(name, arguments, context)?)])
+    }
+
+    fn session_state(&self) -> String {
+        self.session_state.clone()
+    }
+}

@@ -1,0 +1,57 @@
+//! The mailboxes of recent states, so that they are counted once, and compared with later ones.
+//!
+//! Input: states and their mailboxes. Output: the mailboxes of a state that a client was told of. Knows
+//! nothing of the index.
+
+use crate::mailbox::Folders;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many states are kept. After more commits a client reads all mailboxes again.
+const STATE_COUNT_MAX: usize = 64;
+
+/// What requests share: the mailboxes of recent states. It lives as long as the server.
+#[derive(Debug, Default)]
+pub struct Cache {
+    /// The newest is the last.
+    states: Mutex<VecDeque<(String, Arc<Folders>)>>,
+}
+
+impl Cache {
+    /// Returns the mailboxes of a state.
+    pub(crate) fn get(&self, state: &str) -> Option<Arc<Folders>> {
+        // A list is exchanged as a whole: a panic of another holder leaves nothing half done.
+        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        states.iter().rev().find(|(known, _)| known == state).map(|(_, folders)| Arc::clone(folders))
+    }
+
+    /// Keeps the mailboxes of a state. Equal ones of the state before are shared.
+    pub(crate) fn put(&self, state: &str, folders: Folders) -> Arc<Folders> {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = states.back().filter(|(_, last)| **last == folders);
+        let folders = last.map_or_else(|| Arc::new(folders), |(_, last)| Arc::clone(last));
+        if !states.iter().any(|(known, _)| known == state) {
+            states.push_back((state.to_owned(), Arc::clone(&folders)));
+        }
+        if states.len() > STATE_COUNT_MAX {
+            states.pop_front();
+        }
+        folders
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_states_are_kept() {
+        let cache = Cache::default();
+        for state in 0..STATE_COUNT_MAX + 1 {
+            cache.put(&state.to_string(), Folders::default());
+        }
+        assert!(cache.get("0").is_none());
+        let (one, last) = (cache.get("1").unwrap(), cache.get(&STATE_COUNT_MAX.to_string()).unwrap());
+        assert!(Arc::ptr_eq(&one, &last));
+    }
+}

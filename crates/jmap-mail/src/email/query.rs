@@ -1,0 +1,155 @@
+//! Email/query and Email/queryChanges (RFC 8621, sections 4.4 and 4.5).
+//!
+//! Input: filters and orders. Output: ids. Only as many results are sorted as the window needs: the newest
+//! fifty of a large mailbox cost as much as those of a small one. An anchor, and threads in another order
+//! than that of dates, need all of them.
+
+use super::filter::{read_filter, with_keyword};
+use super::sort::{KeywordOrder, Sort, Whose};
+use crate::account::Account;
+use crate::error::{failed, unknown_state};
+use crate::ids;
+use jmap::{
+    Arguments, Context, Id, MethodError, QueryArguments, QueryChangesArguments, QueryResponse, Shown,
+};
+use pneu::{Hit, NumberSet, Order, SortKey};
+use serde_json::{Map, Value};
+use std::ops::Range;
+
+/// The most ids of a response.
+const LIMIT_MAX: u64 = 10_000;
+
+/// The arguments that these methods have besides those of each /query.
+const FURTHER: [&str; 1] = ["collapseThreads"];
+
+/// What was found, in the order of its parts.
+struct Found {
+    /// Each part comes after the one before.
+    parts: Vec<NumberSet>,
+    sort: Sort,
+}
+
+impl Account<'_> {
+    pub(crate) fn email_query(
+        &self,
+        arguments: Arguments,
+        context: &Context<'_>,
+    ) -> Result<Map<String, Value>, MethodError> {
+        let mut query = QueryArguments::read(arguments, &FURTHER, context)?;
+        self.check(&query.account_id)?;
+        let collapses = query.rest.boolean("collapseThreads", false)?;
+        let headers = &self.view.settings().configuration.headers;
+        let filter = query.filter.take().map(|filter| read_filter(filter, headers, context)).transpose()?;
+        let sort = Sort::read(query.sort)?;
+        let mut found = self.found(filter.as_ref())?;
+        let by_date = sort.keywords.is_empty() && sort.key == SortKey::Date;
+        if collapses && by_date {
+            found = self.view.first_by_date_of_threads(&found, sort.direction).map_err(failed)?;
+        }
+        let found = Found { parts: self.divided(found, &sort).map_err(failed)?, sort };
+        let listed = (query.window.anchor.is_some() || (collapses && !by_date)).then(|| {
+            let all = self.listed(&found, 0..usize::MAX)?;
+            if collapses { self.view.first_listed_of_threads(all) } else { Ok(all) }
+        });
+        let listed = listed.transpose().map_err(failed)?;
+        let total = listed.as_ref().map_or_else(|| found.count(), Vec::len);
+        let place = |id: &Id| self.place(id, listed.as_deref()?);
+        let Shown { position, range, limit } = query.window.show(total, Some(LIMIT_MAX), place)?;
+        let hits = match listed {
+            Some(listed) => listed.get(range).unwrap_or_default().to_vec(),
+            None => self.listed(&found, range).map_err(failed)?,
+        };
+        let ids = self.view.content_ids(&hits).map_err(failed)?.iter().map(ids::email).collect();
+        let response = QueryResponse {
+            account_id: query.account_id,
+            query_state: self.state()?.to_owned(),
+            can_calculate_changes: false,
+            position,
+            ids,
+            total: query.calculate_total.then_some(total as u64),
+            limit,
+        };
+        Ok(response.into())
+    }
+
+    /// Refuses: results of earlier states are not kept.
+    pub(crate) fn email_query_changes(
+        &self,
+        arguments: Arguments,
+        context: &Context<'_>,
+    ) -> Result<Map<String, Value>, MethodError> {
+        let mut query = QueryChangesArguments::read(arguments, &FURTHER, context)?;
+        self.check(&query.account_id)?;
+        query.rest.boolean("collapseThreads", false)?;
+        Err(unknown_state())
+    }
+
+    /// Divides a set by keywords.
+    fn divided(&self, found: NumberSet, sort: &Sort) -> pneu::Result<Vec<NumberSet>> {
+        let mut parts = vec![found];
+        for order in &sort.keywords {
+            let having = self.having(order)?;
+            let mut divided = Vec::with_capacity(2 * parts.len());
+            for part in parts {
+                let (mut with, mut without) = (part.clone(), part);
+                with.and(&having);
+                without.minus(&having);
+                let both = if order.is_ascending { [without, with] } else { [with, without] };
+                divided.extend(both.into_iter().filter(|part| !part.is_empty()));
+            }
+            parts = divided;
+        }
+        Ok(parts)
+    }
+
+    /// Returns the contents that have a keyword, or whose threads have it.
+    fn having(&self, order: &KeywordOrder) -> pneu::Result<NumberSet> {
+        let all = self.view.contents()?;
+        let with = with_keyword(&self.view, &order.keyword, &all)?;
+        match order.whose {
+            Whose::Own => Ok(with),
+            Whose::SomeInThread => self.view.contents_related(&with),
+            Whose::AllInThread => {
+                let mut without = all.clone();
+                without.minus(&with);
+                let mut having = all;
+                having.minus(&self.view.contents_related(&without)?);
+                Ok(having)
+            }
+        }
+    }
+
+    /// Returns the results in a range of places.
+    fn listed(&self, found: &Found, range: Range<usize>) -> pneu::Result<Vec<Hit>> {
+        let mut hits = Vec::new();
+        let (mut skip, mut left) = (range.start, range.len());
+        for part in &found.parts {
+            if left == 0 {
+                break;
+            }
+            let count = usize::try_from(part.count()).unwrap_or(usize::MAX);
+            if skip >= count {
+                skip -= count;
+                continue;
+            }
+            let limit = left.min(count - skip);
+            let Sort { key, direction, .. } = found.sort;
+            let order = Order { key, direction, offset: skip, limit: Some(limit) };
+            hits.extend(self.view.sorted(part, &order)?.list);
+            (skip, left) = (0, left - limit);
+        }
+        Ok(hits)
+    }
+
+    /// Returns the place of an email among results.
+    fn place(&self, id: &Id, hits: &[Hit]) -> Option<usize> {
+        let hit = self.view.content_hit(&ids::email_content(id)?).ok()??;
+        hits.iter().position(|other| other.number == hit.number)
+    }
+}
+
+impl Found {
+    fn count(&self) -> usize {
+        self.parts.iter().map(|part| usize::try_from(part.count()).unwrap_or(usize::MAX)).sum()
+    }
+}

@@ -1,0 +1,101 @@
+//! Mailbox/get (RFC 8621, section 2.1).
+//!
+//! Input: ids and names of properties. Output: objects. Does not know how mailboxes are counted.
+
+use super::list::Folder;
+use crate::account::Account;
+use jmap::{Arguments, Context, GetArguments, GetResponse, MethodError, MethodErrorKind};
+use serde_json::{Map, Value, json};
+
+/// The properties of a mailbox.
+const PROPERTIES: [&str; 11] = [
+    "id",
+    "name",
+    "parentId",
+    "role",
+    "sortOrder",
+    "totalEmails",
+    "unreadEmails",
+    "totalThreads",
+    "unreadThreads",
+    "myRights",
+    "isSubscribed",
+];
+
+impl Account<'_> {
+    pub(crate) fn mailbox_get(
+        &self,
+        arguments: Arguments,
+        context: &Context<'_>,
+    ) -> Result<Map<String, Value>, MethodError> {
+        let get = GetArguments::read(arguments, &[], context)?;
+        self.check(&get.account_id)?;
+        let wanted = wanted(get.properties.as_deref(), &PROPERTIES)?;
+        let folders = self.folders()?;
+        let mut not_found = get.unknown;
+        let mut list = Vec::new();
+        match get.ids {
+            Some(ids) => {
+                for id in ids {
+                    match folders.find(&id) {
+                        Some(folder) => list.push(object(folder, &wanted)),
+                        None => not_found.push(id.into()),
+                    }
+                }
+            }
+            None if folders.list.len() > context.limits.max_objects_in_get => {
+                return Err(MethodErrorKind::RequestTooLarge.into());
+            }
+            None => list.extend(folders.list.iter().map(|folder| object(folder, &wanted))),
+        }
+        let state = self.state()?.to_owned();
+        Ok(GetResponse { account_id: get.account_id, state, list, not_found }.into())
+    }
+}
+
+/// Returns the properties that a call asks for, with the id; all, if it does not say.
+///
+/// # Errors
+/// `invalidArguments`, if one of them is not known.
+pub(crate) fn wanted<'a>(
+    properties: Option<&'a [String]>,
+    known: &[&'a str],
+) -> Result<Vec<&'a str>, MethodError> {
+    let Some(properties) = properties else { return Ok(known.to_vec()) };
+    let mut wanted = vec!["id"];
+    for property in properties {
+        if !known.contains(&property.as_str()) {
+            return Err(MethodError::invalid_argument("properties", "names a property that is not known"));
+        }
+        if !wanted.contains(&property.as_str()) {
+            wanted.push(property);
+        }
+    }
+    Ok(wanted)
+}
+
+fn object(folder: &Folder, wanted: &[&str]) -> Value {
+    wanted.iter().map(|name| ((*name).to_owned(), property(folder, name))).collect::<Map<_, _>>().into()
+}
+
+fn property(folder: &Folder, name: &str) -> Value {
+    let counts = folder.counts;
+    match name {
+        "id" => folder.id.clone().into(),
+        "name" => folder.name.clone().into(),
+        "parentId" => folder.parent.clone().map_or(Value::Null, Value::from),
+        "role" => folder.role.into(),
+        "sortOrder" => folder.sort_order().into(),
+        "totalEmails" => counts.contents.into(),
+        "unreadEmails" => counts.unread.into(),
+        "totalThreads" => counts.threads.into(),
+        "unreadThreads" => counts.unread_threads.into(),
+        "myRights" => json!({
+            "mayReadItems": true, "mayAddItems": false, "mayRemoveItems": false, "maySetSeen": false,
+            "maySetKeywords": false, "mayCreateChild": false, "mayRename": false, "mayDelete": false,
+            "maySubmit": false,
+        }),
+        "isSubscribed" => true.into(),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,39 @@
+//! The list of mailboxes of one state.
+//!
+//! Must not know how it is made, or what is asked of it.
+
+use jmap::Id;
+use pneu::FolderCounts;
+
+/// All mailboxes, by sort order and name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Folders {
+    pub(super) list: Vec<Folder>,
+}
+
+/// A mailbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Folder {
+    pub(super) id: Id,
+    pub(super) name: String,
+    pub(super) parent: Option<Id>,
+    pub(super) role: Option<&'static str>,
+    pub(super) counts: FolderCounts,
+}
+
+/// The roles of RFC 8621, section 2, in the order in which clients show them.
+const ROLES: [&str; 6] = ["inbox", "drafts", "sent", "archive", "junk", "trash"];
+
+impl Folder {
+    /// Returns its place in the list: those with a role come first.
+    pub(super) fn sort_order(&self) -> usize {
+        let place = self.role.and_then(|role| ROLES.iter().position(|known| *known == role));
+        place.unwrap_or(ROLES.len()) + 1
+    }
+}
+
+impl Folders {
+    pub(super) fn find(&self, id: &Id) -> Option<&Folder> {
+        self.list.iter().find(|folder| folder.id == *id)
+    }
+}

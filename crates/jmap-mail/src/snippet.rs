@@ -1,0 +1,110 @@
+//! SearchSnippet/get (RFC 8621, section 5.1).
+//!
+//! Input: a filter and ids. Output: subject and text of each email with the words of the filter marked. What
+//! a filter only excludes is not marked. If no file of an email can be read, its first words stand for its
+//! text.
+
+use crate::account::Account;
+use crate::email::{Condition, Conditions, Scope, phrases, read_filter};
+use crate::error::failed;
+use crate::highlight::{marked, marked_part, wanted};
+use crate::ids;
+use jmap::{Arguments, Context, Filter, Id, MethodError, MethodErrorKind};
+use pneu::{Content, PreferredAlternative, RecordReader};
+use query::Field;
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+
+/// The longest text of a snippet in bytes, as the RFC says.
+const PREVIEW_BYTES_MAX: usize = 255;
+/// How much of a text is searched for the words.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
+/// The words that are marked.
+#[derive(Default)]
+struct Marks {
+    subject: HashSet<String>,
+    body: HashSet<String>,
+}
+
+impl Account<'_> {
+    pub(crate) fn search_snippet_get(
+        &self,
+        mut arguments: Arguments,
+        context: &Context<'_>,
+    ) -> Result<Map<String, Value>, MethodError> {
+        let account_id = arguments.id("accountId")?;
+        let filter = arguments.optional_object("filter")?;
+        let email_ids = arguments.optional_references("emailIds")?;
+        let email_ids = email_ids.ok_or_else(|| arguments.fault("emailIds", "is missing"))?;
+        arguments.finish()?;
+        self.check(&account_id)?;
+        if email_ids.len() > context.limits.max_objects_in_get {
+            return Err(MethodErrorKind::RequestTooLarge.into());
+        }
+        let headers = &self.view.settings().configuration.headers;
+        let mut marks = Marks::default();
+        if let Some(filter) = filter {
+            marks.add(&read_filter(filter, headers, context)?);
+        }
+        let mut not_found: Vec<Value> = Vec::new();
+        let mut reader = RecordReader::new();
+        let mut list = Vec::new();
+        for reference in email_ids {
+            let Some(id) = context.created_ids.resolve(&reference) else {
+                not_found.push(reference.to_string().into());
+                continue;
+            };
+            let sha256 = ids::email_content(&id);
+            let hit = sha256.map(|sha256| self.view.content_hit(&sha256)).transpose().map_err(failed)?;
+            match hit.flatten() {
+                Some(hit) => {
+                    let content = self.view.content(&hit, &mut reader).map_err(failed)?;
+                    list.push(self.snippet(&id, &content, &marks)?);
+                }
+                None => not_found.push(id.into()),
+            }
+        }
+        let not_found = if not_found.is_empty() { Value::Null } else { not_found.into() };
+        let response = [("accountId", account_id.into()), ("list", list.into()), ("notFound", not_found)];
+        Ok(response.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    fn snippet(&self, id: &Id, content: &Content, marks: &Marks) -> Result<Value, MethodError> {
+        let preview = if marks.body.is_empty() { None } else { self.preview(content, &marks.body)? };
+        let subject = marked(&content.message.line.subject, &marks.subject);
+        Ok(json!({ "emailId": id.as_str(), "subject": subject, "preview": preview }))
+    }
+
+    fn preview(&self, content: &Content, words: &HashSet<String>) -> Result<Option<String>, MethodError> {
+        let text = match self.view.read(&content.message) {
+            Ok(read) => read.parsed(PreferredAlternative::Better).text.clone(),
+            Err(pneu::Error::File(_)) => content.message.rest.snippet.clone(),
+            Err(error) => return Err(failed(error)),
+        };
+        let text = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or(&text);
+        Ok(marked_part(text, words, PREVIEW_BYTES_MAX))
+    }
+}
+
+impl Marks {
+    /// Adds the words that a filter wants.
+    fn add(&mut self, filter: &Filter<Conditions>) {
+        match filter {
+            Filter::And(filters) | Filter::Or(filters) => filters.iter().for_each(|filter| self.add(filter)),
+            Filter::Not(_) => {}
+            Filter::Condition(conditions) => conditions.iter().for_each(|condition| self.add_one(condition)),
+        }
+    }
+
+    fn add_one(&mut self, condition: &Condition) {
+        let Condition::Text { scope: Scope::Fields(fields), text, .. } = condition else { return };
+        let words = wanted(phrases(text).iter());
+        if fields.contains(Field::Subject) {
+            self.subject.extend(words.iter().cloned());
+        }
+        if fields.contains(Field::Body) {
+            self.body.extend(words);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Threads (RFC 8621, section 3).
+//!
+//! Input: ids. Output: the emails of each thread, oldest first; what changed of threads. A thread is named by
+//! its root, so one that a late message joins to another one is gone, and the change log does not tell that.
+
+use crate::account::Account;
+use crate::email::maximum;
+use crate::error::{failed, unknown_state};
+use crate::ids;
+use crate::mailbox::get::wanted;
+use jmap::{
+    Arguments, ChangesArguments, ChangesResponse, Context, GetArguments, GetResponse, Id, MethodError,
+    MethodErrorKind,
+};
+use pneu::RecordReader;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The properties of a thread.
+const PROPERTIES: [&str; 2] = ["id", "emailIds"];
+
+impl Account<'_> {
+    pub(crate) fn thread_get(
+        &self,
+        arguments: Arguments,
+        context: &Context<'_>,
+    ) -> Result<Map<String, Value>, MethodError> {
+        let get = GetArguments::read(arguments, &[], context)?;
+        self.check(&get.account_id)?;
+        let wanted = wanted(get.properties.as_deref(), &PROPERTIES)?;
+        let ids = get.ids.ok_or_else(|| {
+            MethodError::new(MethodErrorKind::RequestTooLarge, "threads can only be read by their ids")
+        })?;
+        let mut not_found = get.unknown;
+        let (mut named, mut names) = (Vec::new(), Vec::new());
+        for id in ids {
+            match ids::thread_name(&id) {
+                Some(name) => {
+                    named.push(id);
+                    names.push(name);
+                }
+                None => not_found.push(id.into()),
+            }
+        }
+        let threads = self.view.contents_of_threads(&names).map_err(failed)?;
+        let mut list = Vec::new();
+        for (id, hits) in named.into_iter().zip(threads) {
+            if hits.is_empty() {
+                not_found.push(id.into());
+                continue;
+            }
+            let contents = self.view.content_ids(&hits).map_err(failed)?;
+            let mut object = Map::from_iter([("id".to_owned(), Value::from(id))]);
+            if wanted.contains(&"emailIds") {
+                object.insert("emailIds".to_owned(), contents.iter().map(ids::email).collect());
+            }
+            list.push(Value::Object(object));
+        }
+        let state = self.state()?.to_owned();
+        Ok(GetResponse { account_id: get.account_id, state, list, not_found }.into())
+    }
+
+    pub(crate) fn thread_changes(&self, arguments: Arguments) -> Result<Map<String, Value>, MethodError> {
+        let changes = ChangesArguments::read(arguments, &[])?;
+        self.check(&changes.account_id)?;
+        let fates = self.fates(&changes.since_state)?;
+        let mut reader = RecordReader::new();
+        // Those with an email that came or went, and whether one of them went.
+        let mut threads: BTreeMap<u64, bool> = BTreeMap::new();
+        for (sha256, fate) in fates.iter().filter(|(_, fate)| fate.was_there != fate.is_there) {
+            let hit = self.view.known_content(sha256).map_err(failed)?;
+            // Of a content that was forgotten nobody knows the thread.
+            let hit = hit.ok_or_else(unknown_state)?;
+            let thread = self.view.content(&hit, &mut reader).map_err(failed)?.thread;
+            *threads.entry(thread).or_default() |= fate.was_there;
+        }
+        let names: Vec<u64> = threads.keys().copied().collect();
+        let (mut created, mut updated, mut destroyed) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, hits) in names.iter().zip(self.view.contents_of_threads(&names).map_err(failed)?) {
+            let contents = self.view.content_ids(&hits).map_err(failed)?;
+            let was_there = |sha256| fates.get(sha256).is_none_or(|fate| fate.was_there);
+            let has_lost = threads.get(name).copied().unwrap_or_default();
+            let id: Id = ids::thread(*name);
+            match (has_lost || contents.iter().any(was_there), contents.is_empty()) {
+                (true, true) => destroyed.push(id),
+                (true, false) => updated.push(id),
+                (false, false) => created.push(id),
+                (false, true) => {}
+            }
+        }
+        let response = ChangesResponse {
+            account_id: changes.account_id,
+            old_state: changes.since_state,
+            new_state: self.state()?.to_owned(),
+            has_more_changes: false,
+            created,
+            updated,
+            destroyed,
+        };
+        maximum(&response, changes.max_changes)?;
+        Ok(response.into())
+    }
+}

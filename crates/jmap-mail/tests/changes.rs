@@ -1,0 +1,70 @@
+//! Email/changes and Thread/changes.
+
+use crate::support::{Fixture, message, text};
+use serde_json::{Value, json};
+use std::fs;
+
+/// Returns the sorted ids that a response has under each name.
+fn lists(changes: &Value) -> [Vec<String>; 3] {
+    ["created", "updated", "destroyed"].map(|name| {
+        let mut ids: Vec<String> =
+            changes[name].as_array().unwrap_or_else(|| panic!("{changes}")).iter().map(text).collect();
+        ids.sort();
+        ids
+    })
+}
+
+#[test]
+fn emails_are_created_updated_and_destroyed() {
+    let fixture = Fixture::new(&["mail"]);
+    let one = fixture.put("mail", "1.x:2,", &message("one", 1, "", ""));
+    let two = fixture.put("mail", "2.x:2,", &message("two", 2, "", ""));
+    fixture.put("mail", "3.x:2,", &message("three", 3, "", ""));
+    fixture.put("mail", "4.x:2,", &message("four", 4, "", ""));
+    fixture.update();
+    let state = fixture.state();
+    let id = |name: &str| fixture.id_of(name);
+    let (id_one, id_two, id_three) = (id("one"), id("two"), id("three"));
+    fixture.rename(&one, "mail/cur/1.x:2,S");
+    fs::remove_file(two).unwrap();
+    let short = fixture.put("mail", "5.x:2,", &message("short", 5, "", ""));
+    fixture.put("mail", "6.x:2,", &message("six", 6, "", ""));
+    fixture.update();
+    fs::remove_file(short).unwrap();
+    fixture.update();
+    fixture.tag("subject:three", "work");
+    let changes = fixture.call("Email/changes", json!({"sinceState": state}));
+    let mut updated = vec![id_one, id_three];
+    updated.sort();
+    assert_eq!(lists(&changes), [vec![id("six")], updated, vec![id_two.clone()]]);
+    let limited = json!({"sinceState": state, "maxChanges": 3});
+    assert_eq!(fixture.error("Email/changes", limited), "cannotCalculateChanges");
+    let now = text(&changes["newState"]);
+    let none = fixture.call("Email/changes", json!({"sinceState": now}));
+    assert_eq!(lists(&none), [vec![], vec![], vec![]] as [Vec<String>; 3]);
+    // It comes back.
+    fixture.put("mail", "2.x:2,", &message("two", 2, "", ""));
+    fixture.update();
+    let back = fixture.call("Email/changes", json!({"sinceState": now}));
+    assert_eq!(lists(&back), [vec![id_two], vec![], vec![]]);
+}
+
+#[test]
+fn threads_change_with_their_emails() {
+    let fixture = Fixture::new(&["mail"]);
+    fixture.put("mail", "1.x:2,", &message("one", 1, "", ""));
+    let two = fixture.put("mail", "2.x:2,", &message("two", 2, "", ""));
+    fixture.put("mail", "3.x:2,", &message("three", 3, "", ""));
+    fixture.update();
+    let thread = |name: &str| {
+        let ids = json!({"ids": [fixture.id_of(name)], "properties": ["threadId"]});
+        text(&fixture.call("Email/get", ids)["list"][0]["threadId"])
+    };
+    let (state, of_one, of_two) = (fixture.state(), thread("one"), thread("two"));
+    fixture.put("mail", "4.x:2,", &message("four", 4, "In-Reply-To: <one@x>\n", ""));
+    fixture.put("mail", "5.x:2,", &message("five", 5, "", ""));
+    fs::remove_file(two).unwrap();
+    fixture.update();
+    let changes = fixture.call("Thread/changes", json!({"sinceState": state}));
+    assert_eq!(lists(&changes), [vec![thread("five")], vec![of_one], vec![of_two]]);
+}

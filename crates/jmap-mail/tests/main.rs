@@ -1,0 +1,9 @@
+//! All integration tests of the crate, in one binary: whole requests as JSON, text in and text out.
+//!
+//! Input: small Maildirs. Output: responses. Does not depend on its modules.
+
+mod changes;
+mod emails;
+mod filters;
+mod mailboxes;
+mod support;

@@ -1,0 +1,123 @@
+//! A mailbox in a temporary directory, and a server for it.
+
+use jmap::{CORE, Limits, Request};
+use jmap_mail::{Account, Cache, MAIL, Session, Urls};
+use pneu::{Host, Root, Settings, Silent, TagChange, UpdateOptions};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+pub(crate) struct Fixture {
+    directory: TempDir,
+    pub(crate) host: Host,
+    cache: Cache,
+    roots: Vec<Root>,
+}
+
+impl Fixture {
+    /// Begins with roots without mail and an index of nothing.
+    pub(crate) fn new(roots: &[&str]) -> Fixture {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut settings = Settings::new(directory.path().join("data"));
+        settings.configuration.headers = vec!["X-Project".to_owned()];
+        let root = |name: &&str| Root { name: (*name).to_owned(), path: directory.path().join(name) };
+        let roots: Vec<Root> = roots.iter().map(root).collect();
+        Fixture { host: Host::new(settings), cache: Cache::default(), roots, directory }
+    }
+
+    /// Writes a message into `cur` of a folder: `name` has its flags.
+    pub(crate) fn put(&self, folder: &str, name: &str, text: &str) -> PathBuf {
+        let folder = self.directory.path().join(folder);
+        for place in ["cur", "new", "tmp"] {
+            fs::create_dir_all(folder.join(place)).expect("a Maildir");
+        }
+        let path = folder.join("cur").join(name);
+        fs::write(&path, text).expect("the fixture works");
+        path
+    }
+
+    pub(crate) fn rename(&self, from: &Path, to: &str) {
+        fs::rename(from, self.directory.path().join(to)).expect("the fixture works");
+    }
+
+    pub(crate) fn update(&self) {
+        self.host.update(&self.roots, &UpdateOptions::default(), &Silent).expect("the fixture works");
+    }
+
+    pub(crate) fn tag(&self, query: &str, tag: &str) {
+        let query = self.host.view().expect("the fixture works").query(query).expect("a query");
+        let change = TagChange { add: [tag.to_owned()].into(), ..TagChange::default() };
+        self.host.tag(&query, &change).expect("the fixture works");
+    }
+
+    pub(crate) fn account(&self) -> Account<'_> {
+        let url = || "https://mail.example.org/".to_owned();
+        let urls = Urls { api: url(), download: url(), upload: url(), event_source: url() };
+        let session = Session::new("ana", &urls, &Limits::default());
+        Account::new(&self.host, &self.cache, &session).expect("the fixture works")
+    }
+
+    /// Answers the calls of one request.
+    pub(crate) fn answers(&self, calls: &Value) -> Value {
+        let request = json!({"using": [CORE, MAIL], "methodCalls": calls}).to_string();
+        let limits = Limits::default();
+        let request = Request::read(request.as_bytes(), &limits, &[CORE, MAIL]).expect("the fixture works");
+        let response = jmap::run(request, &limits, &mut self.account()).into_bytes();
+        let mut response: Value = serde_json::from_slice(&response).expect("the fixture works");
+        response["methodResponses"].take()
+    }
+
+    /// Answers one call, and returns the arguments of its response; those of an error, too.
+    pub(crate) fn call(&self, method: &str, mut arguments: Value) -> Value {
+        arguments["accountId"] = "mail".into();
+        self.answers(&json!([[method, arguments, "c"]]))[0][1].take()
+    }
+
+    /// Returns the type of the error of a call.
+    pub(crate) fn error(&self, method: &str, arguments: Value) -> String {
+        text(&self.call(method, arguments)["type"])
+    }
+
+    /// Returns the subjects of the emails that a query finds, in order.
+    pub(crate) fn subjects(&self, query: Value) -> String {
+        let found = self.call("Email/query", query);
+        assert!(found["ids"].is_array(), "{found}");
+        self.subjects_of(&found["ids"])
+    }
+
+    pub(crate) fn subjects_of(&self, ids: &Value) -> String {
+        let emails = self.call("Email/get", json!({"ids": ids, "properties": ["subject"]}));
+        let emails = emails["list"].as_array().expect("an array");
+        emails.iter().map(|email| text(&email["subject"])).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the id of the email with a subject.
+    pub(crate) fn id_of(&self, subject: &str) -> String {
+        let found = self.call("Email/query", json!({"filter": {"subject": subject}}));
+        text(&found["ids"][0])
+    }
+
+    /// Returns the id of the mailbox with a name.
+    pub(crate) fn mailbox(&self, name: &str) -> String {
+        let all = self.call("Mailbox/get", json!({"ids": null}));
+        let list = all["list"].as_array().expect("an array");
+        text(&list.iter().find(|mailbox| mailbox["name"] == name).expect("a mailbox")["id"])
+    }
+
+    pub(crate) fn state(&self) -> String {
+        text(&self.call("Mailbox/get", json!({"ids": null}))["state"])
+    }
+}
+
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Returns a message whose subject and Message-ID are `name`, of a day of March.
+pub(crate) fn message(name: &str, day: u32, more: &str, body: &str) -> String {
+    format!(
+        "From: Ana Ito <ana@example.org>\nTo: bo@example.org\nSubject: {name}\nMessage-ID: <{name}@x>\n\
+         Date: {day} Mar 2025 10:00:00 +0000\n{more}\n{body}\n"
+    )
+}

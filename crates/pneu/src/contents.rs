@@ -1,0 +1,160 @@
+//! Views of contents: each message as one file holds it, apart from its copies, for front ends that give each
+//! content an id of its own.
+//!
+//! Input: a SHA-256, a query, sets. Output: contents, sets, folders and what they are for. Does not read
+//! messages.
+
+use crate::action::role::Known;
+use crate::error::Result;
+use crate::setup::roles::Role;
+use crate::view::View;
+use index::{Content, Direction, FolderCounts, Hit, IndexedFolder, Mailbox, NumberSet, RecordReader};
+use mail::Flags;
+use query::Query;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+impl View {
+    /// Returns all contents that have a file.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled); damage.
+    pub fn contents(&self) -> Result<NumberSet> {
+        self.run(|mailbox| mailbox.contents().cloned())
+    }
+
+    /// Returns the hit of a content, if it has a file.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn content_hit(&self, sha256: &[u8; 32]) -> Result<Option<Hit>> {
+        self.check()?;
+        Ok(self.mailbox().content_hit(sha256)?)
+    }
+
+    /// Returns the hit of a content, whether or not it has a file.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn known_content(&self, sha256: &[u8; 32]) -> Result<Option<Hit>> {
+        self.check()?;
+        Ok(self.mailbox().known_content(sha256)?)
+    }
+
+    /// Returns the SHA-256 of each of some hits.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn content_ids(&self, hits: &[Hit]) -> Result<Vec<[u8; 32]>> {
+        self.check()?;
+        Ok(self.mailbox().content_ids(hits)?)
+    }
+
+    /// Returns what the index has of a content. `reader` keeps what reads share.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn content(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Content> {
+        self.check()?;
+        Ok(self.mailbox().content(hit, reader)?)
+    }
+
+    /// Returns the contents that a query matches, each for itself.
+    ///
+    /// # Errors
+    /// As [`View::find`].
+    pub fn contents_matching(&self, query: &Query) -> Result<NumberSet> {
+        self.run(|mailbox| mailbox.evaluate_contents(query))
+    }
+
+    /// Returns the contents with a file in a folder, which is named by its number.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn contents_in(&self, folder: u32) -> Result<NumberSet> {
+        self.run(|mailbox| mailbox.contents_in(folder))
+    }
+
+    /// Returns the contents with a file that has a flag.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn contents_with_flag(&self, flag: Flags) -> Result<NumberSet> {
+        self.run(|mailbox| mailbox.contents_with_flag(flag))
+    }
+
+    /// Returns the contents with a tag or label whose lower-case form is `name`.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn contents_with_tag(&self, name: &str) -> Result<NumberSet> {
+        self.run(|mailbox| mailbox.contents_with_tag(name))
+    }
+
+    /// Returns the other contents with the Message-ID of a content, which may be gone.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn contents_with_same_id(&self, sha256: &[u8; 32]) -> Result<Vec<[u8; 32]>> {
+        self.check()?;
+        Ok(self.mailbox().contents_with_same_id(sha256)?)
+    }
+
+    /// Returns the contents of the threads of a set.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn contents_related(&self, found: &NumberSet) -> Result<NumberSet> {
+        self.run(|mailbox| mailbox.with_related(found))
+    }
+
+    /// Returns the contents of threads, oldest first, in the order of the threads' names.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn contents_of_threads(&self, names: &[u64]) -> Result<Vec<Vec<Hit>>> {
+        self.run(|mailbox| mailbox.contents_of_threads(names))
+    }
+
+    /// Keeps the contents of a set that come first in their threads, by date in this direction.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn first_by_date_of_threads(&self, found: &NumberSet, direction: Direction) -> Result<NumberSet> {
+        self.run(|mailbox| mailbox.first_by_date_of_threads(found, direction))
+    }
+
+    /// Keeps the hits that come first in their threads, in the order of the list.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn first_listed_of_threads(&self, hits: Vec<Hit>) -> Result<Vec<Hit>> {
+        self.run(|mailbox| mailbox.first_listed_of_threads(hits))
+    }
+
+    /// Returns all folders with their numbers.
+    pub fn indexed_folders(&self) -> Vec<IndexedFolder> {
+        self.mailbox().indexed_folders()
+    }
+
+    /// Returns how many contents and threads each folder has, by their numbers.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn folder_counts(&self) -> Result<BTreeMap<u32, FolderCounts>> {
+        self.run(Mailbox::folder_counts)
+    }
+
+    /// Returns the folders that have a role, root by root: those that the configuration names, or those with
+    /// the most usual names.
+    pub fn folders_with_roles(&self) -> Vec<(Role, PathBuf)> {
+        let folders = self.mailbox().folder_places();
+        let accounts = &self.settings().configuration.accounts;
+        let known = Known { folders: &folders, roots: self.roots(), accounts };
+        let of_root = |root| {
+            let path = move |role| Some((role, known.with_role(root, role, false).ok()?.path));
+            Role::ALL.into_iter().filter_map(path)
+        };
+        self.roots().iter().flat_map(of_root).collect()
+    }
+}
