@@ -260,8 +260,7 @@ fn properties_of_a_part_are_those_of_its_header() {
 fn raw_bytes_of_a_header_have_the_charset_of_the_body() {
     let message = b"Subject: k\xb1t\nContent-Type: text/plain; charset=iso-8859-2\n\nbody";
     let email = Email::of_bytes(message);
-    let texts: Vec<String> = email.header_fields(&email.structure).iter().map(|field| field.text()).collect();
-    assert_eq!(texts[0], "k\u{105}t");
+    assert_eq!(email.header_fields(&email.structure)[0].text(), "k\u{105}t");
 }
 
 #[test]
