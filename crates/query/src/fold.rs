@@ -38,7 +38,8 @@ pub(crate) fn is_ignorable(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}')
 }
 
-fn is_dropped(c: char) -> bool {
+/// Returns whether folding drops the character: an accent, a point, or what is invisible.
+pub(crate) fn is_dropped(c: char) -> bool {
     // 1: strokes through; 10-36: Hebrew, Arabic, Syriac points; from 200 on: attached, below, above.
     matches!(canonical_combining_class(c), 1 | 10..=36 | 200..=240) || is_ignorable(c)
 }

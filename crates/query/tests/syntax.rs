@@ -120,6 +120,13 @@ fn words_phrases_and_parts_of_words() {
         ("*日本*", "日本"),
         ("語", "*語*"),
         ("語*", "*語*"),
+        // Folding drops the Hebrew point, and makes such a character of a number in parentheses.
+        ("*\u{5ba}袋.", "*袋*"),
+        ("袋\u{5ba}*", "*袋*"),
+        ("*㈠", "*一*"),
+        ("㈠*", "*一*"),
+        ("*\u{5ba}foo", "*foo"),
+        ("foo\u{5ba}*", "foo*"),
         ("한국어", "\"한국 국어\""),
         ("iPhone手机", "\"iphone 手机\""),
     ]);

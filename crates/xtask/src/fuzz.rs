@@ -23,6 +23,9 @@ pub struct FuzzArguments {
     /// How long each target runs.
     #[arg(long, default_value_t = 600)]
     pub seconds: u32,
+    /// Where random numbers begin: the same program and inputs give the same run. By default they differ.
+    #[arg(long)]
+    pub seed: Option<u32>,
 }
 
 /// Builds all targets and runs those that are asked for, one after another. A target that finds something
@@ -42,7 +45,7 @@ pub fn fuzz(arguments: &FuzzArguments) -> Result<()> {
     run(&mut in_fuzz("build", &[]))?;
     let mut failed = Vec::new();
     for target in chosen {
-        let mut command = one(target, arguments.seconds)?;
+        let mut command = one(target, arguments)?;
         if run(&mut command).is_err() {
             failed.push(target.as_str());
         }
@@ -74,16 +77,17 @@ fn targets() -> Result<Vec<String>> {
 
 /// Returns the run of one target: what it learns is kept in `fuzz/corpus`, and what it begins with is read
 /// beside that.
-fn one(target: &str, seconds: u32) -> Result<Command> {
+fn one(target: &str, arguments: &FuzzArguments) -> Result<Command> {
     let learned = workspace_root().join("fuzz/corpus").join(target);
     fs::create_dir_all(&learned).with_context(|| format!("cannot make {}", learned.display()))?;
     let mut command = in_fuzz("run", &[target]);
     command.arg(learned).args(seeds(target));
     command.args([
         "--".to_owned(),
-        format!("-max_total_time={seconds}"),
+        format!("-max_total_time={}", arguments.seconds),
         format!("-timeout={INPUT_SECONDS_MAX}"),
     ]);
+    command.args(arguments.seed.map(|seed| format!("-seed={seed}")));
     command.args(["-verbosity=0", "-print_final_stats=1"]);
     Ok(command)
 }

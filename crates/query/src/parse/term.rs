@@ -12,6 +12,7 @@ use crate::ast::{Leaf, Matcher, Pattern, Query, Target};
 use crate::error::{Problem, ValueError};
 use crate::fields::{Field, FieldInfo, FieldSet, Kind};
 use crate::flags::{FLAGS, FlagName, Priority};
+use crate::fold::is_dropped;
 use crate::limits::{PHRASE_WORD_COUNT_MAX, REGEX_BYTES_MAX};
 use crate::near::nearest;
 use crate::stem::{StemScope, Stemming};
@@ -90,10 +91,17 @@ fn text(value: &Value, dot: Dot, stemming: Stemming) -> Result<Option<Matcher>, 
         return fail(Problem::PhraseTooLong);
     }
     // A star that touches no word adds nothing (`*.pdf`), nor does one that touches text which is found by
-    // any of its parts.
-    let touches = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_paired_script(c));
-    let before = stars_before > 0 && touches(value.text.chars().next());
-    let behind = stars_behind > 0 && touches(value.text.trim_end_matches(goes_on).chars().next_back());
+    // any of its parts. What counts is what folding leaves: a point of vowels goes, and a number in a circle
+    // can become a character of such a script.
+    let touches = |character: Option<char>, folded: Option<char>| {
+        character.is_some_and(char::is_alphanumeric) && !folded.is_some_and(is_paired_script)
+    };
+    let inner = value.text.trim_start_matches(is_dropped).trim_end_matches(|c| is_dropped(c) || goes_on(c));
+    let (first, last) = (found.first(), found.last());
+    let before =
+        stars_before > 0 && touches(inner.chars().next(), first.and_then(|word| word.chars().next()));
+    let behind = stars_behind > 0
+        && touches(inner.chars().next_back(), last.and_then(|word| word.chars().next_back()));
     let is_whole = stars_before == 0 && stars_behind == 0;
     if has_tilde && (!is_whole || found.len() != 1) && !found.iter().any(|word| is_paired(word)) {
         return fail(Problem::StemOfMany);
