@@ -50,6 +50,7 @@ mod interrupted;
 mod invitations;
 mod large;
 mod links;
+mod mbsync;
 mod mute;
 mod pass;
 mod passwords;
