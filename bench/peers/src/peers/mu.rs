@@ -85,6 +85,17 @@ impl Mu {
         Some(command)
     }
 
+    /// Returns the command that moves a file to a folder of its Maildir. `None` if this version has no such
+    /// command.
+    pub(crate) fn move_to(&self, file: &Path, folder: &str) -> Option<Command> {
+        if self.version < Some(MOVE_SINCE) {
+            return None;
+        }
+        let mut command = self.command("move");
+        command.arg(file).arg(folder);
+        Some(command)
+    }
+
     /// Returns the command that prints names and addresses that contain a text.
     pub(crate) fn people(&self, text: &str) -> Command {
         let mut command = self.command("cfind");
@@ -118,6 +129,14 @@ mod tests {
         assert!(flag("mu (mail indexer/searcher) version 1.8.13").is_none());
         let command = flag("version 1.14.2").unwrap();
         assert_eq!(command.get_args().collect::<Vec<_>>(), ["move", "--muhome=/home", "--flags=+P"]);
+        let move_to = |version: &str| {
+            let installed = Installed { program: PathBuf::from("mu"), version: version.to_owned() };
+            Mu::new(&installed, Path::new("/home")).move_to(Path::new("/mail/cur/1:2,"), "/archive")
+        };
+        assert!(move_to("mu (mail indexer/searcher) version 1.8.13").is_none());
+        let command = move_to("version 1.14.2").unwrap();
+        let expected = ["move", "--muhome=/home", "/mail/cur/1:2,", "/archive"];
+        assert_eq!(command.get_args().collect::<Vec<_>>(), expected);
     }
 
     #[test]

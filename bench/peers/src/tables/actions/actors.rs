@@ -16,6 +16,11 @@ use std::process::Command;
 /// The tag that is added and removed.
 pub(super) const TAG: &str = "bench";
 
+/// The root's folder.
+pub(super) const INBOX: &str = "/";
+/// The folder to which one message is moved; it comes from the INBOX.
+pub(super) const FOLDER: &str = "/archive";
+
 /// What to act on. Each program has a Maildir of its own with the same files.
 pub(super) struct Task {
     /// What is tagged.
@@ -67,6 +72,8 @@ impl Actor for Pneu {
             Work::Unflag => change("flag", "-P", &task.inbox.query),
             Work::FlagOne => change("flag", "+P", &one),
             Work::UnflagOne => change("flag", "-P", &one),
+            Work::MoveOne => self.command(&["move", &one, FOLDER]),
+            Work::MoveBack => self.command(&["move", &one, INBOX]),
             Work::Deliver => child::fed(&self.command(&["deliver", "/"]), &task.letter),
             Work::People => self.command(&["contacts"]),
             Work::Complete => self.command(&["contacts", &task.typed]),
@@ -103,6 +110,7 @@ impl Actor for NotmuchActor {
         let inbox = format!("folder:\"\" and date:@0..@{}", task.inbox.last_seconds);
         let one = format!("id:{}", task.one.0);
         Ok(Some(match work {
+            Work::MoveOne | Work::MoveBack => return Ok(None),
             Work::Tag => self.notmuch.tag(&format!("+{TAG}"), &all),
             Work::Untag => self.notmuch.tag(&format!("-{TAG}"), &all),
             Work::Flag => self.notmuch.tag("+passed", &inbox),
@@ -156,8 +164,8 @@ impl Actor for MuActor {
 
     fn command(&self, work: Work, task: &Task) -> Result<Option<Command>> {
         let of_inbox = || oldest(&self.maildir, task.inbox.last_seconds);
-        let one = || -> Result<Vec<PathBuf>> {
-            let files = inbox(&self.maildir)?.into_iter();
+        let one = |folder: &str| -> Result<Vec<PathBuf>> {
+            let files = in_folder(&self.maildir, folder)?.into_iter();
             Ok(files.filter(|file| without_flags(file) == task.one.1).collect())
         };
         match work {
@@ -165,8 +173,14 @@ impl Actor for MuActor {
             // A message in `new` has the flag N, and no other.
             Work::Flag => self.each("+P-N", &of_inbox()?),
             Work::Unflag => self.each("-P", &of_inbox()?),
-            Work::FlagOne => self.each("+P-N", &one()?),
-            Work::UnflagOne => self.each("-P", &one()?),
+            Work::FlagOne => self.each("+P-N", &one(INBOX)?),
+            Work::UnflagOne => self.each("-P", &one(INBOX)?),
+            Work::MoveOne => Ok(one(INBOX)?.first().and_then(|file| self.mu.move_to(file, FOLDER))),
+            // Before the first move, it is still in the INBOX.
+            Work::MoveBack => {
+                let there = [one(FOLDER)?, one(INBOX)?].concat();
+                Ok(there.first().and_then(|file| self.mu.move_to(file, INBOX)))
+            }
             Work::People => Ok(Some(self.mu.people(""))),
             Work::Complete => Ok(Some(self.mu.people(&task.typed))),
         }
@@ -179,7 +193,13 @@ impl Actor for MuActor {
 
 /// Returns the files of the root's folder.
 pub(super) fn inbox(maildir: &Path) -> Result<Vec<PathBuf>> {
-    let folder = [maildir.join("cur"), maildir.join("new")];
+    in_folder(maildir, INBOX)
+}
+
+/// Returns the files of a folder.
+pub(super) fn in_folder(maildir: &Path, folder: &str) -> Result<Vec<PathBuf>> {
+    let folder = maildir.join(folder.trim_start_matches('/'));
+    let folder = [folder.join("cur"), folder.join("new")];
     let mut files = corpora::messages(maildir)?;
     files.retain(|file| folder.iter().any(|own| file.parent() == Some(own)));
     Ok(files)
@@ -225,6 +245,7 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         assert_eq!(passed(place.path()).unwrap(), 1);
+        assert_eq!(in_folder(place.path(), "/b").unwrap(), [place.path().join("b/cur/5.MP4.a:2,P")]);
         assert_eq!(oldest(place.path(), 20).unwrap().len(), 2);
         assert_eq!(without_flags(Path::new("a/cur/10.x:2,PS")), "10.x");
         assert_eq!(without_flags(Path::new("a/new/10.x")), "10.x");

@@ -9,7 +9,7 @@ mod rows;
 
 use crate::bench::Bench;
 use crate::peers::{mu, notmuch};
-use actors::{Actor, MuActor, NotmuchActor, Task, inbox, passed, without_flags};
+use actors::{Actor, FOLDER, INBOX, MuActor, NotmuchActor, Task, in_folder, inbox, passed, without_flags};
 use anyhow::{Context, Result, ensure};
 use bench_own::{Chosen, letter, seconds};
 use measure::{Series, Trial, child, corpora, named, take_turns};
@@ -129,6 +129,8 @@ fn trial<'a>(
             Work::Flag => flagged(task.inbox.count),
             Work::FlagOne => flagged(1),
             Work::Unflag | Work::UnflagOne => flagged(0),
+            Work::MoveOne => is_in(actor.maildir(), FOLDER, &task.one.1),
+            Work::MoveBack => is_in(actor.maildir(), INBOX, &task.one.1),
             Work::Deliver => Ok(()),
             Work::People | Work::Complete => {
                 ensure!(outcome.sample.lines > 0, "nobody was found");
@@ -137,6 +139,13 @@ fn trial<'a>(
         }
     });
     if actor.name() == COLUMNS[0] { trial } else { trial.of_a_peer() }
+}
+
+/// Makes sure that a file, named without its flags, is in a folder.
+fn is_in(maildir: &Path, folder: &str, name: &str) -> Result<()> {
+    let is_there = in_folder(maildir, folder)?.iter().any(|file| without_flags(file) == name);
+    ensure!(is_there, "{name} is not in {folder}");
+    Ok(())
 }
 
 /// Makes sure that this many files have the tag.

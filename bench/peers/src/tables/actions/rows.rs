@@ -17,19 +17,23 @@ pub(super) enum Work {
     Unflag,
     FlagOne,
     UnflagOne,
+    MoveOne,
+    MoveBack,
     Deliver,
     People,
     Complete,
 }
 
 /// All work, in an order in which a round leaves the mail as it was, but for deliveries.
-pub(super) const ALL: [Work; 9] = [
+pub(super) const ALL: [Work; 11] = [
     Work::Tag,
     Work::Untag,
     Work::Flag,
     Work::Unflag,
     Work::FlagOne,
     Work::UnflagOne,
+    Work::MoveOne,
+    Work::MoveBack,
     Work::Deliver,
     Work::People,
     Work::Complete,
@@ -44,6 +48,8 @@ impl Work {
             Work::Unflag => "unflag 1,000",
             Work::FlagOne => "flag one message",
             Work::UnflagOne => "unflag one message",
+            Work::MoveOne => "move one message to another folder",
+            Work::MoveBack => "move it back",
             Work::Deliver => "deliver one message",
             Work::People => "all addresses",
             Work::Complete => "addresses by the beginning of a name",
@@ -55,7 +61,12 @@ impl Work {
         match self {
             Work::Tag | Work::Untag | Work::Flag | Work::Unflag => Goal::AtMost(0.150),
             Work::Complete => Goal::AtMost(0.010),
-            Work::FlagOne | Work::UnflagOne | Work::Deliver | Work::People => Goal::Shown,
+            Work::FlagOne
+            | Work::UnflagOne
+            | Work::MoveOne
+            | Work::MoveBack
+            | Work::Deliver
+            | Work::People => Goal::Shown,
         }
     }
 
@@ -85,9 +96,9 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
             consists of links, and its own index; they take turns. The messages are the oldest ones, found \
             by their date: 10,000 of all folders are tagged, 1,000 of the INBOX get the flag P. notmuch's \
             tag \"passed\" is that flag: it renames the files, too. mu has no tags of this kind, and \
-            delivers nothing. \"mu move\" changes the flags of one message, by the path of its file; to flag \
-            1,000, a shell calls it 1,000 times, so the row with one message compares single calls. It needs \
-            mu 1.12. Addresses are those of senders and recipients; to complete a name, notmuch looks among \
+            delivers nothing. \"mu move\" changes the folder or the flags of one message, by the path of its file; \
+            to flag 1,000, a shell calls it 1,000 times, so the rows with one message compare single calls. It \
+            needs mu 1.12. notmuch moves nothing. Addresses are those of senders and recipients; to complete a name, notmuch looks among \
             senders only. After each tag and each flag, the tagged files and the flags in the names of the \
             files are counted. The floor is a process that does nothing."
             .to_owned(),
