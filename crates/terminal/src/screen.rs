@@ -62,7 +62,8 @@ impl Terminal {
 
 /// Returns how many columns text takes.
 pub fn width(text: &str) -> usize {
-    text.width()
+    // Most text is ASCII, in which every character that can be seen takes one column.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
 }
 
 /// Returns as much of a text as fits into so many columns, with `…` where something is left out.
@@ -115,6 +116,14 @@ pub fn padding(text: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_short_way_for_ascii_gives_what_the_long_way_gives() {
+        for c in '\0'..='\u{ff}' {
+            let text = format!("a{c}b");
+            assert_eq!(width(&text), text.as_str().width(), "{text:?}");
+        }
+    }
 
     #[test]
     fn colours_are_for_terminals_unless_asked_for() {

@@ -14,7 +14,7 @@ use pneu::Origin;
 use printable::Look;
 use render::{Listed, Need, Printer};
 use std::borrow::Cow;
-use terminal::screen::{Terminal, cut, padding, width};
+use terminal::screen::{Terminal, cut, width};
 
 /// Prints lines.
 #[derive(Clone, Debug)]
@@ -77,12 +77,7 @@ impl Plain {
     }
 
     fn row(&self, row: &Row<'_>, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.line(row).as_bytes());
-        out.extend_from_slice(self.end.bytes());
-    }
-
-    fn line(&self, row: &Row<'_>) -> String {
-        let mut line = String::with_capacity(128);
+        let start = out.len();
         let last = self.pieces.iter().rposition(|placed| matches!(placed.piece, Piece::Field(_)));
         let mut used: usize = 0;
         for (place, Placed { piece, columns }) in self.pieces.iter().enumerate() {
@@ -90,16 +85,18 @@ impl Plain {
                 Piece::Between(character) => {
                     used = used.saturating_add(between(*character, used));
                     if self.terminal.columns.is_none_or(|all| used <= all) {
-                        line.push(*character);
+                        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                     }
                 }
                 Piece::Field(field) => {
-                    used += self.field((field, last == Some(place)), row, *columns, &mut line);
+                    used += self.field((field, last == Some(place)), row, *columns, out);
                 }
             }
         }
-        line.truncate(line.trim_end_matches(' ').len());
-        line
+        let line = out.get(start..).unwrap_or_default();
+        let spaces = line.iter().rev().take_while(|byte| **byte == b' ').count();
+        out.truncate(out.len() - spaces);
+        out.extend_from_slice(self.end.bytes());
     }
 
     /// Appends a field, the last one or not, and returns how many columns it took.
@@ -108,7 +105,7 @@ impl Plain {
         (field, is_last): (&Field, bool),
         row: &Row<'_>,
         columns: usize,
-        line: &mut String,
+        out: &mut Vec<u8>,
     ) -> usize {
         let value = (field.value)(row);
         let value = one_line(&value);
@@ -119,17 +116,18 @@ impl Plain {
             }
             _ => cut(&value, columns),
         };
-        let fill = if is_last { String::new() } else { padding(&shown, columns) };
+        let taken = width(&shown);
+        let fill = if is_last { 0 } else { columns.saturating_sub(taken) };
         let is_related = row.place.is_some_and(|place| place.origin == Origin::Related);
         let look = if is_related { Look::Aside } else { field.look };
-        let painted = self.terminal.paint(look, &shown);
-        let (before, behind) = match field.side {
-            Side::Left => (&*painted, fill.as_str()),
-            Side::Right => (fill.as_str(), &*painted),
-        };
-        line.push_str(before);
-        line.push_str(behind);
-        width(&shown) + fill.len()
+        if field.side == Side::Right {
+            out.resize(out.len() + fill, b' ');
+        }
+        out.extend_from_slice(self.terminal.paint(look, &shown).as_bytes());
+        if field.side == Side::Left {
+            out.resize(out.len() + fill, b' ');
+        }
+        taken + fill
     }
 }
 
