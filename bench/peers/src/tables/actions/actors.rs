@@ -18,8 +18,6 @@ pub(super) const TAG: &str = "bench";
 
 /// The root's folder.
 pub(super) const INBOX: &str = "/";
-/// The folder to which one message is moved; it comes from the INBOX.
-pub(super) const FOLDER: &str = "/archive";
 
 /// What to act on. Each program has a Maildir of its own with the same files.
 pub(super) struct Task {
@@ -29,6 +27,8 @@ pub(super) struct Task {
     pub(super) inbox: Chosen,
     /// The Message-ID of the message that gets another flag alone, and the name of its file without flags.
     pub(super) one: (String, String),
+    /// The folder to which that message is moved from the INBOX.
+    pub(super) folder: String,
     /// The beginning of a name.
     pub(super) typed: String,
     /// The file of the message that is delivered.
@@ -72,7 +72,7 @@ impl Actor for Pneu {
             Work::Unflag => change("flag", "-P", &task.inbox.query),
             Work::FlagOne => change("flag", "+P", &one),
             Work::UnflagOne => change("flag", "-P", &one),
-            Work::MoveOne => self.command(&["move", &one, FOLDER]),
+            Work::MoveOne => self.command(&["move", &one, &task.folder]),
             Work::MoveBack => self.command(&["move", &one, INBOX]),
             Work::Deliver => child::fed(&self.command(&["deliver", "/"]), &task.letter),
             Work::People => self.command(&["contacts"]),
@@ -175,10 +175,10 @@ impl Actor for MuActor {
             Work::Unflag => self.each("-P", &of_inbox()?),
             Work::FlagOne => self.each("+P-N", &one(INBOX)?),
             Work::UnflagOne => self.each("-P", &one(INBOX)?),
-            Work::MoveOne => Ok(one(INBOX)?.first().and_then(|file| self.mu.move_to(file, FOLDER))),
+            Work::MoveOne => Ok(one(INBOX)?.first().and_then(|file| self.mu.move_to(file, &task.folder))),
             // Before the first move, it is still in the INBOX.
             Work::MoveBack => {
-                let there = [one(FOLDER)?, one(INBOX)?].concat();
+                let there = [one(&task.folder)?, one(INBOX)?].concat();
                 Ok(there.first().and_then(|file| self.mu.move_to(file, INBOX)))
             }
             Work::People => Ok(Some(self.mu.people(""))),
@@ -203,6 +203,12 @@ pub(super) fn in_folder(maildir: &Path, folder: &str) -> Result<Vec<PathBuf>> {
     let mut files = corpora::messages(maildir)?;
     files.retain(|file| folder.iter().any(|own| file.parent() == Some(own)));
     Ok(files)
+}
+
+/// Returns the folder of a file.
+pub(super) fn folder_of(maildir: &Path, file: &Path) -> Option<String> {
+    let folder = file.parent()?.parent()?.strip_prefix(maildir).ok()?;
+    Some(format!("/{}", folder.display()))
 }
 
 /// Returns the files of the root's folder up to a date.
@@ -246,6 +252,8 @@ mod tests {
         }
         assert_eq!(passed(place.path()).unwrap(), 1);
         assert_eq!(in_folder(place.path(), "/b").unwrap(), [place.path().join("b/cur/5.MP4.a:2,P")]);
+        assert_eq!(folder_of(place.path(), &place.path().join("b/cur/5.MP4.a:2,P")).unwrap(), "/b");
+        assert_eq!(folder_of(place.path(), &place.path().join("new/30.MP3.a")).unwrap(), INBOX);
         assert_eq!(oldest(place.path(), 20).unwrap().len(), 2);
         assert_eq!(without_flags(Path::new("a/cur/10.x:2,PS")), "10.x");
         assert_eq!(without_flags(Path::new("a/new/10.x")), "10.x");

@@ -9,7 +9,7 @@ mod rows;
 
 use crate::bench::Bench;
 use crate::peers::{mu, notmuch};
-use actors::{Actor, FOLDER, INBOX, MuActor, NotmuchActor, Task, in_folder, inbox, passed, without_flags};
+use actors::{Actor, INBOX, MuActor, NotmuchActor, Task, folder_of, in_folder, inbox, passed, without_flags};
 use anyhow::{Context, Result, ensure};
 use bench_own::{Chosen, letter, seconds};
 use measure::{Series, Trial, child, corpora, named, take_turns};
@@ -82,10 +82,13 @@ fn task(kept: &Path, pneu: &dyn Actor, place: &Path) -> Result<Task> {
     later.retain(|file| seconds(file).is_ok_and(|seconds| seconds > inbox_chosen.last_seconds));
     later.sort();
     let one = later.first().context("the INBOX has more messages than get flags")?;
+    let folders = corpora::messages(kept)?.into_iter().filter_map(|file| folder_of(kept, &file));
+    let folder = folders.filter(|folder| folder != INBOX).min().context("there is a second folder")?;
     let mut task = Task {
         all: Chosen::of_all(kept, TAGGED)?,
         inbox: inbox_chosen,
         one: (message_id(one)?, without_flags(one)),
+        folder,
         typed: String::new(),
         letter: place.join("letter"),
     };
@@ -129,7 +132,7 @@ fn trial<'a>(
             Work::Flag => flagged(task.inbox.count),
             Work::FlagOne => flagged(1),
             Work::Unflag | Work::UnflagOne => flagged(0),
-            Work::MoveOne => is_in(actor.maildir(), FOLDER, &task.one.1),
+            Work::MoveOne => is_in(actor.maildir(), &task.folder, &task.one.1),
             Work::MoveBack => is_in(actor.maildir(), INBOX, &task.one.1),
             Work::Deliver => Ok(()),
             Work::People | Work::Complete => {
