@@ -59,8 +59,8 @@ pub(super) fn deb(programs: &Programs, place: &Path) -> Result<String> {
 /// # Errors
 /// If maturin cannot be installed, or fails.
 pub(super) fn wheel(programs: &Programs, place: &Path) -> Result<String> {
-    // It lies in the project, wherever programs are built: only there does cargo, which maturin calls, use the
-    // project's settings for static programs. With others it would build the program anew.
+    // It lies in the project, wherever programs are built: only there does cargo, which maturin calls, use
+    // the project's settings for static programs. With others it would build the program anew.
     let stage = workspace_root().join("target/dist-wheel");
     renew(&stage)?;
     let manifest = workspace_root().join("crates/cli/Cargo.toml");

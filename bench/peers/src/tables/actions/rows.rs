@@ -96,11 +96,12 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
             consists of links, and its own index; they take turns. The messages are the oldest ones, found \
             by their date: 10,000 of all folders are tagged, 1,000 of the INBOX get the flag P. notmuch's \
             tag \"passed\" is that flag: it renames the files, too. mu has no tags of this kind, and \
-            delivers nothing. \"mu move\" changes the folder or the flags of one message, by the path of its file; \
-            to flag 1,000, a shell calls it 1,000 times, so the rows with one message compare single calls. It \
-            needs mu 1.12. notmuch moves nothing. Addresses are those of senders and recipients; to complete a name, notmuch looks among \
-            senders only. After each tag and each flag, the tagged files and the flags in the names of the \
-            files are counted. The floor is a process that does nothing."
+            delivers nothing. \"mu move\" changes the folder or the flags of one message, by the path of \
+            its file; to flag 1,000, a shell calls it 1,000 times, so the rows with one message compare \
+            single calls. It needs mu 1.12. notmuch moves nothing. Addresses are those of senders and \
+            recipients; to complete a name, notmuch looks among senders only. After each tag and each \
+            flag, the tagged files and the flags in the names of the files are counted. The floor is a \
+            process that does nothing."
             .to_owned(),
         columns: COLUMNS.to_vec(),
         rows: rows.collect(),
