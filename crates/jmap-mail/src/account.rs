@@ -6,6 +6,7 @@ use crate::cache::Cache;
 use crate::error::failed;
 use crate::ids::account_id;
 use crate::mailbox::Folders;
+use crate::messages::Messages;
 use crate::session::{MAIL, Session};
 use jmap::{Answer, Arguments, Context, Id, MethodError, MethodErrorKind, Methods};
 use pneu::{Cancel, Host, View};
@@ -39,6 +40,7 @@ pub struct Account<'c> {
     session_state: String,
     state: OnceCell<String>,
     pub(crate) folders: OnceCell<Arc<Folders>>,
+    pub(crate) messages: Messages,
 }
 
 impl<'c> Account<'c> {
@@ -49,7 +51,8 @@ impl<'c> Account<'c> {
     pub fn new(host: &Host, cache: &'c Cache, session: &Session) -> pneu::Result<Account<'c>> {
         let session_state = session.state().to_owned();
         let (state, folders) = (OnceCell::new(), OnceCell::new());
-        Ok(Account { view: host.view()?, cache, session_state, state, folders })
+        let messages = Messages::default();
+        Ok(Account { view: host.view()?, cache, session_state, state, folders, messages })
     }
 
     /// Returns the same account for a request that may be stopped: calls that take time are then refused
@@ -57,6 +60,13 @@ impl<'c> Account<'c> {
     #[must_use]
     pub fn with_cancel(self, cancel: Cancel) -> Account<'c> {
         Account { view: self.view.with_cancel(cancel), ..self }
+    }
+
+    /// Returns the same account for a request that may read this many bytes of messages, and give them out as
+    /// text. Calls for more are then refused with `requestTooLarge`, unless they need only one message.
+    #[must_use]
+    pub fn with_read_limit(self, bytes_max: u64) -> Account<'c> {
+        Account { messages: Messages::new(bytes_max), ..self }
     }
 
     /// Returns the state of all records: the token of the change log.

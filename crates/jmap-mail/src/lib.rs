@@ -16,12 +16,14 @@ mod error;
 mod highlight;
 mod ids;
 mod mailbox;
+mod messages;
 mod session;
 mod snippet;
 mod thread;
 
 pub use account::Account;
-pub use blob::BlobError;
+pub use blob::{Blob, BlobError};
 pub use cache::Cache;
 pub use ids::account_id;
+pub use pneu::MailError;
 pub use session::{MAIL, Session, Urls};

@@ -27,7 +27,7 @@ impl Fixture {
     }
 
     /// Writes a message into `cur` of a folder: `name` has its flags.
-    pub(crate) fn put(&self, folder: &str, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn put(&self, folder: &str, name: &str, text: &(impl AsRef<[u8]> + ?Sized)) -> PathBuf {
         let folder = self.directory.path().join(folder);
         for place in ["cur", "new", "tmp"] {
             fs::create_dir_all(folder.join(place)).expect("a Maildir");
@@ -60,12 +60,17 @@ impl Fixture {
 
     /// Answers the calls of one request.
     pub(crate) fn answers(&self, calls: &Value) -> Value {
-        let request = json!({"using": [CORE, MAIL], "methodCalls": calls}).to_string();
-        let limits = Limits::default();
-        let request = Request::read(request.as_bytes(), &limits, &[CORE, MAIL]).expect("the fixture works");
-        let response = jmap::run(request, &limits, &mut self.account()).into_bytes();
-        let mut response: Value = serde_json::from_slice(&response).expect("the fixture works");
-        response["methodResponses"].take()
+        answers_of(&mut self.account(), calls)
+    }
+
+    /// Returns the only email that there is, with these properties and by these further arguments.
+    pub(crate) fn email(&self, properties: Value, mut arguments: Value) -> Value {
+        let all = self.call("Email/query", json!({}));
+        arguments["ids"] = all["ids"].clone();
+        arguments["properties"] = properties;
+        let mut got = self.call("Email/get", arguments);
+        assert!(got["list"].is_array(), "{got}");
+        got["list"][0].take()
     }
 
     /// Answers one call, and returns the arguments of its response; those of an error, too.
@@ -108,6 +113,16 @@ impl Fixture {
     pub(crate) fn state(&self) -> String {
         text(&self.call("Mailbox/get", json!({"ids": null}))["state"])
     }
+}
+
+/// Answers the calls of one request by an account.
+pub(crate) fn answers_of(account: &mut Account<'_>, calls: &Value) -> Value {
+    let request = json!({"using": [CORE, MAIL], "methodCalls": calls}).to_string();
+    let limits = Limits::default();
+    let request = Request::read(request.as_bytes(), &limits, &[CORE, MAIL]).expect("the fixture works");
+    let response = jmap::run(request, &limits, account).into_bytes();
+    let mut response: Value = serde_json::from_slice(&response).expect("the fixture works");
+    response["methodResponses"].take()
 }
 
 pub(crate) fn text(value: &Value) -> String {
