@@ -8,6 +8,7 @@ use crate::ids::account_id;
 use crate::mailbox::Folders;
 use crate::messages::Messages;
 use crate::session::{MAIL, Session};
+use crate::uploads::Uploads;
 use jmap::{Answer, Arguments, Context, Id, MethodError, MethodErrorKind, Methods};
 use pneu::{Cancel, Host, View};
 use serde_json::{Map, Value};
@@ -41,6 +42,7 @@ pub struct Account<'c> {
     state: OnceCell<String>,
     pub(crate) folders: OnceCell<Arc<Folders>>,
     pub(crate) messages: Messages,
+    pub(crate) uploads: Option<&'c Uploads>,
 }
 
 impl<'c> Account<'c> {
@@ -52,7 +54,7 @@ impl<'c> Account<'c> {
         let session_state = session.state().to_owned();
         let (state, folders) = (OnceCell::new(), OnceCell::new());
         let messages = Messages::default();
-        Ok(Account { view: host.view()?, cache, session_state, state, folders, messages })
+        Ok(Account { view: host.view()?, cache, session_state, state, folders, messages, uploads: None })
     }
 
     /// Returns the same account for a request that may be stopped: calls that take time are then refused
@@ -60,6 +62,12 @@ impl<'c> Account<'c> {
     #[must_use]
     pub fn with_cancel(self, cancel: Cancel) -> Account<'c> {
         Account { view: self.view.with_cancel(cancel), ..self }
+    }
+
+    /// Returns the same account with uploads, which have blobs.
+    #[must_use]
+    pub fn with_uploads(self, uploads: &'c Uploads) -> Account<'c> {
+        Account { uploads: Some(uploads), ..self }
     }
 
     /// Returns the same account for a request that may read this many bytes of messages, and give them out as

@@ -86,7 +86,14 @@ impl Account<'_> {
     /// There are none, or they cannot be read.
     pub fn blob(&self, id: &Id) -> Result<Blob, BlobError> {
         let id = BlobId::read(id).ok_or(BlobError::NotFound)?;
-        let BlobSource::Message(sha256) = id.source else { return Err(BlobError::NotFound) };
+        let sha256 = match id.source {
+            BlobSource::Message(sha256) => sha256,
+            BlobSource::Upload(sha256) => {
+                let bytes = self.upload(&sha256)?;
+                let bytes = if id.parts.is_empty() { Some(bytes) } else { part(&bytes, &id.parts) };
+                return bytes.map(Blob::of_bytes).ok_or(BlobError::NotFound);
+            }
+        };
         let mut content = self.message_content(&sha256)?;
         match id.parts.as_slice() {
             [] if is_large(&content) => {
@@ -96,6 +103,11 @@ impl Account<'_> {
             [number, inner @ ..] if is_large(&content) => part_of_large(content, *number, inner),
             parts => part(&content.content.bytes, parts).map(Blob::of_bytes).ok_or(BlobError::NotFound),
         }
+    }
+
+    fn upload(&self, sha256: &[u8; 32]) -> Result<Vec<u8>, BlobError> {
+        let uploads = self.uploads.ok_or(BlobError::NotFound)?;
+        uploads.get(sha256).map_err(|_| BlobError::Unreadable)?.ok_or(BlobError::NotFound)
     }
 
     fn message_content(&self, sha256: &[u8; 32]) -> Result<MessageContent, BlobError> {

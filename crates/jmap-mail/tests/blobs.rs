@@ -1,9 +1,10 @@
-//! Blobs: messages and their parts.
+//! Blobs: messages, uploads and their parts.
 
 use crate::support::{Fixture, text};
-use jmap::Id;
-use jmap_mail::{Blob, BlobError, MailError};
+use jmap::{Id, Limits};
+use jmap_mail::{Account, Blob, BlobError, MailError, UPLOADS_BYTES_MAX, Uploads};
 use serde_json::{Value, json};
+use std::time::SystemTime;
 
 /// A message in a message, which is encoded, and a text in latin1.
 const MESSAGE: &str = "Subject: one\nContent-Type: multipart/mixed; boundary=a\n\n\
@@ -63,4 +64,22 @@ fn a_blob_is_a_message_or_a_decoded_part() {
         assert_eq!(blob(&fixture, &unknown).unwrap_err(), BlobError::NotFound, "{unknown}");
     }
     assert_eq!(parts[0]["subParts"], Value::Null);
+}
+
+#[test]
+fn an_upload_is_a_blob_and_so_are_its_parts() {
+    let fixture = fixture();
+    let directory = tempfile::tempdir().expect("a directory");
+    let uploads = Uploads::new(directory.path(), &Limits::default(), UPLOADS_BYTES_MAX);
+    let told = uploads.put(MESSAGE.as_bytes(), "message/rfc822", SystemTime::now()).expect("room");
+    let id = text(&told["blobId"]);
+    let blob = |id: &str, account: Account<'_>| {
+        account.blob(&Id::new(id).expect("an id")).map(|blob| blob.into_bytes().expect("the bytes"))
+    };
+    let with = || fixture.account().with_uploads(&uploads);
+    assert_eq!(blob(&id, with()).as_deref(), Ok(MESSAGE.as_bytes()));
+    assert_eq!(blob(&format!("{id}-2-1"), with()).as_deref(), Ok(&b"ABC"[..]));
+    assert_eq!(blob(&format!("{id}-9"), with()), Err(BlobError::NotFound));
+    assert_eq!(blob(&id, fixture.account()), Err(BlobError::NotFound));
+    assert_eq!(blob(&id.replace(['1', 'a'], "0"), with()), Err(BlobError::NotFound));
 }
