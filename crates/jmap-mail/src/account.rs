@@ -16,9 +16,10 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// The methods that read.
-const READING: [&str; 11] = [
+const READING: [&str; 12] = [
     "Email/changes",
     "Email/get",
+    "Email/parse",
     "Email/query",
     "Email/queryChanges",
     "Mailbox/changes",
@@ -111,6 +112,7 @@ impl<'c> Account<'c> {
         match name {
             "Email/changes" => self.email_changes(arguments),
             "Email/get" => self.email_get(arguments, context),
+            "Email/parse" => self.email_parse(arguments, context),
             "Email/query" => self.email_query(arguments, context),
             "Email/queryChanges" => self.email_query_changes(arguments, context),
             "Mailbox/changes" => self.mailbox_changes(arguments),

@@ -4,11 +4,13 @@
 //! that are decoded. An id names a content, never a path.
 
 use crate::account::Account;
+use crate::error::failed;
 use crate::ids::{BlobId, BlobSource};
-use crate::messages::is_large;
-use jmap::Id;
+use crate::messages::{Reading, is_large};
+use jmap::{Id, MethodError};
 use mail::Email;
 use pneu::{MailError, MessageContent, PartRead, RecordReader};
+use std::sync::Arc;
 
 /// The most bytes of a part in another part that are held.
 const PART_BYTES_MAX: u64 = 100 << 20;
@@ -79,13 +81,71 @@ impl Blob {
     }
 }
 
+/// The bytes of a blob, for a call.
+pub(crate) enum BlobBytes {
+    /// A message.
+    Message(Arc<Reading>),
+    /// Something else.
+    Other(Vec<u8>),
+}
+
+impl BlobBytes {
+    /// Returns the bytes, or the beginning of a message that is too large to be held.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            BlobBytes::Message(reading) => reading.bytes(),
+            BlobBytes::Other(bytes) => bytes,
+        }
+    }
+
+    /// Returns whether the bytes are only the beginning.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self, BlobBytes::Message(reading) if reading.is_cut())
+    }
+
+    /// Returns how many bytes the blob has.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        match self {
+            BlobBytes::Message(reading) => reading.content.size_bytes,
+            BlobBytes::Other(bytes) => bytes.len() as u64,
+        }
+    }
+}
+
 impl Account<'_> {
+    /// Returns the bytes that an id names, as part of what the request may read; `None` if they are not
+    /// there, or cannot be read.
+    ///
+    /// # Errors
+    /// `requestTooLarge`; damage in the index; the request is cancelled.
+    pub(crate) fn blob_bytes(&self, id: &BlobId) -> Result<Option<BlobBytes>, MethodError> {
+        let bytes = match &id.source {
+            BlobSource::Upload(_) => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
+            BlobSource::Message(sha256) => {
+                let Some(hit) = self.view.content_hit(sha256).map_err(failed)? else { return Ok(None) };
+                let content = self.view.content(&hit, &mut RecordReader::new()).map_err(failed)?;
+                let Some(reading) = self.read_message(&content.message)? else { return Ok(None) };
+                match id.parts.as_slice() {
+                    [] => return Ok(Some(BlobBytes::Message(reading))),
+                    _ if reading.is_cut() => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
+                    numbers => part(reading.bytes(), numbers),
+                }
+            }
+        };
+        let Some(bytes) = bytes else { return Ok(None) };
+        self.messages.count(bytes.len() as u64)?;
+        Ok(Some(BlobBytes::Other(bytes)))
+    }
+
     /// Returns the bytes that an id names.
     ///
     /// # Errors
     /// There are none, or they cannot be read.
     pub fn blob(&self, id: &Id) -> Result<Blob, BlobError> {
-        let id = BlobId::read(id).ok_or(BlobError::NotFound)?;
+        self.blob_of(&BlobId::read(id).ok_or(BlobError::NotFound)?)
+    }
+
+    fn blob_of(&self, id: &BlobId) -> Result<Blob, BlobError> {
         let sha256 = match id.source {
             BlobSource::Message(sha256) => sha256,
             BlobSource::Upload(sha256) => {

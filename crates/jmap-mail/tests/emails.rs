@@ -127,7 +127,7 @@ fn what_writes_is_refused() {
     for method in ["Email/set", "Email/import", "Email/copy", "Mailbox/set"] {
         assert_eq!(fixture.error(method, json!({})), "accountReadOnly");
     }
-    assert_eq!(fixture.error("Email/parse", json!({})), "unknownMethod");
+    assert_eq!(fixture.error("Email/sing", json!({})), "unknownMethod");
     let other = json!([["Email/get", {"accountId": "x", "ids": []}, "c"]]);
     assert_eq!(fixture.answers(&other)[0][1]["type"], "accountNotFound");
 }

@@ -9,4 +9,5 @@ mod emails;
 mod filters;
 mod headers;
 mod mailboxes;
+mod parse;
 mod support;
