@@ -2,9 +2,9 @@
 //!
 //! Input: SHA-256, names of threads, folders. Output: ids, which name contents and never paths. Ids of
 //! threads and mailboxes are derived from what the index has now: a thread that is joined to another one, and
-//! a folder that is renamed, get another id. A blob is a message (`B` and its SHA-256), an upload (`U` and its
-//! SHA-256), or a part of one: then the number of the part follows, after that the number of a part in this
-//! part, and so on. Must not know what a record has.
+//! a folder that is renamed, get another id. A blob is a message (`B` and its SHA-256), an upload (`U` and
+//! its SHA-256), or a part of one: then the number of the part follows, after that the number of a part in
+//! this part, and so on. Must not know what a record has.
 
 use jmap::Id;
 use printable::hex;

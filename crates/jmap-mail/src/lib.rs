@@ -18,6 +18,7 @@ mod highlight;
 mod ids;
 mod mailbox;
 mod messages;
+mod reading;
 mod session;
 mod snippet;
 mod thread;

@@ -1,12 +1,10 @@
-//! Messages as one request reads them: each once, and no more than a limit in all.
+//! Messages that one request has read: each once, and no more than a limit in all.
 //!
-//! Input: messages as the index has them. Output: their bytes. What was read is kept for the later calls of
-//! the request, as long as it is small. Does not know what the bytes are read for.
+//! Input: contents of messages. Output: their bytes. What was read is kept for the later calls of the
+//! request, as long as it is small. Knows neither the index nor what the bytes are for.
 
-use crate::account::Account;
-use crate::error::failed;
 use jmap::{MethodError, MethodErrorKind};
-use pneu::{Error, MailError, Message, MessageContent};
+use pneu::{MailError, MessageContent};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,6 +27,15 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// Takes a message.
+    ///
+    /// # Errors
+    /// It is too large to be held, and its beginning cannot be read.
+    pub(crate) fn new(content: MessageContent) -> Result<Reading, MailError> {
+        let beginning = beginning(&content)?;
+        Ok(Reading { content, beginning })
+    }
+
     /// Returns the bytes of the message, or of its beginning.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.beginning.as_deref().unwrap_or(&self.content.content.bytes)
@@ -83,34 +90,18 @@ impl Messages {
         self.used_bytes.set(self.used_bytes.get().saturating_add(bytes));
     }
 
-    fn keep(&self, reading: &Arc<Reading>) {
+    /// Returns a message that was kept.
+    pub(crate) fn kept(&self, sha256: &[u8; 32]) -> Option<Arc<Reading>> {
+        self.kept.borrow().get(sha256).map(Arc::clone)
+    }
+
+    /// Keeps a message, if there is room.
+    pub(crate) fn keep(&self, reading: &Arc<Reading>) {
         let sum = self.kept_bytes.get().saturating_add(reading.bytes().len() as u64);
         if sum <= KEPT_BYTES_MAX {
             self.kept_bytes.set(sum);
             self.kept.borrow_mut().insert(reading.content.sha256, Arc::clone(reading));
         }
-    }
-}
-
-impl Account<'_> {
-    /// Returns the bytes of a message; `None` if no file of it can be read.
-    ///
-    /// # Errors
-    /// `requestTooLarge`; the request is cancelled.
-    pub(crate) fn read_message(&self, message: &Message) -> Result<Option<Arc<Reading>>, MethodError> {
-        if let Some(reading) = self.messages.kept.borrow().get(&message.sha256) {
-            return Ok(Some(Arc::clone(reading)));
-        }
-        self.messages.count(message.line.size_bytes)?;
-        let content = match self.view.read(message) {
-            Ok(content) => content,
-            Err(Error::File(_)) => return Ok(None),
-            Err(error) => return Err(failed(error)),
-        };
-        let Ok(beginning) = beginning(&content) else { return Ok(None) };
-        let reading = Arc::new(Reading { content, beginning });
-        self.messages.keep(&reading);
-        Ok(Some(reading))
     }
 }
 

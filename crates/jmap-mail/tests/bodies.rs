@@ -28,7 +28,10 @@ fn a_body_has_a_structure_and_lists() {
     let blob = |number: usize| format!("{}-{number}", id.replacen('M', "B", 1));
     let properties = json!(["bodyStructure", "textBody", "htmlBody", "attachments", "bodyValues"]);
     let email = fixture.email(properties, json!({"bodyProperties": ["partId", "type", "blobId", "size"]}));
-    let leaf = |number: usize, mime: &str, size: u64| json!({"partId": number.to_string(), "type": mime, "blobId": blob(number), "size": size});
+    let leaf = |number: usize, mime: &str, size: u64| {
+        let id = number.to_string();
+        json!({"partId": id, "type": mime, "blobId": blob(number), "size": size})
+    };
     let multipart = |subtype: &str, parts: Value| {
         let mime = format!("multipart/{subtype}");
         json!({"partId": null, "type": mime, "blobId": null, "size": 0, "subParts": parts})
@@ -69,7 +72,10 @@ fn parts_have_the_properties_that_are_asked_for() {
 fn texts_are_those_that_are_asked_for() {
     let fixture = fixture();
     let values = |arguments: Value| fixture.email(json!(["bodyValues"]), arguments)["bodyValues"].take();
-    let value = |text: &str, is_truncated: bool| json!({"value": text, "isEncodingProblem": false, "isTruncated": is_truncated});
+    let value = |text: &str, is_truncated: bool| {
+        let is_problem = false;
+        json!({"value": text, "isEncodingProblem": is_problem, "isTruncated": is_truncated})
+    };
     let (plain, html) = (value("Zwölf Boote\n", false), value("<p>Zwo <a href=x>Boote</a>", false));
     assert_eq!(values(json!({})), json!({}));
     assert_eq!(values(json!({"fetchTextBodyValues": true})), json!({"1": plain}));

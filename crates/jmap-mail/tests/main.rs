@@ -10,4 +10,5 @@ mod filters;
 mod headers;
 mod mailboxes;
 mod parse;
+mod real;
 mod support;

@@ -47,7 +47,10 @@ fn a_message_in_a_message_is_an_email() {
         "bodyProperties": ["partId", "blobId", "type"],
     });
     let (_, found) = call(&fixture, "", "Email/parse", arguments);
-    let leaf = |number: usize, mime: &str| json!({"partId": number.to_string(), "blobId": format!("{inner}-{number}"), "type": mime});
+    let leaf = |number: usize, mime: &str| {
+        let blob = format!("{inner}-{number}");
+        json!({"partId": number.to_string(), "blobId": blob, "type": mime})
+    };
     let expected = json!({
         "messageId": ["i@x"], "inReplyTo": null, "references": null, "sender": null,
         "from": [{"name": "Ana", "email": "ana@example.org"}], "to": null, "cc": null, "bcc": null,

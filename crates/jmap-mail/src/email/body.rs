@@ -3,7 +3,7 @@
 //! Input: a message that was split, and what is wanted of it. Output: values. Counts what it gives out, so
 //! that a request has a limit. Does not know where the message comes from.
 
-use super::header::headers;
+use super::header::{headers, nfc};
 use super::properties::{BodyProperty, BodyWanted, Property};
 use crate::ids::BlobId;
 use mail::{BodyPart, Email, HeaderField};
@@ -48,7 +48,6 @@ impl<'m> Message<'m> {
     /// Returns the value of a property; null for one that only the index has.
     pub(super) fn value(&self, property: &Property, wanted: &BodyWanted) -> Value {
         match property {
-            Property::Indexed("preview") => super::header::nfc(self.email.preview()).into(),
             Property::Indexed("hasAttachment") => self.email.has_attachment.into(),
             Property::Indexed(_) => Value::Null,
             Property::Header(field) => self.counted(field.value(&self.fields)),
@@ -102,7 +101,7 @@ impl<'m> Message<'m> {
                 id.map_or(Value::Null, Value::from)
             }
             "size" => part.size_bytes.into(),
-            "name" => part.name.clone().map(super::header::nfc).into(),
+            "name" => part.name.clone().map(nfc).into(),
             "type" => part.mime.clone().into(),
             "charset" => part.charset.clone().into(),
             "disposition" => part.disposition.clone().into(),
