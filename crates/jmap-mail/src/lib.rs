@@ -14,6 +14,7 @@ mod blob;
 mod cache;
 mod email;
 mod error;
+mod get;
 mod highlight;
 mod ids;
 mod mailbox;

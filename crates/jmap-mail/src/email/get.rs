@@ -15,7 +15,7 @@ use super::properties::{BODY_ARGUMENTS, BodyWanted, Named, Property, stored};
 use crate::account::Account;
 use crate::error::failed;
 use crate::ids::{self, BlobId, BlobSource};
-use jmap::{Arguments, Context, Date, GetArguments, GetResponse, Id, MethodError, MethodErrorKind};
+use jmap::{Arguments, Context, Date, GetResponse, Id, MethodError, MethodErrorKind};
 use mail::{ContentFlags, Email, Flags};
 use pneu::{Contact, Content, RecordReader};
 use serde_json::{Map, Value, json};
@@ -30,9 +30,7 @@ impl Account<'_> {
         arguments: Arguments,
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
-        let mut get = GetArguments::read(arguments, &BODY_ARGUMENTS, context)?;
-        self.check(&get.account_id)?;
-        let wanted = stored(get.properties.as_deref())?;
+        let (mut get, wanted) = self.get(arguments, &BODY_ARGUMENTS, context, stored)?;
         let body = BodyWanted::read(&mut get.rest)?;
         let ids = match get.ids {
             Some(ids) => ids,
