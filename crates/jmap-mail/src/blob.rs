@@ -9,7 +9,7 @@ use crate::ids::{BlobId, BlobSource};
 use crate::messages::{Reading, is_large};
 use jmap::{Id, MethodError};
 use mail::Email;
-use pneu::{MailError, MessageContent, PartRead, RecordReader};
+use pneu::{Error, FileError, MailError, MessageContent, PartRead, RecordReader};
 use std::sync::Arc;
 
 /// The most bytes of a part in another part that are held.
@@ -174,7 +174,11 @@ impl Account<'_> {
         let hit = self.view.content_hit(sha256).map_err(|_| BlobError::Unreadable)?;
         let hit = hit.ok_or(BlobError::NotFound)?;
         let content = self.view.content(&hit, &mut RecordReader::new()).map_err(|_| BlobError::Unreadable)?;
-        self.view.read(&content.message).map_err(|_| BlobError::Unreadable)
+        self.view.read(&content.message).map_err(|error| match error {
+            Error::File(FileError::Mail(_)) => BlobError::Unreadable,
+            Error::File(_) => BlobError::NotFound,
+            _ => BlobError::Unreadable,
+        })
     }
 }
 

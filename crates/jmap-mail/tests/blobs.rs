@@ -4,6 +4,7 @@ use crate::support::{Fixture, text};
 use jmap::{Id, Limits};
 use jmap_mail::{Account, Blob, BlobError, MailError, UPLOADS_BYTES_MAX, Uploads};
 use serde_json::{Value, json};
+use std::fs;
 use std::time::SystemTime;
 
 /// A message in a message, which is encoded, and a text in latin1.
@@ -64,6 +65,59 @@ fn a_blob_is_a_message_or_a_decoded_part() {
         assert_eq!(blob(&fixture, &unknown).unwrap_err(), BlobError::NotFound, "{unknown}");
     }
     assert_eq!(parts[0]["subParts"], Value::Null);
+}
+
+#[test]
+fn a_blob_whose_files_are_gone_is_not_found() {
+    let fixture = Fixture::new(&["mail"]);
+    let path = fixture.put("mail", "1.x:2,S", MESSAGE);
+    fixture.update();
+    let whole = text(&fixture.email(json!(["blobId"]), json!({}))["blobId"]);
+    fs::remove_file(path).expect("a file");
+    for id in [whole.clone(), format!("{whole}-1")] {
+        assert_eq!(blob(&fixture, &id).expect_err("no file"), BlobError::NotFound);
+    }
+}
+
+/// A message with this many bytes is read in pieces.
+#[test]
+fn a_message_that_is_too_large_to_be_held_has_a_body_and_blobs() {
+    const SIZE_BYTES: u64 = 101 << 20;
+    let fixture = Fixture::new(&["mail"]);
+    let head = "Subject: large\nContent-Type: multipart/mixed; boundary=a\n\n--a\n\nfirst\n\
+        --a\nContent-Type: message/rfc822\n\nSubject: x\n\ninner\n\
+        --a\nContent-Type: text/x\nContent-Disposition: attachment\n\n";
+    let path = fixture.put("mail", "1.x:2,S", head);
+    // The rest is a hole.
+    fs::File::options().write(true).open(path).and_then(|file| file.set_len(SIZE_BYTES)).expect("a file");
+    fixture.update();
+    let wanted = json!({"fetchAllBodyValues": true, "bodyProperties": ["blobId"]});
+    let email = fixture.email(json!(["blobId", "bodyValues", "textBody", "attachments", "headers"]), wanted);
+    assert_eq!(email["headers"][0]["value"], " large");
+    let values = &email["bodyValues"];
+    assert_eq!((&values["1"]["value"], &values["1"]["isTruncated"]), (&json!("first"), &json!(false)));
+    assert_eq!(values["4"]["isTruncated"], json!(true));
+    let first = text(&email["textBody"][0]["blobId"]);
+    let (message, last) = (&email["attachments"][0]["blobId"], &email["attachments"][1]["blobId"]);
+    let (message, last) = (text(message), text(last));
+    assert_eq!(bytes(&fixture, &format!("{message}-1")), b"inner");
+    let size_bytes = |id: &str| {
+        let blob = blob(&fixture, id).expect("a blob");
+        let mut size_bytes = 0;
+        let read = blob.each_block::<MailError>(&mut |block| {
+            size_bytes += block.len() as u64;
+            Ok(())
+        });
+        read.expect("the bytes");
+        assert_eq!(size_bytes, blob.size_bytes);
+        assert!(blob.into_bytes().is_err());
+        size_bytes
+    };
+    assert_eq!(size_bytes(&text(&email["blobId"])), SIZE_BYTES);
+    assert_eq!(size_bytes(&first), 5);
+    assert_eq!(size_bytes(&last), SIZE_BYTES - head.len() as u64);
+    let error = |id: &str| blob(&fixture, &format!("{id}-9")).expect_err("no part");
+    assert_eq!((error(&first), error(&last)), (BlobError::NotFound, BlobError::Unreadable));
 }
 
 #[test]

@@ -26,6 +26,9 @@ fn names(fixture: &Fixture, query: Value) -> String {
 #[test]
 fn mailboxes_are_folders_with_counts_of_contents_and_threads() {
     let fixture = fixture();
+    let answer = message("seven", 7, "In-Reply-To: <three@x>\n", "of the same thread");
+    fixture.put("mail/.Archive.2024", "7.x:2,S", &answer);
+    fixture.update();
     let all = fixture.call("Mailbox/get", json!({"ids": null}));
     let shown = |mailbox: &Value| {
         let counts = ["totalEmails", "unreadEmails", "totalThreads", "unreadThreads"];
@@ -33,7 +36,7 @@ fn mailboxes_are_folders_with_counts_of_contents_and_threads() {
         format!("{} {} {}", text(&mailbox["name"]), mailbox["role"], counts.join(" "))
     };
     let shown: Vec<String> = all["list"].as_array().expect("an array").iter().map(shown).collect();
-    assert_eq!(shown, ["Inbox \"inbox\" 3 1 3 1", "Archive \"archive\" 1 0 1 1", "2024 null 1 0 1 0"]);
+    assert_eq!(shown, ["Inbox \"inbox\" 3 1 3 1", "Archive \"archive\" 1 0 1 1", "2024 null 2 0 1 0"]);
     assert_eq!(all["list"][2]["parentId"], all["list"][1]["id"]);
     assert_eq!(all["list"][0]["myRights"]["mayDelete"], false);
     let some = fixture.call("Mailbox/get", json!({"ids": ["F00", "x"], "properties": ["name"]}));
