@@ -9,11 +9,14 @@ use crate::mailbox::Folders;
 use crate::messages::Messages;
 use crate::session::{MAIL, Session};
 use crate::uploads::Uploads;
-use jmap::{Answer, Arguments, Context, Id, MethodError, MethodErrorKind, Methods};
+use jmap::{Answer, Arguments, CORE, Context, Id, MethodError, MethodErrorKind, Methods};
 use pneu::{Cancel, Host, View};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::sync::Arc;
+
+/// The method that belongs to no kind of records.
+const BLOB_COPY: &str = "Blob/copy";
 
 /// The methods that read.
 const READING: [&str; 12] = [
@@ -110,6 +113,7 @@ impl<'c> Account<'c> {
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
         match name {
+            BLOB_COPY => Err(self.blob_copy(arguments)),
             "Email/changes" => self.email_changes(arguments),
             "Email/get" => self.email_get(arguments, context),
             "Email/parse" => self.email_parse(arguments, context),
@@ -129,6 +133,9 @@ impl<'c> Account<'c> {
 
 impl Methods for Account<'_> {
     fn capability(&self, name: &str) -> Option<&str> {
+        if name == BLOB_COPY {
+            return Some(CORE);
+        }
         (READING.contains(&name) || WRITING.contains(&name)).then_some(MAIL)
     }
 

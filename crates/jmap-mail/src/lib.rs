@@ -11,6 +11,7 @@
 
 mod account;
 mod blob;
+mod blob_copy;
 mod cache;
 mod email;
 mod error;

@@ -1,7 +1,7 @@
 //! Blobs: messages, uploads and their parts.
 
 use crate::support::{Fixture, text};
-use jmap::{Id, Limits};
+use jmap::{CORE, Id, Limits, Request};
 use jmap_mail::{Account, Blob, BlobError, MailError, UPLOADS_BYTES_MAX, Uploads};
 use serde_json::{Value, json};
 use std::fs;
@@ -136,4 +136,24 @@ fn an_upload_is_a_blob_and_so_are_its_parts() {
     assert_eq!(blob(&format!("{id}-9"), with()), Err(BlobError::NotFound));
     assert_eq!(blob(&id, fixture.account()), Err(BlobError::NotFound));
     assert_eq!(blob(&id.replace(['1', 'a'], "0"), with()), Err(BlobError::NotFound));
+}
+
+/// There is one account.
+#[test]
+fn blobs_are_copied_to_no_account() {
+    let fixture = fixture();
+    let error = |arguments: Value| {
+        let calls = json!([["Blob/copy", arguments, "c"]]);
+        let mut account = fixture.account();
+        let request = json!({"using": [CORE], "methodCalls": calls}).to_string();
+        let limits = Limits::default();
+        let request = Request::read(request.as_bytes(), &limits, &[CORE]).expect("a request");
+        let response = jmap::run(request, &limits, &mut account).into_json();
+        text(&response["methodResponses"][0][1]["type"])
+    };
+    let both = |from: &str, to: &str| json!({"fromAccountId": from, "accountId": to, "blobIds": ["Bx"]});
+    assert_eq!(error(both("mail", "mail")), "invalidArguments");
+    assert_eq!(error(both("other", "mail")), "fromAccountNotFound");
+    assert_eq!(error(both("mail", "other")), "accountNotFound");
+    assert_eq!(error(json!({"fromAccountId": "other", "accountId": "mail"})), "invalidArguments");
 }
