@@ -2,6 +2,7 @@
 
 use crate::support::{Fixture, message, text};
 use serde_json::json;
+use std::fs;
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new(&["mail"]);
@@ -94,6 +95,10 @@ fn copies_are_emails_of_their_own() {
 #[test]
 fn a_thread_has_its_emails_oldest_first() {
     let fixture = fixture();
+    let gone = fixture.put("mail", "5.x:2,", &message("gone", 3, "In-Reply-To: <one@x>\n", ""));
+    fixture.update();
+    fs::remove_file(gone).expect("a file");
+    fixture.update();
     let calls = json!([
         ["Email/query", {"accountId": "mail", "filter": {"subject": "two"}, "limit": 1}, "q"],
         ["Email/get", {"accountId": "mail", "properties": ["threadId"],
@@ -103,6 +108,7 @@ fn a_thread_has_its_emails_oldest_first() {
     ]);
     let thread = fixture.answers(&calls)[2][1]["list"][0].take();
     assert_eq!(fixture.subjects_of(&thread["emailIds"]), "one two two");
+    assert_eq!(thread["emailIds"].as_array().map(Vec::len), Some(3));
     let none = fixture.call("Thread/get", json!({"ids": ["T0000000000000001", "T1"]}));
     assert_eq!(none["notFound"].as_array().expect("an array").len(), 2);
 }

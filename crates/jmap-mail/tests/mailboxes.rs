@@ -1,6 +1,8 @@
 //! Mailbox/get, /query, /changes and /queryChanges.
 
 use crate::support::{Fixture, message, text};
+use pneu::setup::account::Account;
+use pneu::setup::roles::Role;
 use serde_json::{Value, json};
 
 /// An inbox with a thread of two, a draft and a read message; the answer of the thread is filed, read.
@@ -110,4 +112,18 @@ fn each_role_is_given_once_and_folders_of_roots_are_told_apart() {
     assert_eq!(list[1]["parentId"], list[0]["id"]);
     let found = json!({"filter": {"inMailbox": list[2]["id"]}});
     assert_eq!(fixture.subjects(found), "m3");
+}
+
+#[test]
+fn a_folder_with_two_roles_has_one() {
+    let folders = [Role::Sent, Role::Archive].map(|role| (role, "Mine".to_owned()));
+    let account = Account { folders: folders.into(), ..Account::default() };
+    let fixture = Fixture::with_accounts(&["mail"], [("mail".to_owned(), account)].into());
+    for folder in ["mail/Mine", "mail/Archive"] {
+        fixture.put(folder, "1.x:2,", &message("one", 1, "", ""));
+    }
+    fixture.update();
+    let all = fixture.call("Mailbox/get", json!({"ids": null}));
+    let roles = all["list"].as_array().expect("an array").iter().map(|one| &one["role"]);
+    assert_eq!(roles.collect::<Vec<_>>(), [&json!("sent"), &Value::Null]);
 }

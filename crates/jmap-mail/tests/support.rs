@@ -2,8 +2,10 @@
 
 use jmap::{CORE, Limits, Request};
 use jmap_mail::{Account, Cache, MAIL, Session, Urls};
+use pneu::setup::account::Account as MailAccount;
 use pneu::{Host, Root, Settings, Silent, TagChange, UpdateOptions};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -18,9 +20,15 @@ pub(crate) struct Fixture {
 impl Fixture {
     /// Begins with roots without mail and an index of nothing.
     pub(crate) fn new(roots: &[&str]) -> Fixture {
+        Fixture::with_accounts(roots, BTreeMap::new())
+    }
+
+    /// Does the same with accounts, by the names of roots.
+    pub(crate) fn with_accounts(roots: &[&str], accounts: BTreeMap<String, MailAccount>) -> Fixture {
         let directory = tempfile::tempdir().expect("a directory");
         let mut settings = Settings::new(directory.path().join("data"));
         settings.configuration.headers = vec!["X-Project".to_owned()];
+        settings.configuration.accounts = accounts;
         let root = |name: &&str| Root { name: (*name).to_owned(), path: directory.path().join(name) };
         let roots: Vec<Root> = roots.iter().map(root).collect();
         Fixture { host: Host::new(settings), cache: Cache::default(), roots, directory }
