@@ -12,6 +12,10 @@ use std::sync::Arc;
 /// Bytes of mail that one request reads, and gives out as text, unless an account says otherwise. A client
 /// that wants more asks again.
 const REQUEST_BYTES_MAX: u64 = 256 << 20;
+/// How many times its own size a message is given out: it has header fields in several forms, and texts.
+const GIVEN_TIMES_MAX: u64 = 8;
+/// Bytes that may be given out of any message besides, however small: for its parts.
+const GIVEN_BYTES: u64 = 32 << 20;
 /// Bytes of messages that are kept for later calls.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
 /// How much is read of a message that is too large to be held.
@@ -85,7 +89,19 @@ impl Messages {
         Ok(())
     }
 
-    /// Counts bytes of a message that is answered already.
+    /// Checks how much is given out of a message with `size_bytes`.
+    ///
+    /// # Errors
+    /// `requestTooLarge`, if the same is given out again and again: by many properties for one long field.
+    pub(crate) fn check_given(bytes: u64, size_bytes: u64) -> Result<(), MethodError> {
+        if bytes > size_bytes.saturating_mul(GIVEN_TIMES_MAX).saturating_add(GIVEN_BYTES) {
+            let what = "too much is asked of one message: ask for fewer properties at once";
+            return Err(MethodError::new(MethodErrorKind::RequestTooLarge, what));
+        }
+        Ok(())
+    }
+
+    /// Counts bytes that were given out of a message.
     pub(crate) fn count_given(&self, bytes: u64) {
         self.used_bytes.set(self.used_bytes.get().saturating_add(bytes));
     }

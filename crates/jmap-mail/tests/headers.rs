@@ -101,6 +101,28 @@ fn a_form_that_a_field_cannot_have_is_refused() {
     assert_eq!(fixture.error("Email/get", json!({"ids": [], "properties": many})), "requestTooLarge");
 }
 
+#[test]
+fn a_long_field_is_not_given_out_again_and_again() {
+    let fixture = with(&format!("X-Abcdef: {}\n\nText", "long ".repeat(200_000)));
+    let email = fixture.email(json!(["blobId"]), json!({}));
+    // The same field under different names.
+    let names = |count: u32| -> Vec<String> {
+        let letter = |(place, letter): (usize, char), number: u32| match number >> place & 1 {
+            0 => letter,
+            _ => letter.to_ascii_uppercase(),
+        };
+        let name = |number| "abcdef".chars().enumerate().map(|at| letter(at, number)).collect::<String>();
+        (0..count).map(|number| format!("header:x-{}", name(number))).collect()
+    };
+    for (count, expected) in [(30, Value::Null), (60, json!("requestTooLarge"))] {
+        let got = fixture.call("Email/get", json!({"ids": [email["id"]], "properties": names(count)}));
+        assert_eq!(got["type"], expected);
+        let parsed =
+            fixture.call("Email/parse", json!({"blobIds": [email["blobId"]], "properties": names(count)}));
+        assert_eq!(parsed["type"], expected);
+    }
+}
+
 /// The properties that the index has, and the same of the bytes.
 const BOTH: [(&str, &str); 6] = [
     ("messageId", "header:Message-ID:asMessageIds"),

@@ -15,6 +15,7 @@ use super::properties::{BODY_ARGUMENTS, BodyWanted, Named, Property, stored};
 use crate::account::Account;
 use crate::error::failed;
 use crate::ids::{self, BlobId, BlobSource};
+use crate::messages::Messages;
 use jmap::{Arguments, Context, Date, GetResponse, Id, MethodError, MethodErrorKind};
 use mail::{ContentFlags, Email, Flags};
 use pneu::{Contact, Content, RecordReader};
@@ -84,6 +85,7 @@ impl Account<'_> {
             let message = Message::new(&email, &blob, reading.is_cut());
             for (name, property) in of_bytes {
                 object.insert(name.clone(), message.value(property, body));
+                Messages::check_given(message.given_bytes(), reading.content.size_bytes)?;
             }
             self.messages.count_given(message.given_bytes());
         }

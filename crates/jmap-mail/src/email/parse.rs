@@ -9,6 +9,7 @@ use super::properties::{BODY_ARGUMENTS, BodyWanted, Named, Property, parsed};
 use crate::account::Account;
 use crate::blob::BlobBytes;
 use crate::ids::BlobId;
+use crate::messages::Messages;
 use jmap::{Arguments, Context, MethodError, MethodErrorKind};
 use mail::Email;
 use serde_json::{Map, Value};
@@ -41,7 +42,7 @@ impl Account<'_> {
                 not_found.push(Value::from(reference.to_string()));
                 continue;
             };
-            match self.parsed(&blob, &bytes, &wanted, &body) {
+            match self.parsed(&blob, &bytes, &wanted, &body)? {
                 Some(email) => {
                     emails.insert(id.into(), email);
                 }
@@ -60,17 +61,20 @@ impl Account<'_> {
     }
 
     /// Returns a blob as an email; `None` if it is no message.
+    ///
+    /// # Errors
+    /// `requestTooLarge`.
     fn parsed(
         &self,
         blob: &BlobId,
         bytes: &BlobBytes,
         wanted: &Named<Property>,
         body: &BodyWanted,
-    ) -> Option<Value> {
+    ) -> Result<Option<Value>, MethodError> {
         let email = Email::of_bytes(bytes.bytes());
         let message = Message::new(&email, blob, bytes.is_cut());
         if message.has_no_header() {
-            return None;
+            return Ok(None);
         }
         let value = |property: &Property| match property {
             Property::Indexed("blobId") => blob.id().map_or(Value::Null, Value::from),
@@ -78,10 +82,13 @@ impl Account<'_> {
             Property::Indexed("preview") => preview(bytes.bytes()),
             property => message.value(property, body),
         };
-        let object: Map<_, _> =
-            wanted.iter().map(|(name, property)| (name.clone(), value(property))).collect();
+        let mut object = Map::new();
+        for (name, property) in wanted {
+            object.insert(name.clone(), value(property));
+            Messages::check_given(message.given_bytes(), bytes.size_bytes())?;
+        }
         self.messages.count_given(message.given_bytes());
-        Some(object.into())
+        Ok(Some(object.into()))
     }
 }
 
