@@ -6,17 +6,23 @@ use crate::cache::Cache;
 use crate::error::failed;
 use crate::ids::account_id;
 use crate::mailbox::Folders;
+use crate::messages::Messages;
 use crate::session::{MAIL, Session};
-use jmap::{Answer, Arguments, Context, Id, MethodError, MethodErrorKind, Methods};
+use crate::uploads::Uploads;
+use jmap::{Answer, Arguments, CORE, Context, Id, MethodError, MethodErrorKind, Methods};
 use pneu::{Cancel, Host, View};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+/// The method that belongs to no kind of records.
+const BLOB_COPY: &str = "Blob/copy";
+
 /// The methods that read.
-const READING: [&str; 11] = [
+const READING: [&str; 12] = [
     "Email/changes",
     "Email/get",
+    "Email/parse",
     "Email/query",
     "Email/queryChanges",
     "Mailbox/changes",
@@ -39,6 +45,8 @@ pub struct Account<'c> {
     session_state: String,
     state: OnceCell<String>,
     pub(crate) folders: OnceCell<Arc<Folders>>,
+    pub(crate) messages: Messages,
+    pub(crate) uploads: Option<&'c Uploads>,
 }
 
 impl<'c> Account<'c> {
@@ -49,7 +57,8 @@ impl<'c> Account<'c> {
     pub fn new(host: &Host, cache: &'c Cache, session: &Session) -> pneu::Result<Account<'c>> {
         let session_state = session.state().to_owned();
         let (state, folders) = (OnceCell::new(), OnceCell::new());
-        Ok(Account { view: host.view()?, cache, session_state, state, folders })
+        let messages = Messages::default();
+        Ok(Account { view: host.view()?, cache, session_state, state, folders, messages, uploads: None })
     }
 
     /// Returns the same account for a request that may be stopped: calls that take time are then refused
@@ -57,6 +66,19 @@ impl<'c> Account<'c> {
     #[must_use]
     pub fn with_cancel(self, cancel: Cancel) -> Account<'c> {
         Account { view: self.view.with_cancel(cancel), ..self }
+    }
+
+    /// Returns the same account with uploads, which have blobs.
+    #[must_use]
+    pub fn with_uploads(self, uploads: &'c Uploads) -> Account<'c> {
+        Account { uploads: Some(uploads), ..self }
+    }
+
+    /// Returns the same account for a request that may read this many bytes of messages, and give them out as
+    /// text. Calls for more are then refused with `requestTooLarge`, unless they need only one message.
+    #[must_use]
+    pub fn with_read_limit(self, bytes_max: u64) -> Account<'c> {
+        Account { messages: Messages::new(bytes_max), ..self }
     }
 
     /// Returns the state of all records: the token of the change log.
@@ -91,8 +113,10 @@ impl<'c> Account<'c> {
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
         match name {
+            BLOB_COPY => Err(self.blob_copy(arguments)),
             "Email/changes" => self.email_changes(arguments),
             "Email/get" => self.email_get(arguments, context),
+            "Email/parse" => self.email_parse(arguments, context),
             "Email/query" => self.email_query(arguments, context),
             "Email/queryChanges" => self.email_query_changes(arguments, context),
             "Mailbox/changes" => self.mailbox_changes(arguments),
@@ -109,6 +133,9 @@ impl<'c> Account<'c> {
 
 impl Methods for Account<'_> {
     fn capability(&self, name: &str) -> Option<&str> {
+        if name == BLOB_COPY {
+            return Some(CORE);
+        }
         (READING.contains(&name) || WRITING.contains(&name)).then_some(MAIL)
     }
 

@@ -1,12 +1,19 @@
-//! Blobs: the contents of messages, as they are downloaded (RFC 8620, section 6.2).
+//! Blobs: the contents of messages, of their parts and of uploads (RFC 8620, section 6.2).
 //!
-//! Input: an id. Output: the message, block by block, from the first of its files that still holds it. An id
-//! names a content, never a path.
+//! Input: an id. Output: bytes: of a message from the first of its files that still holds it, of a part those
+//! that are decoded. An id names a content, never a path.
 
 use crate::account::Account;
-use crate::ids;
-use jmap::Id;
-use pneu::{MessageContent, RecordReader};
+use crate::error::failed;
+use crate::ids::{BlobId, BlobSource};
+use crate::messages::{Reading, is_large};
+use jmap::{Id, MethodError};
+use mail::Email;
+use pneu::{Error, FileError, MailError, MessageContent, PartRead, RecordReader};
+use std::sync::Arc;
+
+/// The most bytes of a part in another part that are held.
+const PART_BYTES_MAX: u64 = 100 << 20;
 
 /// Why a blob cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,17 +24,197 @@ pub enum BlobError {
     Unreadable,
 }
 
-impl Account<'_> {
-    /// Returns the message that an id names. [`MessageContent::each_block`] gives its bytes, whatever its
-    /// size.
+/// The bytes of a blob.
+#[derive(Debug)]
+pub struct Blob {
+    /// How many bytes they are.
+    pub size_bytes: u64,
+    held: Held,
+}
+
+/// Where the bytes are.
+#[derive(Debug)]
+enum Held {
+    /// Here.
+    Bytes(Vec<u8>),
+    /// In the file of a message that is too large to be held; only this part of it is meant.
+    File(Box<MessageContent>, Option<usize>),
+}
+
+impl Blob {
+    fn of_bytes(bytes: Vec<u8>) -> Blob {
+        Blob { size_bytes: bytes.len() as u64, held: Held::Bytes(bytes) }
+    }
+
+    /// Passes the bytes to `take`, in blocks.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
-    pub fn blob(&self, id: &Id) -> Result<MessageContent, BlobError> {
-        let sha256 = ids::blob_content(id).ok_or(BlobError::NotFound)?;
-        let hit = self.view.content_hit(&sha256).map_err(|_| BlobError::Unreadable)?;
+    /// What `take` returns; a file that was too large to be held cannot be read again.
+    pub fn each_block<E: From<MailError>>(
+        &self,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match &self.held {
+            Held::Bytes(bytes) => take(bytes),
+            Held::File(content, None) => content.each_block(take),
+            Held::File(content, Some(number)) => {
+                let mut taken = Ok(());
+                each_block_of_part(content, *number, &mut |block| {
+                    if taken.is_ok() {
+                        taken = take(block);
+                    }
+                })?;
+                taken
+            }
+        }
+    }
+
+    /// Returns the bytes.
+    ///
+    /// # Errors
+    /// They are too many to be held: [`Blob::each_block`] gives them.
+    pub fn into_bytes(self) -> Result<Vec<u8>, Blob> {
+        match self.held {
+            Held::Bytes(bytes) => Ok(bytes),
+            held @ Held::File(..) => Err(Blob { held, ..self }),
+        }
+    }
+}
+
+/// The bytes of a blob, for a call.
+pub(crate) enum BlobBytes {
+    /// A message.
+    Message(Arc<Reading>),
+    /// Something else.
+    Other(Vec<u8>),
+}
+
+impl BlobBytes {
+    /// Returns the bytes, or the beginning of a message that is too large to be held.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            BlobBytes::Message(reading) => reading.bytes(),
+            BlobBytes::Other(bytes) => bytes,
+        }
+    }
+
+    /// Returns whether the bytes are only the beginning.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self, BlobBytes::Message(reading) if reading.is_cut())
+    }
+
+    /// Returns how many bytes the blob has.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        match self {
+            BlobBytes::Message(reading) => reading.content.size_bytes,
+            BlobBytes::Other(bytes) => bytes.len() as u64,
+        }
+    }
+}
+
+impl Account<'_> {
+    /// Returns the bytes that an id names, as part of what the request may read; `None` if they are not
+    /// there, or cannot be read.
+    ///
+    /// # Errors
+    /// `requestTooLarge`; damage in the index; the request is cancelled.
+    pub(crate) fn blob_bytes(&self, id: &BlobId) -> Result<Option<BlobBytes>, MethodError> {
+        let bytes = match &id.source {
+            BlobSource::Upload(_) => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
+            BlobSource::Message(sha256) => {
+                let Some(hit) = self.view.content_hit(sha256).map_err(failed)? else { return Ok(None) };
+                let content = self.view.content(&hit, &mut RecordReader::new()).map_err(failed)?;
+                let Some(reading) = self.read_message(&content.message)? else { return Ok(None) };
+                match id.parts.as_slice() {
+                    [] => return Ok(Some(BlobBytes::Message(reading))),
+                    _ if reading.is_cut() => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
+                    numbers => part(reading.bytes(), numbers),
+                }
+            }
+        };
+        let Some(bytes) = bytes else { return Ok(None) };
+        self.messages.count(bytes.len() as u64)?;
+        Ok(Some(BlobBytes::Other(bytes)))
+    }
+
+    /// Returns the bytes that an id names.
+    ///
+    /// # Errors
+    /// There are none, or they cannot be read.
+    pub fn blob(&self, id: &Id) -> Result<Blob, BlobError> {
+        self.blob_of(&BlobId::read(id).ok_or(BlobError::NotFound)?)
+    }
+
+    fn blob_of(&self, id: &BlobId) -> Result<Blob, BlobError> {
+        let sha256 = match id.source {
+            BlobSource::Message(sha256) => sha256,
+            BlobSource::Upload(sha256) => {
+                let bytes = self.upload(&sha256)?;
+                let bytes = if id.parts.is_empty() { Some(bytes) } else { part(&bytes, &id.parts) };
+                return bytes.map(Blob::of_bytes).ok_or(BlobError::NotFound);
+            }
+        };
+        let mut content = self.message_content(&sha256)?;
+        match id.parts.as_slice() {
+            [] if is_large(&content) => {
+                Ok(Blob { size_bytes: content.size_bytes, held: Held::File(content.into(), None) })
+            }
+            [] => Ok(Blob::of_bytes(std::mem::take(&mut content.content.bytes))),
+            [number, inner @ ..] if is_large(&content) => part_of_large(content, *number, inner),
+            parts => part(&content.content.bytes, parts).map(Blob::of_bytes).ok_or(BlobError::NotFound),
+        }
+    }
+
+    fn upload(&self, sha256: &[u8; 32]) -> Result<Vec<u8>, BlobError> {
+        let uploads = self.uploads.ok_or(BlobError::NotFound)?;
+        uploads.get(sha256).map_err(|_| BlobError::Unreadable)?.ok_or(BlobError::NotFound)
+    }
+
+    fn message_content(&self, sha256: &[u8; 32]) -> Result<MessageContent, BlobError> {
+        let hit = self.view.content_hit(sha256).map_err(|_| BlobError::Unreadable)?;
         let hit = hit.ok_or(BlobError::NotFound)?;
         let content = self.view.content(&hit, &mut RecordReader::new()).map_err(|_| BlobError::Unreadable)?;
-        self.view.read(&content.message).map_err(|_| BlobError::Unreadable)
+        self.view.read(&content.message).map_err(|error| match error {
+            Error::File(FileError::Mail(_)) => BlobError::Unreadable,
+            Error::File(_) => BlobError::NotFound,
+            _ => BlobError::Unreadable,
+        })
     }
+}
+
+/// Returns the decoded content of a part of a message, or of a part in that part, and so on.
+pub(crate) fn part(message: &[u8], numbers: &[usize]) -> Option<Vec<u8>> {
+    let (number, inner) = numbers.split_first()?;
+    let email = Email::of_bytes(message);
+    let content = email.content(email.part(*number)?);
+    if inner.is_empty() { Some(content) } else { part(&content, inner) }
+}
+
+/// Returns a part of a message that is too large to be held.
+fn part_of_large(content: MessageContent, number: usize, inner: &[usize]) -> Result<Blob, BlobError> {
+    let mut size_bytes = 0;
+    let mut held = Vec::new();
+    let read = each_block_of_part(&content, number, &mut |block| {
+        size_bytes += block.len() as u64;
+        if !inner.is_empty() && size_bytes <= PART_BYTES_MAX {
+            held.extend_from_slice(block);
+        }
+    });
+    match read.map_err(|_| BlobError::Unreadable)? {
+        PartRead::NoSuchPart => Err(BlobError::NotFound),
+        PartRead::TooMany => Err(BlobError::Unreadable),
+        PartRead::Clean | PartRead::Damaged if inner.is_empty() => {
+            Ok(Blob { size_bytes, held: Held::File(content.into(), Some(number)) })
+        }
+        _ if size_bytes > PART_BYTES_MAX => Err(BlobError::Unreadable),
+        _ => part(&held, inner).map(Blob::of_bytes).ok_or(BlobError::NotFound),
+    }
+}
+
+fn each_block_of_part(
+    content: &MessageContent,
+    number: usize,
+    take: &mut dyn FnMut(&[u8]),
+) -> Result<PartRead, MailError> {
+    content.with_parts(|parts| parts.each_block(number, take))?
 }

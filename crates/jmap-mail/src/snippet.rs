@@ -77,10 +77,9 @@ impl Account<'_> {
     }
 
     fn preview(&self, content: &Content, words: &HashSet<String>) -> Result<Option<String>, MethodError> {
-        let text = match self.view.read(&content.message) {
-            Ok(read) => read.parsed(PreferredAlternative::Better).text.clone(),
-            Err(pneu::Error::File(_)) => content.message.rest.snippet.clone(),
-            Err(error) => return Err(failed(error)),
+        let text = match self.read_message(&content.message)? {
+            Some(reading) => reading.content.parsed(PreferredAlternative::Better).text.clone(),
+            None => content.message.rest.snippet.clone(),
         };
         let text = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or(&text);
         Ok(marked_part(text, words, PREVIEW_BYTES_MAX))

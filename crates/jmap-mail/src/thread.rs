@@ -6,11 +6,10 @@
 use crate::account::Account;
 use crate::email::maximum;
 use crate::error::{failed, unknown_state};
+use crate::get::wanted;
 use crate::ids;
-use crate::mailbox::get::wanted;
 use jmap::{
-    Arguments, ChangesArguments, ChangesResponse, Context, GetArguments, GetResponse, Id, MethodError,
-    MethodErrorKind,
+    Arguments, ChangesArguments, ChangesResponse, Context, GetResponse, Id, MethodError, MethodErrorKind,
 };
 use pneu::RecordReader;
 use serde_json::{Map, Value};
@@ -25,9 +24,7 @@ impl Account<'_> {
         arguments: Arguments,
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
-        let get = GetArguments::read(arguments, &[], context)?;
-        self.check(&get.account_id)?;
-        let wanted = wanted(get.properties.as_deref(), &PROPERTIES)?;
+        let (get, wanted) = self.get(arguments, &[], context, |names| wanted(names, &PROPERTIES))?;
         let ids = get.ids.ok_or_else(|| {
             MethodError::new(MethodErrorKind::RequestTooLarge, "threads can only be read by their ids")
         })?;

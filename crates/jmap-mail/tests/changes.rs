@@ -54,7 +54,7 @@ fn threads_change_with_their_emails() {
     let fixture = Fixture::new(&["mail"]);
     fixture.put("mail", "1.x:2,", &message("one", 1, "", ""));
     let two = fixture.put("mail", "2.x:2,", &message("two", 2, "", ""));
-    fixture.put("mail", "3.x:2,", &message("three", 3, "", ""));
+    let three = fixture.put("mail", "3.x:2,", &message("three", 3, "", ""));
     fixture.update();
     let thread = |name: &str| {
         let ids = json!({"ids": [fixture.id_of(name)], "properties": ["threadId"]});
@@ -64,6 +64,8 @@ fn threads_change_with_their_emails() {
     fixture.put("mail", "4.x:2,", &message("four", 4, "In-Reply-To: <one@x>\n", ""));
     fixture.put("mail", "5.x:2,", &message("five", 5, "", ""));
     fs::remove_file(two).unwrap();
+    // The emails of its thread stay the same.
+    fixture.rename(&three, "mail/cur/3.x:2,S");
     fixture.update();
     let changes = fixture.call("Thread/changes", json!({"sinceState": state}));
     assert_eq!(lists(&changes), [vec![thread("five")], vec![of_one], vec![of_two]]);

@@ -131,6 +131,9 @@ fn windows_anchors_and_threads() {
     let found =
         fixture.call("Email/query", json!({"collapseThreads": true, "calculateTotal": true, "limit": 1}));
     assert_eq!((&found["total"], &found["canCalculateChanges"]), (&json!(4), &json!(false)));
+    assert_eq!(found.get("limit"), None);
+    let all = fixture.call("Email/query", json!({}));
+    assert_eq!((all.get("total"), &all["limit"]), (None, &json!(10_000)));
     let changes = json!({"sinceQueryState": found["queryState"]});
     assert_eq!(fixture.error("Email/queryChanges", changes), "cannotCalculateChanges");
 }

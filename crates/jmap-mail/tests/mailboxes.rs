@@ -1,6 +1,8 @@
 //! Mailbox/get, /query, /changes and /queryChanges.
 
 use crate::support::{Fixture, message, text};
+use pneu::setup::account::Account;
+use pneu::setup::roles::Role;
 use serde_json::{Value, json};
 
 /// An inbox with a thread of two, a draft and a read message; the answer of the thread is filed, read.
@@ -26,6 +28,9 @@ fn names(fixture: &Fixture, query: Value) -> String {
 #[test]
 fn mailboxes_are_folders_with_counts_of_contents_and_threads() {
     let fixture = fixture();
+    let answer = message("seven", 7, "In-Reply-To: <three@x>\n", "of the same thread");
+    fixture.put("mail/.Archive.2024", "7.x:2,S", &answer);
+    fixture.update();
     let all = fixture.call("Mailbox/get", json!({"ids": null}));
     let shown = |mailbox: &Value| {
         let counts = ["totalEmails", "unreadEmails", "totalThreads", "unreadThreads"];
@@ -33,7 +38,7 @@ fn mailboxes_are_folders_with_counts_of_contents_and_threads() {
         format!("{} {} {}", text(&mailbox["name"]), mailbox["role"], counts.join(" "))
     };
     let shown: Vec<String> = all["list"].as_array().expect("an array").iter().map(shown).collect();
-    assert_eq!(shown, ["Inbox \"inbox\" 3 1 3 1", "Archive \"archive\" 1 0 1 1", "2024 null 1 0 1 0"]);
+    assert_eq!(shown, ["Inbox \"inbox\" 3 1 3 1", "Archive \"archive\" 1 0 1 1", "2024 null 2 0 1 0"]);
     assert_eq!(all["list"][2]["parentId"], all["list"][1]["id"]);
     assert_eq!(all["list"][0]["myRights"]["mayDelete"], false);
     let some = fixture.call("Mailbox/get", json!({"ids": ["F00", "x"], "properties": ["name"]}));
@@ -107,4 +112,18 @@ fn each_role_is_given_once_and_folders_of_roots_are_told_apart() {
     assert_eq!(list[1]["parentId"], list[0]["id"]);
     let found = json!({"filter": {"inMailbox": list[2]["id"]}});
     assert_eq!(fixture.subjects(found), "m3");
+}
+
+#[test]
+fn a_folder_with_two_roles_has_one() {
+    let folders = [Role::Sent, Role::Archive].map(|role| (role, "Mine".to_owned()));
+    let account = Account { folders: folders.into(), ..Account::default() };
+    let fixture = Fixture::with_accounts(&["mail"], [("mail".to_owned(), account)].into());
+    for folder in ["mail/Mine", "mail/Archive"] {
+        fixture.put(folder, "1.x:2,", &message("one", 1, "", ""));
+    }
+    fixture.update();
+    let all = fixture.call("Mailbox/get", json!({"ids": null}));
+    let roles = all["list"].as_array().expect("an array").iter().map(|one| &one["role"]);
+    assert_eq!(roles.collect::<Vec<_>>(), [&json!("sent"), &Value::Null]);
 }

@@ -2,8 +2,13 @@
 //!
 //! Input: small Maildirs. Output: responses. Does not depend on its modules.
 
+mod blobs;
+mod bodies;
 mod changes;
 mod emails;
 mod filters;
+mod headers;
 mod mailboxes;
+mod parse;
+mod real;
 mod support;

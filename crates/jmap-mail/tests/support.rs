@@ -2,8 +2,10 @@
 
 use jmap::{CORE, Limits, Request};
 use jmap_mail::{Account, Cache, MAIL, Session, Urls};
+use pneu::setup::account::Account as MailAccount;
 use pneu::{Host, Root, Settings, Silent, TagChange, UpdateOptions};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -18,16 +20,22 @@ pub(crate) struct Fixture {
 impl Fixture {
     /// Begins with roots without mail and an index of nothing.
     pub(crate) fn new(roots: &[&str]) -> Fixture {
+        Fixture::with_accounts(roots, BTreeMap::new())
+    }
+
+    /// Does the same with accounts, by the names of roots.
+    pub(crate) fn with_accounts(roots: &[&str], accounts: BTreeMap<String, MailAccount>) -> Fixture {
         let directory = tempfile::tempdir().expect("a directory");
         let mut settings = Settings::new(directory.path().join("data"));
         settings.configuration.headers = vec!["X-Project".to_owned()];
+        settings.configuration.accounts = accounts;
         let root = |name: &&str| Root { name: (*name).to_owned(), path: directory.path().join(name) };
         let roots: Vec<Root> = roots.iter().map(root).collect();
         Fixture { host: Host::new(settings), cache: Cache::default(), roots, directory }
     }
 
     /// Writes a message into `cur` of a folder: `name` has its flags.
-    pub(crate) fn put(&self, folder: &str, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn put(&self, folder: &str, name: &str, text: &(impl AsRef<[u8]> + ?Sized)) -> PathBuf {
         let folder = self.directory.path().join(folder);
         for place in ["cur", "new", "tmp"] {
             fs::create_dir_all(folder.join(place)).expect("a Maildir");
@@ -60,12 +68,17 @@ impl Fixture {
 
     /// Answers the calls of one request.
     pub(crate) fn answers(&self, calls: &Value) -> Value {
-        let request = json!({"using": [CORE, MAIL], "methodCalls": calls}).to_string();
-        let limits = Limits::default();
-        let request = Request::read(request.as_bytes(), &limits, &[CORE, MAIL]).expect("the fixture works");
-        let response = jmap::run(request, &limits, &mut self.account()).into_bytes();
-        let mut response: Value = serde_json::from_slice(&response).expect("the fixture works");
-        response["methodResponses"].take()
+        answers_of(&mut self.account(), calls)
+    }
+
+    /// Returns the only email that there is, with these properties and by these further arguments.
+    pub(crate) fn email(&self, properties: Value, mut arguments: Value) -> Value {
+        let all = self.call("Email/query", json!({}));
+        arguments["ids"] = all["ids"].clone();
+        arguments["properties"] = properties;
+        let mut got = self.call("Email/get", arguments);
+        assert!(got["list"].is_array(), "{got}");
+        got["list"][0].take()
     }
 
     /// Answers one call, and returns the arguments of its response; those of an error, too.
@@ -108,6 +121,16 @@ impl Fixture {
     pub(crate) fn state(&self) -> String {
         text(&self.call("Mailbox/get", json!({"ids": null}))["state"])
     }
+}
+
+/// Answers the calls of one request by an account.
+pub(crate) fn answers_of(account: &mut Account<'_>, calls: &Value) -> Value {
+    let request = json!({"using": [CORE, MAIL], "methodCalls": calls}).to_string();
+    let limits = Limits::default();
+    let request = Request::read(request.as_bytes(), &limits, &[CORE, MAIL]).expect("the fixture works");
+    let response = jmap::run(request, &limits, account).into_bytes();
+    let mut response: Value = serde_json::from_slice(&response).expect("the fixture works");
+    response["methodResponses"].take()
 }
 
 pub(crate) fn text(value: &Value) -> String {

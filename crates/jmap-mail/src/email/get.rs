@@ -1,37 +1,26 @@
-//! Email/get (RFC 8621, section 4.2), of what the index has.
+//! Email/get (RFC 8621, section 4.2).
 //!
-//! Input: ids and names of properties. Output: objects. Reads no mail: properties that need the bytes of a
-//! message belong to a file of their own.
+//! Input: ids and names of properties. Output: objects. What the index has is answered from there; the bytes
+//! of a message are read only for what else is asked of it, and once. An email of which no file can be read
+//! is not found then.
+//!
+//! The index has the first Subject and Message-ID and all fields with addresses, where the standard wants the
+//! last; white space in its texts is single spaces; a field without addresses counts as none. A message with
+//! such fields is answered in this way here, and exactly by properties of the form `header:To:asAddresses`.
 
+use super::body::Message;
+use super::header::{address, nfc};
 use super::keywords::keywords;
+use super::properties::{BODY_ARGUMENTS, BodyWanted, Named, Property, stored};
 use crate::account::Account;
 use crate::error::failed;
-use crate::ids;
-use crate::mailbox::get::wanted;
-use jmap::{Arguments, Context, Date, GetArguments, GetResponse, Id, MethodError, MethodErrorKind};
-use mail::{ContentFlags, Flags};
+use crate::ids::{self, BlobId, BlobSource};
+use crate::messages::Messages;
+use jmap::{Arguments, Context, Date, GetResponse, Id, MethodError, MethodErrorKind};
+use mail::{ContentFlags, Email, Flags};
 use pneu::{Contact, Content, RecordReader};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-
-/// The properties that the index has.
-const PROPERTIES: [&str; 15] = [
-    "id",
-    "blobId",
-    "threadId",
-    "mailboxIds",
-    "keywords",
-    "size",
-    "receivedAt",
-    "messageId",
-    "from",
-    "to",
-    "cc",
-    "bcc",
-    "subject",
-    "hasAttachment",
-    "preview",
-];
 
 /// The end of a Message-ID that a message does not have itself: see [`mail::Message::message_id`].
 const DERIVED: &str = "@derived.pneu";
@@ -42,9 +31,8 @@ impl Account<'_> {
         arguments: Arguments,
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
-        let get = GetArguments::read(arguments, &[], context)?;
-        self.check(&get.account_id)?;
-        let wanted = wanted(get.properties.as_deref(), &PROPERTIES)?;
+        let (mut get, wanted) = self.get(arguments, &BODY_ARGUMENTS, context, stored)?;
+        let body = BodyWanted::read(&mut get.rest)?;
         let ids = match get.ids {
             Some(ids) => ids,
             None => self.all_emails(context.limits.max_objects_in_get)?,
@@ -56,16 +44,52 @@ impl Account<'_> {
         for id in ids {
             let sha256 = ids::email_content(&id);
             let hit = sha256.map(|sha256| self.view.content_hit(&sha256)).transpose().map_err(failed)?;
-            let Some(hit) = hit.flatten() else {
-                not_found.push(id.into());
-                continue;
+            let object = match hit.flatten() {
+                Some(hit) => {
+                    let content = self.view.content(&hit, &mut reader).map_err(failed)?;
+                    self.object(&content, &wanted, &body, &mailboxes)?
+                }
+                None => None,
             };
-            let content = self.view.content(&hit, &mut reader).map_err(failed)?;
-            let values = wanted.iter().map(|name| ((*name).to_owned(), property(&content, name, &mailboxes)));
-            list.push(Value::Object(values.collect()));
+            match object {
+                Some(object) => list.push(object),
+                None => not_found.push(id.into()),
+            }
         }
         let state = self.state()?.to_owned();
         Ok(GetResponse { account_id: get.account_id, state, list, not_found }.into())
+    }
+
+    /// Returns an email; `None` if its bytes are needed and cannot be read.
+    fn object(
+        &self,
+        content: &Content,
+        wanted: &Named<Property>,
+        body: &BodyWanted,
+        mailboxes: &HashMap<u32, Id>,
+    ) -> Result<Option<Value>, MethodError> {
+        let mut object = Map::new();
+        let mut of_bytes = Vec::new();
+        for (name, property) in wanted {
+            match indexed(content, (name, property), body, mailboxes) {
+                Some(value) => {
+                    object.insert(name.clone(), value);
+                }
+                None => of_bytes.push((name, property)),
+            }
+        }
+        if !of_bytes.is_empty() {
+            let Some(reading) = self.read_message(&content.message)? else { return Ok(None) };
+            let email = Email::of_bytes(reading.bytes());
+            let blob = BlobId::whole(BlobSource::Message(content.message.sha256));
+            let message = Message::new(&email, &blob, reading.is_cut());
+            for (name, property) in of_bytes {
+                object.insert(name.clone(), message.value(property, body));
+                Messages::check_given(message.given_bytes(), reading.content.size_bytes)?;
+            }
+            self.messages.count_given(message.given_bytes());
+        }
+        Ok(Some(object.into()))
     }
 
     /// Returns the ids of all emails, if they are not too many for one call.
@@ -79,7 +103,23 @@ impl Account<'_> {
     }
 }
 
-fn property(content: &Content, name: &str, mailboxes: &HashMap<u32, Id>) -> Value {
+/// Returns a property, if the index has it.
+fn indexed(
+    content: &Content,
+    (name, property): (&str, &Property),
+    body: &BodyWanted,
+    mailboxes: &HashMap<u32, Id>,
+) -> Option<Value> {
+    match property {
+        Property::Indexed(name) => Some(own(content, name, mailboxes)),
+        Property::Header(_) => field(content, name),
+        Property::BodyValues if !body.has_values() => Some(Map::new().into()),
+        _ => None,
+    }
+}
+
+/// Returns a property that only the index has.
+fn own(content: &Content, name: &str, mailboxes: &HashMap<u32, Id>) -> Value {
     let message = &content.message;
     match name {
         "id" => ids::email(&message.sha256).into(),
@@ -96,22 +136,28 @@ fn property(content: &Content, name: &str, mailboxes: &HashMap<u32, Id>) -> Valu
         }
         "size" => message.line.size_bytes.into(),
         "receivedAt" => received_at(message.line.date).into(),
-        "messageId" => match &*message.rest.message_id {
-            "" => Value::Null,
-            id if id.ends_with(DERIVED) => Value::Null,
-            id => json!([id]),
-        },
-        "from" => addresses(&message.rest.from),
-        "to" => addresses(&message.rest.to),
-        "cc" => addresses(&message.rest.cc),
-        "bcc" => addresses(&message.rest.bcc),
-        "subject" => match &*message.line.subject {
-            "" => Value::Null,
-            subject => subject.into(),
-        },
         "hasAttachment" => message.line.derived.contains(ContentFlags::ATTACHMENT).into(),
-        "preview" => message.rest.snippet.clone().into(),
+        "preview" => nfc(message.rest.snippet.clone()).into(),
         _ => Value::Null,
+    }
+}
+
+/// Returns a header field by the name of its property, if the index surely has what the message has.
+fn field(content: &Content, name: &str) -> Option<Value> {
+    let (line, rest) = (&content.message.line, &content.message.rest);
+    match name {
+        "messageId" => {
+            let id = &*rest.message_id;
+            // What has no two sides may be no ID.
+            (id.contains('@') && !id.ends_with(DERIVED)).then(|| json!([id]))
+        }
+        "from" => addresses(&rest.from),
+        "to" => addresses(&rest.to),
+        "cc" => addresses(&rest.cc),
+        "bcc" => addresses(&rest.bcc),
+        // There may be a field without text.
+        "subject" => (!line.subject.is_empty()).then(|| nfc(line.subject.clone()).into()),
+        _ => None,
     }
 }
 
@@ -123,9 +169,12 @@ fn received_at(seconds: Option<i64>) -> String {
     text(seconds).or_else(|| text(0)).unwrap_or_default()
 }
 
-/// Returns addresses as objects, or null if there are none.
-fn addresses(contacts: &[Contact]) -> Value {
-    let nullable = |text: &str| if text.is_empty() { Value::Null } else { text.into() };
-    let address = |one: &Contact| json!({"name": nullable(&one.name), "email": one.address});
-    if contacts.is_empty() { Value::Null } else { contacts.iter().map(address).collect() }
+/// Returns addresses as objects, or null if there are none. An entry without an address may be the name of a
+/// group, which only the message tells.
+fn addresses(contacts: &[Contact]) -> Option<Value> {
+    if contacts.iter().any(|one| one.address.is_empty()) {
+        return None;
+    }
+    let objects = || contacts.iter().map(|one| address(&one.name, &one.address)).collect();
+    Some(if contacts.is_empty() { Value::Null } else { objects() })
 }

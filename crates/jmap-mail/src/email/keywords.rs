@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn tags_and_flags_are_keywords() {
-        let tags = ["Work", "to do", "größe", "a=b", "$seen", "50%", &"ü".repeat(99)].map(str::to_owned);
+        let tags = ["Work", "to do", "größe", "a=b", "$seen", "$Flagged", "50%", &"ü".repeat(99)];
+        let tags = tags.map(str::to_owned);
         let flags = Flags::SEEN | Flags::TRASHED | Flags::PASSED | Flags::NEW;
         let found: Vec<String> = keywords(flags, tags.iter()).into_iter().collect();
         let expected = ["$forwarded", "$seen", "50=25", "a=3db", "gr=c3=b6=c3=9fe", "to=20do", "work"];

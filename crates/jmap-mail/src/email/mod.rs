@@ -1,13 +1,17 @@
 //! Emails: contents, each for itself (RFC 8621, section 4).
 //!
-//! Input: calls. Output: responses. `keywords` joins flags and tags; `get`, `query` and `changes` answer the
-//! methods; `filter`, `search_text` and `sort` read what a query asks for. Properties that need the bytes of
-//! a message are not offered.
+//! Input: calls. Output: responses. `keywords` joins flags and tags; `get`, `parse`, `query` and `changes`
+//! answer the methods; `filter`, `search_text` and `sort` read what a query asks for; `properties` reads what
+//! is asked of an email, and `body` and `header` tell it from the bytes of a message.
 
+mod body;
 mod changes;
 mod filter;
 mod get;
+mod header;
 mod keywords;
+mod parse;
+mod properties;
 mod query;
 mod search_text;
 mod sort;

@@ -4,7 +4,8 @@
 
 use super::list::Folder;
 use crate::account::Account;
-use jmap::{Arguments, Context, GetArguments, GetResponse, MethodError, MethodErrorKind};
+use crate::get::wanted;
+use jmap::{Arguments, Context, GetResponse, MethodError, MethodErrorKind};
 use serde_json::{Map, Value, json};
 
 /// The properties of a mailbox.
@@ -28,9 +29,7 @@ impl Account<'_> {
         arguments: Arguments,
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
-        let get = GetArguments::read(arguments, &[], context)?;
-        self.check(&get.account_id)?;
-        let wanted = wanted(get.properties.as_deref(), &PROPERTIES)?;
+        let (get, wanted) = self.get(arguments, &[], context, |names| wanted(names, &PROPERTIES))?;
         let folders = self.folders()?;
         let mut not_found = get.unknown;
         let mut list = Vec::new();
@@ -51,27 +50,6 @@ impl Account<'_> {
         let state = self.state()?.to_owned();
         Ok(GetResponse { account_id: get.account_id, state, list, not_found }.into())
     }
-}
-
-/// Returns the properties that a call asks for, with the id; all, if it does not say.
-///
-/// # Errors
-/// `invalidArguments`, if one of them is not known.
-pub(crate) fn wanted<'a>(
-    properties: Option<&'a [String]>,
-    known: &[&'a str],
-) -> Result<Vec<&'a str>, MethodError> {
-    let Some(properties) = properties else { return Ok(known.to_vec()) };
-    let mut wanted = vec!["id"];
-    for property in properties {
-        if !known.contains(&property.as_str()) {
-            return Err(MethodError::invalid_argument("properties", "names a property that is not known"));
-        }
-        if !wanted.contains(&property.as_str()) {
-            wanted.push(property);
-        }
-    }
-    Ok(wanted)
 }
 
 fn object(folder: &Folder, wanted: &[&str]) -> Value {

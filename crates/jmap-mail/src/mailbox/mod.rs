@@ -5,7 +5,7 @@
 
 mod changes;
 mod folders;
-pub(crate) mod get;
+mod get;
 mod list;
 mod names;
 mod query;

@@ -106,6 +106,7 @@ mod tests {
         assert_eq!(tree(&dotted, 1), ["[Inbox]", "[Archive]", "Archive[2024]", "[Entwürfe]"]);
         let slashes = [("m", "lists"), ("m", "lists/rust"), ("m", "lists/v.1"), ("m", "a/.b.c")];
         assert_eq!(tree(&slashes, 1), ["[lists]", "lists[rust]", "lists[v.1]", "[a/.b.c]"]);
+        assert_eq!(tree(&[("m", ".a/v.1"), ("m", ".a")], 1), ["[.a/v.1]", "[a]"]);
     }
 
     #[test]
@@ -126,6 +127,8 @@ mod tests {
         let folders = [("m", ""), ("m", "Inbox"), ("m", ".a.b"), ("m", "a/b"), ("m", "a//b")];
         let expected = ["[Inbox]", "[Inbox (/Inbox)]", "[a/b]", "[a/b (/a/b)]"];
         assert_eq!(tree(&folders, 1)[..4], expected);
-        assert!(tree(&[("m", "."), ("m", "..")], 1).iter().all(|name| name != "[]"));
+        for root in ["m", ""] {
+            assert!(tree(&[(root, "."), (root, "..")], 2).iter().all(|name| name != "[]"));
+        }
     }
 }
