@@ -23,7 +23,7 @@ pub fn run(
     server: Server,
     mail: &Arc<Mail>,
     cancel: &Cancel,
-    tell: impl Fn(&Error) + Send + 'static,
+    tell: impl Fn(Error) + Send + 'static,
 ) -> server::Result<()> {
     let ended = Ended(Cancel::new());
     let (waiting, is_ended) = (Arc::clone(mail), ended.0.clone());
@@ -53,7 +53,7 @@ impl Progress for Until {
 }
 
 /// Waits for commits, and tells of each.
-fn wait(mail: &Mail, until: &Until, tell: &impl Fn(&Error)) {
+fn wait(mail: &Mail, until: &Until, tell: &impl Fn(Error)) {
     let (mut known, mut told) = (None, None);
     while !until.is_cancelled() {
         let before = known.clone();
@@ -61,7 +61,7 @@ fn wait(mail: &Mail, until: &Until, tell: &impl Fn(&Error)) {
         let said = Some(error.to_string());
         let is_told = told == said && known == before;
         if !matches!(error, Error::Cancelled) && !is_told {
-            tell(&error);
+            tell(error);
         }
         told = said;
         if !until.is_cancelled() {

@@ -47,7 +47,7 @@ impl Fixture {
         let (tell, told) = channel();
         let served = Arc::clone(&mail);
         let run = move || {
-            let tell = move |error: &pneu::Error| tell.send(error.to_string()).unwrap();
+            let tell = move |error: pneu::Error| tell.send(error.to_string()).unwrap();
             serve::run(server, &served, &Cancel::new(), tell).unwrap();
         };
         let thread = Some(std::thread::spawn(run));

@@ -60,7 +60,7 @@ pub fn strangers(environment: &Environment) -> Result<Vec<PathBuf>> {
     let disk = environment.disk.as_ref();
     let (index, user) = (environment.index_directory(), environment.user_directory());
     let mut known: Vec<(PathBuf, IsOurs)> = vec![
-        (environment.data.clone(), |_| false),
+        (environment.data.clone(), is_server_file),
         (environment.text_directory(), is_text_file),
         (store::second_copy(&user), is_user_file),
         (user.join(ACTIONS), is_action_file),
@@ -84,6 +84,11 @@ pub fn strangers(environment: &Environment) -> Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Returns whether `pneu serve` writes a file of this name: its token, and the page that opens a browser.
+fn is_server_file(name: &str) -> bool {
+    name == "serve-token" || (name.starts_with("login-") && name.ends_with(".html"))
 }
 
 fn is_beside(name: &str, expected: &str) -> bool {
