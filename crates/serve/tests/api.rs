@@ -23,7 +23,7 @@ fn a_query_and_its_emails_come_with_one_request() {
 
 #[test]
 fn each_request_sees_what_others_committed_before_it() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::without_events();
     for number in 2..6 {
         fixture.deliver(&format!("{number}:2,"), &message(&format!("m{number}")));
         let answers = fixture.answers(json!([["Email/query", { "accountId": "mail" }, "a"]]));

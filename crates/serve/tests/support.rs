@@ -7,7 +7,7 @@ use server::{Address, Handle, Limits, Server};
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use tempfile::TempDir;
@@ -28,8 +28,22 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Serves one message, `1`, in the inbox.
+    /// Serves one message, `one`.
     pub(crate) fn new() -> Fixture {
+        Fixture::start(|server, mail, tell| {
+            let tell = move |error: pneu::Error| tell.send(error.to_string()).unwrap();
+            serve::run(server, &mail, &Cancel::new(), tell)
+        })
+    }
+
+    /// Serves the same, and nothing waits for commits.
+    pub(crate) fn without_events() -> Fixture {
+        Fixture::start(|server, mail, _| server.run(mail, &Cancel::new()))
+    }
+
+    fn start(
+        run: impl FnOnce(Server, Arc<Mail>, Sender<String>) -> server::Result<()> + Send + 'static,
+    ) -> Fixture {
         let directory = tempfile::tempdir().unwrap();
         put(&directory, "1:2,", &message("one"));
         let host = Arc::new(Host::new(Settings::new(directory.path().join("data"))));
@@ -46,11 +60,7 @@ impl Fixture {
         let (token, handle) = (server.token().text(), server.handle());
         let (tell, told) = channel();
         let served = Arc::clone(&mail);
-        let run = move || {
-            let tell = move |error: pneu::Error| tell.send(error.to_string()).unwrap();
-            serve::run(server, &served, &Cancel::new(), tell).unwrap();
-        };
-        let thread = Some(std::thread::spawn(run));
+        let thread = Some(std::thread::spawn(move || run(server, served, tell).unwrap()));
         Fixture { directory, mail, handle, told: Mutex::new(told), address, token, thread }
     }
 
