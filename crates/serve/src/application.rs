@@ -3,7 +3,7 @@
 
 use crate::files::File;
 use crate::mail::Mail;
-use crate::problem::not_found;
+use crate::problem::{not_found, problem};
 use crate::route::{Route, route};
 use crate::{api, download, event_source};
 use serde_json::Value;
@@ -21,7 +21,8 @@ impl Application for Mail {
             Route::Api => api::answer(self, request),
             Route::Download(rest) => download::answer(self, request, rest),
             Route::Events => event_source::answer(self, request),
-            Route::Upload | Route::Unknown => not_found(),
+            Route::Upload => problem(StatusCode::NOT_FOUND, "nothing can be uploaded yet"),
+            Route::Unknown => not_found(),
         }
     }
 }

@@ -79,6 +79,7 @@ fn what_is_not_there_is_not_found_and_says_so() {
     // There are no uploads yet, and their address says so whatever is sent to it.
     let reply = fixture.post("/jmap/upload/mail", "some bytes");
     assert_eq!((reply.status, problem_type(&reply.body)), (404, "about:blank".to_owned()));
+    assert!(reply.text().contains("uploaded"), "{}", reply.text());
 }
 
 #[test]
