@@ -1,4 +1,4 @@
-//! Follows the mail for `pneu index --watch`: says what is watched, and prints a line for each change.
+//! Follows the mail: says what is watched, and prints a line for each change, as `pneu index --watch` does.
 //!
 //! Takes what the library tells. Does not know how changes are found.
 
@@ -10,7 +10,7 @@ use crate::remedy;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use crate::words::quoted_path;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use pneu::setup::configuration::Configuration;
 use pneu::{
     AttachmentsRead, Error, FollowNote, FollowObserver, Host, Loss, Mode, Problem, Root, Summary,
@@ -18,6 +18,7 @@ use pneu::{
 };
 use std::cell::{Cell, RefCell};
 use std::path::Path;
+use std::sync::Arc;
 use terminal::allocator::give_back_memory;
 
 /// Follows the mail until a signal comes. A configuration that changes is read at once.
@@ -25,28 +26,86 @@ use terminal::allocator::give_back_memory;
 /// # Errors
 /// The index is damaged or cannot be written.
 pub(crate) fn follow(session: &Session, roots: &[Root]) -> Result<()> {
-    let progress = Progress::start(false, true).map_err(|error| anyhow!("cannot handle Ctrl-C: {error}"))?;
-    let options = UpdateOptions { mode: Mode::Lazy, loss: Loss::Refuse, ..UpdateOptions::default() };
-    let problems = RefCell::default();
-    let mut next: Option<(Host, Vec<Root>)> = None;
-    loop {
-        let (host, roots) = match &next {
-            Some((host, roots)) => (host, roots.as_slice()),
-            None => (session.host()?, roots),
-        };
-        let configuration = &host.settings().configuration;
-        let reader = Reader { session, configuration, told: RefCell::default(), next: RefCell::default() };
-        let goes_on = next.is_some();
-        let has_worked = Cell::new(true);
-        let observer =
-            Teller { session, progress: &progress, problems: &problems, reader, goes_on, has_worked };
-        match host.follow_mail(roots, &options, &progress, &observer) {
-            Err(Error::Cancelled) => return Ok(()),
-            other => other?,
-        }
-        next = observer.reader.next.take();
-        if !session.is_quiet {
-            complain("the configuration was read again");
+    let progress = Progress::start(false, true).context("cannot handle Ctrl-C")?;
+    let follower = Follower {
+        session,
+        progress: &progress,
+        waits: &|| progress.waits(),
+        goes_on_with: &|_| (),
+        says: if session.is_quiet { Says::Troubles } else { Says::Everything },
+        on_failure: OnFailure::End,
+    };
+    follower.follow(session.host()?, roots)
+}
+
+/// Who follows the mail.
+pub(crate) struct Follower<'a> {
+    /// Where the configuration is read.
+    pub session: &'a Session,
+    /// Says when to end.
+    pub progress: &'a dyn work::Progress,
+    /// Hears when it waits, and nothing is half done.
+    pub waits: &'a dyn Fn(),
+    /// Hears of a host with a new configuration, which goes on.
+    pub goes_on_with: &'a dyn Fn(&Arc<Host>),
+    /// What the user is told.
+    pub says: Says,
+    /// What happens if the first pass fails.
+    pub on_failure: OnFailure,
+}
+
+/// What the user is told of what happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Says {
+    /// What is watched, what changes, and what goes wrong.
+    Everything,
+    /// What goes wrong.
+    Troubles,
+}
+
+/// What happens if the first pass fails. Later ones are tried again in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnFailure {
+    /// It is an error.
+    End,
+    /// It is tried again.
+    TryAgain,
+}
+
+impl Follower<'_> {
+    /// Follows the mail until it is to end. A configuration that changes is read at once.
+    ///
+    /// # Errors
+    /// The index is damaged or cannot be written.
+    pub(crate) fn follow(&self, first: &Host, roots: &[Root]) -> Result<()> {
+        let options = UpdateOptions { mode: Mode::Lazy, loss: Loss::Refuse, ..UpdateOptions::default() };
+        let problems = RefCell::default();
+        let mut next: Option<(Arc<Host>, Vec<Root>)> = None;
+        loop {
+            let (host, roots) = match &next {
+                Some((host, roots)) => (&**host, roots.as_slice()),
+                None => (first, roots),
+            };
+            let reader = Reader {
+                session: self.session,
+                configuration: &host.settings().configuration,
+                told: RefCell::default(),
+                next: RefCell::default(),
+            };
+            let goes_on = next.is_some() || self.on_failure == OnFailure::TryAgain;
+            let has_worked = Cell::new(true);
+            let observer = Teller { follower: self, problems: &problems, reader, goes_on, has_worked };
+            match host.follow_mail(roots, &options, self.progress, &observer) {
+                Err(Error::Cancelled) => return Ok(()),
+                other => other?,
+            }
+            next = observer.reader.next.take();
+            if let Some((host, _)) = &next {
+                (self.goes_on_with)(host);
+            }
+            if self.says == Says::Everything {
+                complain("the configuration was read again");
+            }
         }
     }
 }
@@ -59,7 +118,7 @@ struct Reader<'a> {
     /// What was told to be wrong with the file as it is.
     told: RefCell<Option<String>>,
     /// What comes next: its host and roots.
-    next: RefCell<Option<(Host, Vec<Root>)>>,
+    next: RefCell<Option<(Arc<Host>, Vec<Root>)>>,
 }
 
 impl Reader<'_> {
@@ -81,7 +140,7 @@ impl Reader<'_> {
         self.next.borrow().is_some()
     }
 
-    fn read(&self) -> Result<Option<(Host, Vec<Root>)>> {
+    fn read(&self) -> Result<Option<(Arc<Host>, Vec<Root>)>> {
         let now = match self.session.configuration_there()? {
             Some(now) => now,
             // Programs that write a file may remove the old one first.
@@ -91,7 +150,7 @@ impl Reader<'_> {
         if now == *self.configuration {
             return Ok(None);
         }
-        let host = Host::new(self.session.settings(now));
+        let host = Arc::new(Host::new(self.session.settings(now)));
         let roots = host.roots_to_index(&host.index_state()?, &self.session.given_roots)?;
         Ok(Some((host, roots)))
     }
@@ -105,8 +164,7 @@ const MUCH: u64 = 1024;
 
 /// Tells the user what happens.
 struct Teller<'a> {
-    session: &'a Session,
-    progress: &'a Progress,
+    follower: &'a Follower<'a>,
     /// The problems of the last pass, so that each is told once.
     problems: &'a RefCell<Vec<Problem>>,
     reader: Reader<'a>,
@@ -118,7 +176,7 @@ struct Teller<'a> {
 
 impl FollowObserver for Teller<'_> {
     fn configuration(&self) -> Option<&Path> {
-        self.session.configuration.as_deref()
+        self.follower.session.configuration.as_deref()
     }
 
     fn is_reconfigured(&self) -> bool {
@@ -130,7 +188,7 @@ impl FollowObserver for Teller<'_> {
     }
 
     fn waits(&self) {
-        self.progress.waits();
+        (self.follower.waits)();
         if self.has_worked.take() {
             give_back_memory();
             // The allocator of static programs has memory of its own for each thread.
@@ -150,9 +208,9 @@ impl FollowObserver for Teller<'_> {
         if added + moved + changed + gone >= MUCH {
             self.has_worked.set(true);
         }
-        if !self.session.is_quiet && added + moved + changed + gone > 0 {
+        if self.says_everything() && added + moved + changed + gone > 0 {
             // Nobody may read what is printed. The index is what counts.
-            let mut output = self.session.output();
+            let mut output = self.follower.session.output();
             let line = format!("{added} added, {moved} moved, {changed} changed, {gone} gone");
             let _ = output.line(&line).and_then(|()| output.finish());
         }
@@ -163,7 +221,7 @@ impl FollowObserver for Teller<'_> {
 
     fn notes(&self, note: FollowNote) {
         match note {
-            FollowNote::Watching { folder_count, directory_count } if !self.session.is_quiet => {
+            FollowNote::Watching { folder_count, directory_count } if self.says_everything() => {
                 let folders = count(folder_count as u64, "folder");
                 complain(format!("watching {folders} ({})", count(directory_count as u64, "directory")));
             }
@@ -210,8 +268,8 @@ impl FollowObserver for Teller<'_> {
             }
             FollowNote::Attachments(read) => {
                 read.problems.iter().for_each(|problem| complain(one_line(problem)));
-                if !self.session.is_quiet && read.messages > 0 {
-                    let mut output = self.session.output();
+                if self.says_everything() && read.messages > 0 {
+                    let mut output = self.follower.session.output();
                     let _ = output.line(&attachments_line(&read)).and_then(|()| output.finish());
                 }
             }
@@ -219,6 +277,12 @@ impl FollowObserver for Teller<'_> {
                 complain(format!("attachments are not read: {}", remedy::explained(&error.into())));
             }
         }
+    }
+}
+
+impl Teller<'_> {
+    fn says_everything(&self) -> bool {
+        self.follower.says == Says::Everything
     }
 }
 

@@ -19,6 +19,7 @@ mod options;
 mod progress;
 mod remedy;
 mod search;
+mod serving;
 mod session;
 mod setup;
 

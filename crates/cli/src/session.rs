@@ -121,6 +121,26 @@ impl Session {
         })
     }
 
+    /// Returns the same session for another thread. It reads the configuration for itself.
+    pub(crate) fn for_thread(&self) -> Session {
+        Session {
+            environment: self.environment.clone(),
+            host: OnceLock::new(),
+            named_repository: OnceLock::new(),
+            given_roots: self.given_roots.clone(),
+            terminal: self.terminal,
+            stderr_is_terminal: self.stderr_is_terminal,
+            can_ask: self.can_ask,
+            is_quiet: self.is_quiet,
+            wants_legacy_cleanup: self.wants_legacy_cleanup,
+            configuration: self.configuration.clone(),
+            home: self.home.clone(),
+            whereabouts: self.whereabouts.clone(),
+            definition: self.definition,
+            screen: self.screen.clone(),
+        }
+    }
+
     /// Returns the library's host of the index.
     ///
     /// # Errors

@@ -62,6 +62,7 @@ mod real;
 mod rights;
 mod roots;
 mod rules;
+mod serve;
 mod shown;
 mod stats;
 mod support;

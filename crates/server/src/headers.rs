@@ -12,6 +12,8 @@ use std::fmt::Write;
 const DEFAULT_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 /// The type of bodies that have none that can be said.
 const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
+/// Nobody keeps an answer. The second word is enough; old caches know the others (RFC 8620, section 2).
+const NOT_KEPT: HeaderValue = HeaderValue::from_static("no-cache, no-store, must-revalidate");
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
 /// Returns the fields that every answer has.
@@ -22,7 +24,7 @@ pub(crate) fn common() -> HeaderMap {
     headers.insert(HeaderName::from_static("cross-origin-opener-policy"), SAME_ORIGIN);
     headers.insert(HeaderName::from_static("cross-origin-resource-policy"), SAME_ORIGIN);
     headers.insert(CONTENT_SECURITY_POLICY, DEFAULT_POLICY);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(CACHE_CONTROL, NOT_KEPT);
     headers
 }
 

@@ -10,7 +10,7 @@ const COMMON: [(&str, &str); 4] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 const POLICY: (&str, &str) = ("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
-const NO_STORE: (&str, &str) = ("cache-control", "no-store");
+const NO_STORE: (&str, &str) = ("cache-control", "no-cache, no-store, must-revalidate");
 
 fn check(reply: &Reply, status: u16, fields: &[(&str, &str)]) {
     assert_eq!(reply.status, status, "{reply:?}");

@@ -31,7 +31,7 @@ fn a_link_logs_a_browser_in_once() {
     let reply = open(&fixture, &link);
     assert_eq!((reply.status, reply.field("location")), (303, Some("/")), "{reply:?}");
     assert_eq!(reply.field("referrer-policy"), Some("no-referrer"));
-    assert_eq!(reply.field("cache-control"), Some("no-store"));
+    assert_eq!(reply.field("cache-control"), Some("no-cache, no-store, must-revalidate"));
     let set_cookie = reply.field("set-cookie").unwrap();
     let (pair, rest) = set_cookie.split_once(';').unwrap();
     let secret = pair.strip_prefix(&format!("pneu-{}=", fixture.address.port())).unwrap();

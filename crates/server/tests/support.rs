@@ -1,28 +1,16 @@
-//! A server with a small application, and a client that knows just enough of HTTP.
+//! A server with a small application.
 
 use server::{
     Access, Address, Application, Body, Limits, Method, Request, Response, Result, Rule, Server, Settings,
     StatusCode,
 };
-use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 use work::Cancel;
 
-/// How long a client waits before its test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Waits for something that other threads do.
-pub(crate) fn wait_until(mut is_done: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !is_done() {
-        assert!(Instant::now() < end, "nothing happens");
-        std::thread::yield_now();
-    }
-}
+pub(crate) use testkit::http::{Client, PATIENCE, Reply, wait_until};
 
 /// Waits for what another thread sends.
 pub(crate) fn receive<T>(receiver: &Receiver<T>) -> T {
@@ -90,10 +78,7 @@ impl Fixture {
             if self.address.ip().is_unspecified() { [127, 0, 0, 1].into() } else { self.address.ip() },
             self.address.port(),
         );
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Client { stream, unread: Vec::new() }
+        Client::connect(address)
     }
 
     /// Returns the value of Host.
@@ -145,128 +130,5 @@ pub(crate) fn settings() -> Settings {
         behind_proxy: None,
         token: None,
         limits: Limits::default(),
-    }
-}
-
-/// A client on a stream.
-pub(crate) struct Client<S> {
-    pub(crate) stream: S,
-    pub(crate) unread: Vec<u8>,
-}
-
-impl<S: Read + Write> Client<S> {
-    pub(crate) fn send(&mut self, text: &str) {
-        self.stream.write_all(text.as_bytes()).unwrap();
-    }
-
-    pub(crate) fn ask(&mut self, text: &str) -> Reply {
-        self.send(text);
-        let is_head = text.starts_with("HEAD");
-        self.reply(is_head)
-    }
-
-    /// Reads an answer.
-    pub(crate) fn reply(&mut self, is_head: bool) -> Reply {
-        let mut reply = self.reply_head();
-        if is_head {
-            return reply;
-        }
-        if let Some(length) = reply.field("content-length") {
-            let length: usize = length.parse().unwrap();
-            while self.unread.len() < length {
-                assert!(self.read_more(), "the body is cut after {} of {length} bytes", self.unread.len());
-            }
-            reply.body = self.unread.drain(..length).collect();
-        } else if reply.field("transfer-encoding") == Some("chunked") {
-            while let Some(chunk) = self.chunk() {
-                reply.body.extend(chunk);
-            }
-        }
-        reply
-    }
-
-    pub(crate) fn reply_head(&mut self) -> Reply {
-        let head = self.until("\r\n\r\n");
-        let (line, fields) = head.split_once("\r\n").unwrap_or((&head, ""));
-        let status = line.split(' ').nth(1).unwrap().parse().unwrap();
-        let fields = fields.lines().filter_map(|line| line.split_once(": "));
-        let fields = fields.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
-        Reply { status, fields, body: Vec::new() }
-    }
-
-    /// Reads a chunk, `None` for the last one. Fails if the stream ends before that.
-    pub(crate) fn chunk(&mut self) -> Option<Vec<u8>> {
-        let size = usize::from_str_radix(&self.until("\r\n"), 16).unwrap();
-        while self.unread.len() < size + 2 {
-            assert!(self.read_more(), "a chunk is cut");
-        }
-        let chunk = self.unread.drain(..size).collect();
-        self.unread.drain(..2);
-        (size > 0).then_some(chunk)
-    }
-
-    /// Reads until `end`, which is left out.
-    pub(crate) fn until(&mut self, end: &str) -> String {
-        loop {
-            let found = self.unread.windows(end.len()).position(|window| window == end.as_bytes());
-            if let Some(place) = found {
-                let text = String::from_utf8(self.unread.drain(..place).collect()).unwrap();
-                self.unread.drain(..end.len());
-                return text;
-            }
-            let more = self.read_more();
-            assert!(more, "the answer is cut: {:?}", String::from_utf8_lossy(&self.unread));
-        }
-    }
-
-    /// Waits until the server closes the connection.
-    pub(crate) fn wait_for_end(&mut self) {
-        while self.read_more() {}
-    }
-
-    /// Waits until the server closes the connection, without reading what it sent.
-    pub(crate) fn wait_for_cut(&mut self) {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            assert!(Instant::now() < end, "it is not cut");
-            match self.stream.write(b"x") {
-                Ok(_) => {}
-                Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
-                    return;
-                }
-                Err(error) => panic!("it is not cut: {error}"),
-            }
-        }
-    }
-
-    /// Returns whether there was more.
-    pub(crate) fn read_more(&mut self) -> bool {
-        let mut buffer = [0; 64 << 10];
-        match self.stream.read(&mut buffer) {
-            Ok(count) => {
-                self.unread.extend_from_slice(&buffer[..count]);
-                count > 0
-            }
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
-/// An answer.
-#[derive(Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) fields: Vec<(String, String)>,
-    pub(crate) body: Vec<u8>,
-}
-
-impl Reply {
-    pub(crate) fn field(&self, name: &str) -> Option<&str> {
-        self.fields.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        std::str::from_utf8(&self.body).unwrap()
     }
 }

@@ -7,7 +7,8 @@
 use crate::{complaint, environment, exit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{SigId, flag, low_level};
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -169,6 +170,28 @@ impl Signals {
 /// The system refuses the signal's handler.
 pub fn listen() -> io::Result<()> {
     Signals::get().map(|_| ())
+}
+
+/// Calls `act` on another thread as soon as a signal asks the process to end, or now if one did. For a main
+/// thread that waits for more than signals: one that arrives before it sleeps would not wake it.
+///
+/// # Errors
+/// The system refuses the signal's handler, a pair of sockets or a thread.
+pub fn when_asked(act: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let signals = Signals::get()?;
+    let (mut told, tells) = UnixStream::pair()?;
+    for signal in SIGNALS.into_iter().filter(|signal| !environment::is_ignored(*signal)) {
+        low_level::pipe::register(signal, tells.try_clone()?)?;
+    }
+    let wait = move || {
+        // Each signal writes a byte. If they cannot be read, there is an end all the same.
+        if !signals.is_asked() {
+            let _ = told.read_exact(&mut [0]);
+        }
+        drop(tells);
+        act();
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(wait).map(|_| ())
 }
 
 /// Returns whether an end was requested since [`listen`]. Before that, signals end the process.

@@ -1,5 +1,5 @@
-//! For tests, benchmarks and `xtask` only: a simulated disk, a server that fails, generated mail, real mail,
-//! Tarantool, restic, readers of tables.
+//! For tests, benchmarks and `xtask` only: a simulated disk, a server that fails, a client of HTTP, generated
+//! mail, real mail, Tarantool, restic, readers of tables.
 //!
 //! Input: seeds and options. Output: Maildirs and misbehaving disks, the same ones each time. It is the one
 //! library that may read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print, because it runs beside
@@ -8,6 +8,7 @@
 pub mod ask;
 pub mod corpus;
 mod documents;
+pub mod http;
 mod object_server;
 mod picture;
 mod random;

@@ -19,7 +19,7 @@ mod extract;
 mod find;
 mod flag;
 mod import;
-mod index;
+pub(crate) mod index;
 mod info;
 mod init;
 mod man;
@@ -29,6 +29,7 @@ mod query;
 mod relocate;
 mod rename_folder;
 mod retag;
+mod serve;
 mod stats;
 mod sweep;
 pub(crate) mod tag;
@@ -51,6 +52,7 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<export::Arguments>("export"),
     Command::new::<wait::Arguments>("wait"),
     Command::new::<changes::Arguments>("changes"),
+    Command::new::<serve::Arguments>("serve"),
     Command::new::<tag::Arguments>("tag").adjusted(tag::without_letters),
     Command::new::<mute::Mute>("mute"),
     Command::new::<mute::Unmute>("unmute"),

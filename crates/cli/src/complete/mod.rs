@@ -173,7 +173,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Values for which nothing can be offered: numbers, times, text, and what only an open repository knows.
-    const OPEN: [&str; 18] = [
+    const OPEN: [&str; 20] = [
+        "ADDRESS",
         "AGE",
         "AMOUNT",
         "COMMAND",
@@ -186,6 +187,7 @@ mod tests {
         "NUMBERS",
         "PATTERN",
         "PERCENT",
+        "PORT",
         "SECONDS",
         "TAG",
         "TAG[,TAG]",

@@ -19,6 +19,8 @@ use store::is_store_file;
 
 /// Directory of the tables of backups, one store per repository.
 const ARCHIVE: &str = "archive";
+/// The directory of what clients of `pneu serve` upload.
+const UPLOADS: &str = "uploads";
 /// Directory of the log of actions, below the user's data.
 const ACTIONS: &str = "actions";
 /// Suffix of a file's name while it is written.
@@ -60,13 +62,14 @@ pub fn strangers(environment: &Environment) -> Result<Vec<PathBuf>> {
     let disk = environment.disk.as_ref();
     let (index, user) = (environment.index_directory(), environment.user_directory());
     let mut known: Vec<(PathBuf, IsOurs)> = vec![
-        (environment.data.clone(), |_| false),
+        (environment.data.clone(), is_server_file),
         (environment.text_directory(), is_text_file),
         (store::second_copy(&user), is_user_file),
         (user.join(ACTIONS), is_action_file),
         (user, is_user_file),
         (index, is_index_file),
         (environment.data.join(ARCHIVE), |_| false),
+        (environment.data.join(UPLOADS), is_upload),
     ];
     for place in directories_in(disk, &environment.data.join(ARCHIVE))? {
         known.push((place, is_store_file));
@@ -84,6 +87,16 @@ pub fn strangers(environment: &Environment) -> Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Returns whether a file in the directory of uploads has the name of one: its SHA-256.
+fn is_upload(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// Returns whether `pneu serve` writes a file of this name: its token, and the page that opens a browser.
+fn is_server_file(name: &str) -> bool {
+    name == "serve-token" || (name.starts_with("login-") && name.ends_with(".html"))
 }
 
 fn is_beside(name: &str, expected: &str) -> bool {
