@@ -83,7 +83,9 @@ fn commits_of_all_processes_are_told_once() {
             true
         }
     }
-    assert!(matches!(commits.next(None, &Stops), Err(Error::Cancelled)));
+    for timeout in [None, Some(Duration::MAX)] {
+        assert!(matches!(commits.next(timeout, &Stops), Err(Error::Cancelled)));
+    }
 }
 
 /// Returns a host as another process would make it.

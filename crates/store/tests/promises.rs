@@ -40,3 +40,21 @@ fn what_a_reader_saw_survives_a_crash_once_it_is_made_durable() {
     }
     assert!(lost.load(Ordering::Relaxed) > 5, "a crash may take back what nobody made durable");
 }
+
+#[test]
+fn a_state_is_made_durable_once_and_a_newer_one_again() {
+    let disk = SimDisk::new(22);
+    let mut writer = Writer::create(&shared(&disk), directory(), &schemas(), options(100)).unwrap();
+    let mut commit = |row| writer.commit(Change::default().put(0, item(row, 1)).transaction()).unwrap();
+    commit(1);
+    let snapshot = Snapshot::open(&shared(&disk), directory()).unwrap();
+    let operations = |snapshot: &Snapshot| {
+        let before = disk.operation_count();
+        snapshot.make_durable().unwrap();
+        disk.operation_count() - before
+    };
+    assert_eq!((operations(&snapshot), operations(&snapshot), operations(&snapshot.clone())), (2, 0, 0));
+    commit(2);
+    let newer = snapshot.newest().unwrap();
+    assert_eq!((operations(&newer), operations(&newer)), (2, 0));
+}

@@ -26,7 +26,7 @@ impl CommitWatch {
         let environment = &host.settings().environment;
         let directories =
             [environment.index_directory(), environment.user_directory(), environment.data.clone()];
-        let mut watch = CommitWatch { directories, watcher: Watcher::new().ok() };
+        let mut watch = CommitWatch { directories, watcher: None };
         watch.cover();
         watch
     }
@@ -34,6 +34,8 @@ impl CommitWatch {
     /// Watches the directories that are there. To be called before each look, so that no commit is missed,
     /// and none in a directory that is new.
     pub(super) fn cover(&mut self) {
+        // What could not be watched before may be there now.
+        self.watcher = self.watcher.take().or_else(|| Watcher::new().ok());
         let wanted = self.directories.iter().map(|path| (path.clone(), Interest::NamesAndContents));
         let covered = self.watcher.as_mut().and_then(|watcher| watcher.cover(wanted).ok());
         if covered.is_none_or(|covered| covered.left_out_count > 0 || covered.watched_count < 2) {
@@ -68,7 +70,8 @@ impl Host {
 
 impl Commits<'_> {
     /// Waits until there is a commit of the index or of the user's data that was not returned yet, and
-    /// returns the newest view, with its token of the change log. Returns none after `timeout`.
+    /// returns the newest view, with its token of the change log. Returns none after `timeout`. That
+    /// `progress` is cancelled is noticed whenever something happens in the directories, and after `timeout`.
     ///
     /// # Errors
     /// There is no index; [`Error::Cancelled`]; damage.
@@ -77,7 +80,7 @@ impl Commits<'_> {
         timeout: Option<Duration>,
         progress: &dyn Progress,
     ) -> Result<Option<(View, String)>> {
-        let end = timeout.map(|timeout| Instant::now() + timeout);
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
             self.watch.cover();
             let view = self.host.newest_view()?;

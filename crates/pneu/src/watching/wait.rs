@@ -65,7 +65,7 @@ impl Wait<'_> {
         if let Some(came) = self.came.take() {
             return Ok(Some(came));
         }
-        let end = timeout.map(|timeout| Instant::now() + timeout);
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
             self.watch.cover();
             let found = self.look()?;

@@ -14,7 +14,7 @@ use crate::limits::OPEN_ATTEMPTS_MAX;
 use crate::read::follow::follow;
 use crate::read::marks::Marks;
 use crate::read::part::{Part, PartRows};
-use crate::read::state::{OpenSegment, State};
+use crate::read::state::{Durable, OpenSegment, State};
 use crate::read::table::{Table, TableState};
 use crate::schema::Schema;
 use crate::segment::mapped::Segment;
@@ -98,6 +98,7 @@ fn open_named(
         torn_bytes: 0,
         journal_rows: 0,
         marks: Marks::new(manifest_bytes, &[], &JournalContents::default()),
+        durable: Durable::default(),
     };
     let (mut state, journal, contents) = with_journal(&state)?;
     state.marks = Marks::new(manifest_bytes, &journal, &contents);

@@ -91,18 +91,21 @@ impl Snapshot {
     }
 
     /// Makes every commit of this state durable, if a writer has not done so yet. Then no crash takes back
-    /// what a reader is about to tell others.
+    /// what a reader is about to tell others. The first call waits for the disk, later ones of the same state
+    /// do not.
     ///
     /// # Errors
     /// Disk errors. It is then unknown whether the last commit survives a crash.
     pub fn make_durable(&self) -> Result<()> {
-        let State { disk, directory, manifest, .. } = &*self.state;
-        match disk.sync_file(&directory.join(names::journal(manifest.number))) {
-            // A newer manifest replaced it, and holds its commits.
-            Err(error) if error.is_not_found() => {}
-            synced => synced?,
-        }
-        Ok(disk.sync_directory(directory)?)
+        let State { disk, directory, manifest, durable, .. } = &*self.state;
+        durable.once(|| {
+            match disk.sync_file(&directory.join(names::journal(manifest.number))) {
+                // A newer manifest replaced it, and holds its commits.
+                Err(error) if error.is_not_found() => {}
+                synced => synced?,
+            }
+            Ok(disk.sync_directory(directory)?)
+        })
     }
 
     /// Returns how many bytes of the journal every reader of this state reads.

@@ -14,6 +14,7 @@ use disk::Disk;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// All that a snapshot holds.
 #[derive(Clone, Debug)]
@@ -32,6 +33,29 @@ pub(crate) struct State {
     pub(crate) journal_rows: u64,
     /// By what the manifest and the journal are recognised.
     pub(crate) marks: Marks,
+    pub(crate) durable: Durable,
+}
+
+/// Whether all commits of a state are known to be durable. A copy of a state becomes another one, of which
+/// that is not known.
+#[derive(Debug, Default)]
+pub(crate) struct Durable(AtomicBool);
+
+impl Durable {
+    /// Calls `sync`, unless that has succeeded before.
+    pub(crate) fn once<E>(&self, sync: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        if !self.0.load(Ordering::Relaxed) {
+            sync()?;
+            self.0.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+impl Clone for Durable {
+    fn clone(&self) -> Durable {
+        Durable::default()
+    }
 }
 
 /// A segment that an older snapshot has open.

@@ -18,7 +18,7 @@ use crate::limits::{
 use crate::read::loaded::Loaded;
 use crate::read::marks::Marks;
 use crate::read::part::{Part, PartRows};
-use crate::read::state::State;
+use crate::read::state::{Durable, State};
 use crate::read::table::{Table, TableState};
 use crate::rows::source::Order;
 use crate::rows::transaction::Transaction;
@@ -232,6 +232,7 @@ impl Draft {
                 &head,
                 &JournalContents { valid_bytes: head.len() as u64, ..JournalContents::default() },
             ),
+            durable: Durable::default(),
         };
         Ok(Published { state, journal })
     }
