@@ -78,8 +78,9 @@ mod view;
 mod watching;
 
 pub use action::{
-    Acted, Action, DeliverOptions, Delivered, ImportedFrom, Kind as ActionKind, LeftAlone, Plan,
-    PlannedRenaming, PlannedStep, Removal, Removed, Renamed, RenamedRole, Renaming, Undoable, Undone,
+    Above, Acted, Action, ContentEdit, DeliverOptions, Delivered, ImportedFrom, Kind as ActionKind,
+    LeftAlone, Plan, PlannedRenaming, PlannedStep, Removal, Removed, Renamed, RenamedRole, Renaming,
+    Undoable, Undone,
 };
 pub use attachments::is_for_filters;
 pub use backup::{
@@ -102,7 +103,7 @@ pub use index::{
     Look, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople, PeopleQuestion,
     Person, Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats,
     Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, ThreadStarts, Threads,
-    TokenFault, Unknown, UpdateOptions,
+    TokenFault, Unknown, UpdateOptions, check_tag,
 };
 pub use mail::{
     ContentFlags, Dialect, Error as MailError, FileContent, Flags, HeaderDifference,
