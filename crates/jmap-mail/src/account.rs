@@ -7,6 +7,7 @@ use crate::error::failed;
 use crate::ids::account_id;
 use crate::mailbox::Folders;
 use crate::session::{MAIL, Session};
+use crate::write::{self, Blobs};
 use jmap::{Answer, Arguments, Context, Id, MethodError, MethodErrorKind, Methods};
 use pneu::{Cancel, Host, View};
 use serde_json::{Map, Value};
@@ -28,35 +29,44 @@ const READING: [&str; 11] = [
     "Thread/get",
 ];
 
-/// The methods that write, all of which are refused.
-const WRITING: [&str; 4] = ["Email/copy", "Email/import", "Email/set", "Mailbox/set"];
-
 /// The account, for one request.
 #[derive(Debug)]
 pub struct Account<'c> {
+    pub(crate) host: &'c Host,
     pub(crate) view: View,
+    pub(crate) cancel: Cancel,
+    pub(crate) blobs: Blobs<'c>,
     pub(crate) cache: &'c Cache,
     session_state: String,
-    state: OnceCell<String>,
+    pub(crate) state: OnceCell<String>,
     pub(crate) folders: OnceCell<Arc<Folders>>,
 }
 
 impl<'c> Account<'c> {
-    /// Takes a view of the current state, from which all calls of a request are answered.
+    /// Takes a view of the current state, from which the calls of a request are answered. A call that writes
+    /// takes the newest state, and those after it see what it wrote.
     ///
     /// # Errors
     /// There is no index yet; it is damaged, or of a newer version.
-    pub fn new(host: &Host, cache: &'c Cache, session: &Session) -> pneu::Result<Account<'c>> {
+    pub fn new(host: &'c Host, cache: &'c Cache, session: &Session) -> pneu::Result<Account<'c>> {
         let session_state = session.state().to_owned();
         let (state, folders) = (OnceCell::new(), OnceCell::new());
-        Ok(Account { view: host.view()?, cache, session_state, state, folders })
+        let (view, cancel, blobs) = (host.view()?, Cancel::new(), Blobs::default());
+        Ok(Account { host, view, cancel, blobs, cache, session_state, state, folders })
     }
 
     /// Returns the same account for a request that may be stopped: calls that take time are then refused
     /// with `serverUnavailable`.
     #[must_use]
     pub fn with_cancel(self, cancel: Cancel) -> Account<'c> {
-        Account { view: self.view.with_cancel(cancel), ..self }
+        Account { view: self.view.with_cancel(cancel.clone()), cancel, ..self }
+    }
+
+    /// Returns the same account, in which emails can be made of further blobs than messages: those that
+    /// `find` knows, such as uploads.
+    #[must_use]
+    pub fn with_blobs(self, find: &'c dyn Fn(&Id) -> Option<Vec<u8>>) -> Account<'c> {
+        Account { blobs: Blobs::new(find), ..self }
     }
 
     /// Returns the state of all records: the token of the change log.
@@ -74,14 +84,6 @@ impl<'c> Account<'c> {
     /// Checks that a call is about this account.
     pub(crate) fn check(&self, id: &Id) -> Result<(), MethodError> {
         if *id == account_id() { Ok(()) } else { Err(MethodErrorKind::AccountNotFound.into()) }
-    }
-
-    /// Refuses a method that writes.
-    fn refuse(&self, mut arguments: Arguments) -> MethodError {
-        match arguments.id("accountId").and_then(|id| self.check(&id)) {
-            Ok(()) => MethodErrorKind::AccountReadOnly.into(),
-            Err(error) => error,
-        }
     }
 
     fn read(
@@ -109,7 +111,7 @@ impl<'c> Account<'c> {
 
 impl Methods for Account<'_> {
     fn capability(&self, name: &str) -> Option<&str> {
-        (READING.contains(&name) || WRITING.contains(&name)).then_some(MAIL)
+        if READING.contains(&name) { Some(MAIL) } else { write::capability(name) }
     }
 
     fn call(
@@ -118,8 +120,8 @@ impl Methods for Account<'_> {
         arguments: Arguments,
         context: &mut Context<'_>,
     ) -> Result<Vec<Answer>, MethodError> {
-        if WRITING.contains(&name) {
-            return Err(self.refuse(arguments));
+        if write::capability(name).is_some() {
+            return self.write(name, arguments, context);
         }
         Ok(vec![Answer::new(name, self.read(name, arguments, context)?)])
     }

@@ -3,7 +3,9 @@
 //! Input: small Maildirs. Output: responses. Does not depend on its modules.
 
 mod changes;
+mod email_set;
 mod emails;
 mod filters;
+mod mailbox_set;
 mod mailboxes;
 mod support;

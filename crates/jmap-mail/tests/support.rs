@@ -41,6 +41,31 @@ impl Fixture {
         fs::rename(from, self.directory.path().join(to)).expect("the fixture works");
     }
 
+    /// Returns the files of a folder, in order, as `cur/NAME`.
+    pub(crate) fn files(&self, folder: &str) -> Vec<String> {
+        let of = |part: &'static str| {
+            let entries = fs::read_dir(self.directory.path().join(folder).join(part)).expect("a folder");
+            let name = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
+            entries.map(move |entry| format!("{part}/{}", name(entry).to_string_lossy())).collect::<Vec<_>>()
+        };
+        let mut files: Vec<String> = ["cur", "new"].into_iter().flat_map(of).collect();
+        files.sort();
+        files
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Undoes the last action. Returns what it was.
+    pub(crate) fn undo(&self) -> String {
+        let undone = self.host.undo(&Silent).expect("the fixture works");
+        undone.map_or_else(String::new, |undone| {
+            assert_eq!(undone.left, []);
+            format!("{:?} {}", undone.action.kind, undone.restored_count)
+        })
+    }
+
     pub(crate) fn update(&self) {
         self.host.update(&self.roots, &UpdateOptions::default(), &Silent).expect("the fixture works");
     }

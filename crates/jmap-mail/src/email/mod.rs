@@ -7,7 +7,7 @@
 mod changes;
 mod filter;
 mod get;
-mod keywords;
+pub(crate) mod keywords;
 mod query;
 mod search_text;
 mod sort;
