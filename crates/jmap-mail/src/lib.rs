@@ -25,4 +25,5 @@ pub use account::Account;
 pub use blob::BlobError;
 pub use cache::Cache;
 pub use ids::account_id;
-pub use session::{MAIL, Session, Urls};
+pub use session::{CAPABILITIES, MAIL, Session, Urls};
+pub use write::SUBMISSION;

@@ -3,9 +3,11 @@
 //! Input: small Maildirs. Output: responses. Does not depend on its modules.
 
 mod changes;
+mod email_create;
 mod email_set;
 mod emails;
 mod filters;
 mod mailbox_set;
 mod mailboxes;
+mod submissions;
 mod support;

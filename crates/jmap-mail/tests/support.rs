@@ -1,11 +1,14 @@
 //! A mailbox in a temporary directory, and a server for it.
 
-use jmap::{CORE, Limits, Request};
-use jmap_mail::{Account, Cache, MAIL, Session, Urls};
+use jmap::{Id, Limits, Request};
+use jmap_mail::{Account, CAPABILITIES, Cache, Session, Urls};
 use pneu::{Host, Root, Settings, Silent, TagChange, UpdateOptions};
 use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use tempfile::TempDir;
 
 pub(crate) struct Fixture {
@@ -13,17 +16,36 @@ pub(crate) struct Fixture {
     pub(crate) host: Host,
     cache: Cache,
     roots: Vec<Root>,
+    uploads: Uploads,
+    find_upload: Box<FindUpload>,
 }
+
+type Uploads = Rc<RefCell<HashMap<Id, Vec<u8>>>>;
+type FindUpload = dyn Fn(&Id) -> Option<Vec<u8>>;
 
 impl Fixture {
     /// Begins with roots without mail and an index of nothing.
     pub(crate) fn new(roots: &[&str]) -> Fixture {
+        Fixture::with(roots, &|_, _| {})
+    }
+
+    /// Does so with a configuration. `configure` gets the directory, too.
+    pub(crate) fn with(roots: &[&str], configure: &dyn Fn(&mut Settings, &Path)) -> Fixture {
         let directory = tempfile::tempdir().expect("a directory");
         let mut settings = Settings::new(directory.path().join("data"));
         settings.configuration.headers = vec!["X-Project".to_owned()];
         let root = |name: &&str| Root { name: (*name).to_owned(), path: directory.path().join(name) };
         let roots: Vec<Root> = roots.iter().map(root).collect();
-        Fixture { host: Host::new(settings), cache: Cache::default(), roots, directory }
+        configure(&mut settings, directory.path());
+        let uploads = Uploads::default();
+        let own = Rc::clone(&uploads);
+        let find_upload: Box<FindUpload> = Box::new(move |id| own.borrow().get(id).cloned());
+        Fixture { host: Host::new(settings), cache: Cache::default(), roots, uploads, find_upload, directory }
+    }
+
+    /// Uploads a blob.
+    pub(crate) fn upload(&self, id: &str, bytes: &[u8]) {
+        self.uploads.borrow_mut().insert(Id::new(id).expect("an id"), bytes.to_vec());
     }
 
     /// Writes a message into `cur` of a folder: `name` has its flags.
@@ -80,14 +102,15 @@ impl Fixture {
         let url = || "https://mail.example.org/".to_owned();
         let urls = Urls { api: url(), download: url(), upload: url(), event_source: url() };
         let session = Session::new("ana", &urls, &Limits::default());
-        Account::new(&self.host, &self.cache, &session).expect("the fixture works")
+        let account = Account::new(&self.host, &self.cache, &session).expect("the fixture works");
+        account.with_blobs(&*self.find_upload)
     }
 
     /// Answers the calls of one request.
     pub(crate) fn answers(&self, calls: &Value) -> Value {
-        let request = json!({"using": [CORE, MAIL], "methodCalls": calls}).to_string();
+        let request = json!({"using": CAPABILITIES, "methodCalls": calls}).to_string();
         let limits = Limits::default();
-        let request = Request::read(request.as_bytes(), &limits, &[CORE, MAIL]).expect("the fixture works");
+        let request = Request::read(request.as_bytes(), &limits, &CAPABILITIES).expect("the fixture works");
         let response = jmap::run(request, &limits, &mut self.account()).into_bytes();
         let mut response: Value = serde_json::from_slice(&response).expect("the fixture works");
         response["methodResponses"].take()

@@ -1,4 +1,4 @@
-//! The methods that write.
+//! The methods that write, and those about what is sent.
 //!
 //! Input: calls. Output: responses, and actions of the library, which know files. Each method has a file of
 //! its own. What all of them share is here: the newest view, how long they wait, and what a failure is called.
@@ -8,6 +8,7 @@ mod email;
 mod keywords;
 mod mailbox_set;
 mod patience;
+mod submission;
 
 use crate::account::Account;
 use crate::error::failed;
@@ -18,17 +19,31 @@ use patience::Patience;
 use pneu::{Error, IndexError};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+pub use submission::SUBMISSION;
 
-/// The methods, each with its capability.
-const METHODS: [(&str, &str); 2] = [("Email/set", MAIL), ("Mailbox/set", MAIL)];
+/// These methods, each with its capability.
+const METHODS: [(&str, &str); 12] = [
+    ("Email/copy", MAIL),
+    ("Email/import", MAIL),
+    ("Email/set", MAIL),
+    ("EmailSubmission/changes", SUBMISSION),
+    ("EmailSubmission/get", SUBMISSION),
+    ("EmailSubmission/query", SUBMISSION),
+    ("EmailSubmission/queryChanges", SUBMISSION),
+    ("EmailSubmission/set", SUBMISSION),
+    ("Identity/changes", SUBMISSION),
+    ("Identity/get", SUBMISSION),
+    ("Identity/set", SUBMISSION),
+    ("Mailbox/set", MAIL),
+];
 
-/// Returns the capability of a method that writes.
+/// Returns the capability of one of these methods.
 pub(crate) fn capability(name: &str) -> Option<&'static str> {
     METHODS.iter().find(|(known, _)| *known == name).map(|(_, capability)| *capability)
 }
 
 impl Account<'_> {
-    /// Answers a call of a method that writes.
+    /// Answers a call of one of these methods.
     pub(crate) fn write(
         &mut self,
         name: &str,
@@ -36,7 +51,18 @@ impl Account<'_> {
         context: &mut Context<'_>,
     ) -> Result<Vec<Answer>, MethodError> {
         let response = match name {
+            "Email/copy" => self.email_copy(arguments, context)?,
+            "Email/import" => self.email_import(arguments, context)?,
             "Email/set" => self.email_set(arguments, context)?,
+            "EmailSubmission/changes" => self.submission_changes(arguments)?,
+            "EmailSubmission/get" => self.submission_get(arguments, context)?,
+            "EmailSubmission/query" => self.submission_query(arguments, context)?,
+            "EmailSubmission/queryChanges" => self.submission_query_changes(arguments, context)?,
+            // One more answer may follow.
+            "EmailSubmission/set" => return self.submission_set(arguments, context),
+            "Identity/changes" => self.identity_changes(arguments)?,
+            "Identity/get" => self.identity_get(arguments, context)?,
+            "Identity/set" => self.identity_set(arguments, context)?,
             "Mailbox/set" => self.mailbox_set(arguments, context)?,
             _ => return Err(MethodErrorKind::UnknownMethod.into()),
         };

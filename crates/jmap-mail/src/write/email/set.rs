@@ -1,6 +1,6 @@
 //! Email/set (RFC 8621, section 4.6).
 //!
-//! Input: emails to update and to destroy. Output: the response. An email that is destroyed is removed for
+//! Input: emails to create, to update and to destroy. Output: the response. An email that is destroyed is removed for
 //! good with all its files; this alone cannot be undone. Does not know what a patch says.
 
 use crate::account::Account;
@@ -26,6 +26,7 @@ impl Account<'_> {
         check_state(set.if_in_state.as_deref(), &old_state)?;
         let mut response = SetResponse::new(set.account_id, &old_state);
         let mut changed = BTreeSet::new();
+        changed.extend(self.create_emails(set.create, context, &mut response)?);
         let will_destroy = set.destroy.iter().filter_map(|reference| context.created_ids.resolve(reference));
         let will_destroy = will_destroy.collect();
         changed.extend(self.update_emails(set.update, &will_destroy, context, &mut response)?);
