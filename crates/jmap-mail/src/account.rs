@@ -4,10 +4,10 @@
 
 use crate::cache::Cache;
 use crate::error::failed;
+use crate::further_blobs::Blobs;
 use crate::ids::account_id;
 use crate::mailbox::Folders;
 use crate::session::{MAIL, Session};
-use crate::write::{self, Blobs};
 use jmap::{Answer, Arguments, Context, Id, MethodError, MethodErrorKind, Methods};
 use pneu::{Cancel, Host, View};
 use serde_json::{Map, Value};
@@ -111,7 +111,7 @@ impl<'c> Account<'c> {
 
 impl Methods for Account<'_> {
     fn capability(&self, name: &str) -> Option<&str> {
-        if READING.contains(&name) { Some(MAIL) } else { write::capability(name) }
+        if READING.contains(&name) { Some(MAIL) } else { Self::capability_of_writing(name) }
     }
 
     fn call(
@@ -120,7 +120,7 @@ impl Methods for Account<'_> {
         arguments: Arguments,
         context: &mut Context<'_>,
     ) -> Result<Vec<Answer>, MethodError> {
-        if write::capability(name).is_some() {
+        if Self::capability_of_writing(name).is_some() {
             return self.write(name, arguments, context);
         }
         Ok(vec![Answer::new(name, self.read(name, arguments, context)?)])

@@ -13,6 +13,7 @@ mod blob;
 mod cache;
 mod email;
 mod error;
+mod further_blobs;
 mod highlight;
 mod ids;
 mod mailbox;

@@ -136,7 +136,7 @@ fn an_email_is_made_of_properties() {
         fields
             .iter()
             .filter(|field| field.name() == name)
-            .map(|field| field.text())
+            .map(mail::HeaderField::text)
             .collect::<Vec<_>>()
             .join("|")
     };

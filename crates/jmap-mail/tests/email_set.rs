@@ -153,10 +153,9 @@ fn what_is_wrong_is_said_of_each_email_and_the_others_change() {
         assert_eq!((&error["type"], &error["properties"]), (&json!(kind), &properties), "{patch}");
     }
     let same = json!({"id": one, "subject": "one", "keywords/$seen": true});
-    let response = fixture.call("Email/set", json!({
-        "update": {one.clone(): same, "M00": {}, "#none": {}, two.clone(): {}, three.clone(): {"keywords": {}}},
-        "destroy": [two, "x"],
-    }));
+    let none = json!({"keywords": {}});
+    let update = json!({one.clone(): same, "M00": {}, "#none": {}, two.clone(): {}, three.clone(): none});
+    let response = fixture.call("Email/set", json!({"update": update, "destroy": [two, "x"]}));
     assert_eq!(response["updated"], json!({one.clone(): null}));
     let errors = &response["notUpdated"];
     let kinds = ["M00", "#none", two.as_str(), three.as_str()].map(|id| text(&errors[id]["type"]));

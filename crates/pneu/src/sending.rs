@@ -91,7 +91,7 @@ fn in_message(message: &[u8]) -> BTreeSet<String> {
     let is_meant = |name: &str| ["to", "cc", "bcc"].iter().any(|known| known.eq_ignore_ascii_case(name));
     let meant = fields.iter().filter(|field| is_meant(&field.name()));
     let addresses: Vec<String> =
-        meant.flat_map(|field| field.addresses()).map(|address| address.address).collect();
+        meant.flat_map(mail::HeaderField::addresses).map(|address| address.address).collect();
     folded(addresses.iter())
 }
 
@@ -144,7 +144,10 @@ mod tests {
     #[test]
     fn a_failure_is_told_with_what_the_command_printed() {
         let failed = |text: &str| Err(SendError::Failed(text.to_owned()));
-        assert_eq!(sent("sh -c 'echo no; printf \"\\033[2J\" >&2; exit 3'", &["b@x"]), failed("no \\e[2J"));
+        assert_eq!(
+            sent("sh -c 'echo no; printf \"\\033[2J\" >&2; exit 3'", &["b@x"]),
+            failed("no \u{fffd}[2J")
+        );
         let Err(SendError::Failed(text)) = sent("/nowhere/program", &["b@x"]) else { panic!() };
         assert!(text.contains("/nowhere/program"), "{text}");
         assert_eq!(sent("  ", &["b@x"]), Err(SendError::NoCommand));

@@ -7,29 +7,12 @@ use crate::account::Account;
 use crate::blob::BlobError;
 use jmap::Id;
 use pneu::MailError;
-use std::fmt;
-
-/// What the caller has.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Blobs<'c>(Option<&'c dyn Fn(&Id) -> Option<Vec<u8>>>);
-
-impl<'c> Blobs<'c> {
-    pub(crate) fn new(find: &'c dyn Fn(&Id) -> Option<Vec<u8>>) -> Blobs<'c> {
-        Blobs(Some(find))
-    }
-}
-
-impl fmt::Debug for Blobs<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Blobs").field(&self.0.is_some()).finish()
-    }
-}
 
 impl Account<'_> {
     /// Returns the bytes of a blob, if there is one of at most this many bytes.
     pub(super) fn blob_bytes(&self, id: &Id, bytes_max: usize) -> Result<Vec<u8>, BlobError> {
         let mut is_cut = false;
-        let bytes = match self.blobs.0.and_then(|find| find(id)) {
+        let bytes = match self.blobs.find(id) {
             Some(bytes) => bytes,
             None => {
                 let mut bytes = Vec::new();

@@ -71,7 +71,7 @@ impl Account<'_> {
         let mut change = KeywordChange::default();
         for keyword in after.difference(before) {
             match Keyword::read(keyword) {
-                Keyword::Flag(flag) => change.add_flags = change.add_flags | flag,
+                Keyword::Flag(flag) => change.add_flags |= flag,
                 Keyword::Tag(tag) => {
                     let is_flag = self.view.settings().configuration.flag_tags.find(&tag).is_some();
                     if is_flag || pneu::check_tag(&tag).is_err() {
@@ -84,7 +84,7 @@ impl Account<'_> {
         }
         for keyword in before.difference(after) {
             match Keyword::read(keyword) {
-                Keyword::Flag(flag) => change.remove_flags = change.remove_flags | flag,
+                Keyword::Flag(flag) => change.remove_flags |= flag,
                 Keyword::Tag(tag) => {
                     let is_it = |other: &&String| other.to_lowercase() == tag;
                     let message = content.map(|content| &content.message);

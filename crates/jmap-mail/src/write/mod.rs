@@ -1,7 +1,8 @@
 //! The methods that write, and those about what is sent.
 //!
 //! Input: calls. Output: responses, and actions of the library, which know files. Each method has a file of
-//! its own. What all of them share is here: the newest view, how long they wait, and what a failure is called.
+//! its own. What all of them share is here: the newest view, how long they wait, and what a failure is
+//! called.
 
 mod blobs;
 mod email;
@@ -13,7 +14,6 @@ mod submission;
 use crate::account::Account;
 use crate::error::failed;
 use crate::session::MAIL;
-pub(crate) use blobs::Blobs;
 use jmap::{Answer, Arguments, Context, MethodError, MethodErrorKind, SetError, SetErrorKind};
 use patience::Patience;
 use pneu::{Error, IndexError};
@@ -37,12 +37,12 @@ const METHODS: [(&str, &str); 12] = [
     ("Mailbox/set", MAIL),
 ];
 
-/// Returns the capability of one of these methods.
-pub(crate) fn capability(name: &str) -> Option<&'static str> {
-    METHODS.iter().find(|(known, _)| *known == name).map(|(_, capability)| *capability)
-}
-
 impl Account<'_> {
+    /// Returns the capability of one of these methods.
+    pub(crate) fn capability_of_writing(name: &str) -> Option<&'static str> {
+        METHODS.iter().find(|(known, _)| *known == name).map(|(_, capability)| *capability)
+    }
+
     /// Answers a call of one of these methods.
     pub(crate) fn write(
         &mut self,

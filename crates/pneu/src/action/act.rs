@@ -3,11 +3,12 @@
 //! Input: a query and an action. Output: what was done, and what was left alone. A file is touched only if it
 //! is still the one that the index knows; else the index is brought in step first.
 
-use crate::action::carry_out::{LeftAlone, carry_out, folder_of};
+use crate::action::carry_out::{LeftAlone, carry_out};
 use crate::action::deliver::create;
 use crate::action::hands::RealHands;
 use crate::action::import::ImportNotes;
 use crate::action::log::{Entry, Kind, Log, Place, Step};
+use crate::action::places::folder_of;
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
 use crate::action::role::Known;
 use crate::error::{Error, Result};

@@ -7,6 +7,7 @@
 use crate::action::directories;
 use crate::action::hands::{Hands, Obstacle};
 use crate::action::log::{self, Kind, Log, State, Step};
+use crate::action::places::{IsTaken, folder_of, is_unchanged, name_of, name_with};
 use crate::action::unfiled;
 use crate::error::Result;
 use mail::{Flags, UniqueParts};
@@ -16,7 +17,6 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Why a file is left alone that is not where it was brought.
@@ -259,9 +259,6 @@ fn unique_part_after(number: u64, time: i64, index: usize) -> Vec<u8> {
     })
 }
 
-/// Tells whether another file in a folder has a name with this unique part.
-pub(super) type IsTaken<'a> = dyn Fn(&Path, &[u8]) -> bool + 'a;
-
 /// Undoes one step. A file that comes back keeps the unique part of its name, unless it is taken. `was_there`
 /// says that the file was at its new place when this undo began, before a crash. Returns the places that
 /// changed.
@@ -347,13 +344,6 @@ fn undo_step(
     Ok(vec![now, to])
 }
 
-/// Returns whether a place has a file with an inode, and with the size and time of a step.
-pub(super) fn is_unchanged(path: &Path, inode: u64, step: &Step) -> bool {
-    mail::stat_entry(path).is_ok_and(|stat| {
-        (stat.inode, stat.size_bytes, stat.mtime_ns) == (inode, step.size_bytes, step.mtime_ns)
-    })
-}
-
 /// Finds files that were renamed. Reads each folder once, when it is first needed.
 #[derive(Default)]
 struct Finder {
@@ -413,13 +403,6 @@ fn directory_in(now: &Path, folder: &Path) -> PathBuf {
     folder.join(if is_new { "new" } else { "cur" })
 }
 
-/// Returns the name of a file in another folder, with this unique part.
-pub(super) fn name_with(unique: &[u8], file: &Path) -> Vec<u8> {
-    let name = mail::name_elsewhere(name_of(file));
-    let rest = name.get(mail::parse_name(&name).unique.len()..).unwrap_or_default();
-    [unique, rest].concat()
-}
-
 /// Returns whether a file on another file system is a whole copy of this one.
 fn is_copy(file: &Path, other: &Path) -> bool {
     let (Ok(this), Ok(there)) = (mail::stat_entry(file), mail::stat_entry(other)) else { return false };
@@ -451,13 +434,4 @@ fn sync_all(hands: &dyn Hands, directories: &BTreeSet<PathBuf>, left: &mut Vec<L
             left.push(LeftAlone { path: directory.clone(), why: error.reason() });
         }
     }
-}
-
-/// Returns the folder of a file in its `cur` or `new`.
-pub(super) fn folder_of(path: &Path) -> Option<&Path> {
-    path.parent()?.parent()
-}
-
-pub(super) fn name_of(path: &Path) -> &[u8] {
-    path.file_name().map_or(&[], |name| name.as_bytes())
 }

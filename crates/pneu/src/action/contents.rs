@@ -1,8 +1,8 @@
 //! Changes single contents, each in its own way: the flags of their files, and the folders that they are in.
 //!
-//! Input: contents by their SHA-256, with what is to change. Output: files with other flags, in other folders.
-//! All flags of a call are one action, and so are all moves, all copies, and all files that only leave a
-//! folder. A copy of a content, which is another content, is not touched. Must not know who asks.
+//! Input: contents by their SHA-256, with what is to change. Output: files with other flags, in other
+//! folders. All flags of a call are one action, and so are all moves, all copies, and all files that only
+//! leave a folder. A copy of a content, which is another content, is not touched. Must not know who asks.
 
 use crate::action::act::Acted;
 use crate::action::carry_out::LeftAlone;

@@ -17,6 +17,7 @@ pub(crate) mod folder;
 mod hands;
 mod import;
 mod log;
+mod places;
 mod plan;
 mod removal;
 mod rename;

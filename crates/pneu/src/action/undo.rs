@@ -7,12 +7,12 @@
 
 use crate::action::act::AFTER;
 use crate::action::carry_out::{
-    LeftAlone, Undoing, conclude, conclude_undo, folder_of, left_of, note_undone, resolve_all, retain_there,
-    undo,
+    LeftAlone, Undoing, conclude, conclude_undo, left_of, note_undone, resolve_all, retain_there, undo,
 };
 use crate::action::directories;
 use crate::action::hands::{Hands, IdleHands, RealHands};
 use crate::action::log::{Entry, Kind, Log, Name, State, Step};
+use crate::action::places::folder_of;
 use crate::error::Result;
 use crate::host::Host;
 use crate::view::View;

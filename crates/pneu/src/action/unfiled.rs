@@ -1,12 +1,12 @@
 //! Removes the file of a message that stays in another folder, and brings it back.
 //!
-//! Input: a step from the file that goes to the file that stays. Output: whether the file may go; or a copy of
-//! the file that stays at the old place. A file goes only if the other one has the same bytes at that moment.
-//! Does not know why a message leaves a folder.
+//! Input: a step from the file that goes to the file that stays. Output: whether the file may go; or a copy
+//! of the file that stays at the old place. A file goes only if the other one has the same bytes at that
+//! moment. Does not know why a message leaves a folder.
 
-use crate::action::carry_out::{IsTaken, folder_of, is_unchanged, name_of, name_with};
 use crate::action::hands::{Hands, Obstacle};
 use crate::action::log::Step;
+use crate::action::places::{IsTaken, folder_of, is_unchanged, name_of, name_with};
 use std::path::{Path, PathBuf};
 
 /// Says whether the file of a step may be removed.

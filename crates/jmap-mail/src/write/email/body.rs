@@ -1,10 +1,10 @@
 //! The parts of a new email (RFC 8621, section 4.6).
 //!
-//! Input: `bodyStructure`, or `textBody`, `htmlBody` and `attachments`, with `bodyValues` and blobs. Output: a
-//! tree of parts. Without a structure, text and HTML are alternatives, pictures that the HTML shows are
+//! Input: `bodyStructure`, or `textBody`, `htmlBody` and `attachments`, with `bodyValues` and blobs. Output:
+//! a tree of parts. Without a structure, text and HTML are alternatives, pictures that the HTML shows are
 //! related to it, and all else is attached. Does not know header fields of the message.
 
-use super::fields::{self, optional, token};
+use super::fields::{self, Field, optional, token};
 use jmap::{Id, SetError, SetErrorKind};
 use mail::{NewContent, NewPart, NewValue};
 use serde_json::{Map, Value};
@@ -132,59 +132,34 @@ impl Body<'_> {
             None => None,
             Some(kind) => Some(kind.as_str().filter(|kind| is_type(kind)).ok_or_else(fault)?),
         };
-        let (content, default) = match (given("partId"), given("blobId"), given("subParts")) {
-            (Some(id), None, None) => (self.text(id, object).ok_or_else(fault)?, "text/plain"),
-            (None, Some(id), None) => {
-                (self.bytes(id, kind).map_err(|fault| fault.named(name))?, "application/octet-stream")
-            }
-            (None, None, Some(Value::Array(items))) => {
-                let parts =
-                    items.iter().map(|item| self.part(item, name, depth + 1)).collect::<Made<Vec<_>>>()?;
-                (NewContent::Parts(parts), "multipart/mixed")
-            }
-            _ => return Err(fault()),
-        };
+        let (content, default) = self.content(object, (kind, name), depth)?;
         let kind = kind.unwrap_or(default).to_ascii_lowercase();
         let is_multipart = matches!(content, NewContent::Parts(_));
         let is_text = matches!(content, NewContent::Text(_));
         if is_multipart != kind.starts_with("multipart/") || (is_text && !kind.starts_with("text/")) {
             return Err(fault());
         }
-        let text = |key: &str| optional(object.get(key)).map_err(|()| fault());
-        let (file, charset, disposition) = (text("name")?, text("charset")?, text("disposition")?);
-        let mut parameters: Vec<(String, String)> = Vec::new();
-        match (is_text, charset) {
-            (true, None) => parameters.push(("charset".to_owned(), "utf-8".to_owned())),
-            (true, Some(_)) => return Err(fault()),
-            (false, Some(charset)) if kind.starts_with("text/") => {
-                parameters.push(("charset".to_owned(), charset))
+        Ok(NewPart { fields: part_fields(object, (kind, is_text)).ok_or_else(fault)?, content })
+    }
+
+    /// Returns what a part holds, and the type that it has if none is given.
+    fn content(
+        &mut self,
+        object: &Object,
+        (kind, name): (Option<&str>, &'static str),
+        depth: usize,
+    ) -> Made<(NewContent, &'static str)> {
+        let given = |key: &str| object.get(key).filter(|value| !value.is_null());
+        let fault = || Fault::Property(name);
+        match (given("partId"), given("blobId"), given("subParts")) {
+            (Some(id), None, None) => Ok((self.text(id, object).ok_or_else(fault)?, "text/plain")),
+            (None, Some(id), None) => Ok((self.bytes(id, kind)?, "application/octet-stream")),
+            (None, None, Some(Value::Array(items))) => {
+                let parts = items.iter().map(|item| self.part(item, name, depth + 1));
+                Ok((NewContent::Parts(parts.collect::<Made<_>>()?), "multipart/mixed"))
             }
-            (false, _) => {}
+            _ => Err(fault()),
         }
-        parameters.extend(file.iter().map(|file| ("name".to_owned(), file.clone())));
-        let mut fields = vec![("Content-Type".to_owned(), NewValue::Parameters(kind, parameters))];
-        if let Some(disposition) = disposition {
-            let disposition = Some(disposition).filter(|text| is_token(text)).ok_or_else(fault)?;
-            fields.push(with_file(disposition.to_ascii_lowercase(), file));
-        }
-        if let Some(cid) = given("cid") {
-            let ids = vec![token(cid).ok_or_else(fault)?];
-            fields.push(("Content-ID".to_owned(), NewValue::MessageIds(ids)));
-        }
-        if let Some(languages) = given("language") {
-            let list: Option<Vec<&str>> =
-                languages.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
-            let list = list.filter(|list| !list.is_empty() && list.iter().all(|one| is_token(one)));
-            let list = list.ok_or_else(fault)?.join(", ");
-            fields.push(("Content-Language".to_owned(), NewValue::Raw(list)));
-        }
-        if let Some(location) = given("location") {
-            let location = token(location).ok_or_else(fault)?;
-            fields.push(("Content-Location".to_owned(), NewValue::Raw(location)));
-        }
-        let own = object.iter().filter(|(key, _)| key.starts_with("header:"));
-        fields.extend(fields::read(own).map_err(|_| fault())?);
-        Ok(NewPart { fields, content })
     }
 
     /// Returns the text of a part that a body value has.
@@ -212,13 +187,40 @@ impl Body<'_> {
     }
 }
 
-impl Fault {
-    fn named(self, name: &'static str) -> Fault {
-        match self {
-            Fault::Property(_) => Fault::Property(name),
-            Fault::TooLarge => Fault::TooLarge,
+/// Returns the header fields of a part, or `None` if a property is wrong.
+fn part_fields(object: &Object, (kind, is_text): (String, bool)) -> Option<Vec<Field>> {
+    let given = |key: &str| object.get(key).filter(|value| !value.is_null());
+    let text = |key: &str| optional(object.get(key)).ok();
+    let (file, charset, disposition) = (text("name")?, text("charset")?, text("disposition")?);
+    let mut parameters: Vec<(String, String)> = Vec::new();
+    match (is_text, charset) {
+        (true, None) => parameters.push(("charset".to_owned(), "utf-8".to_owned())),
+        (true, Some(_)) => return None,
+        (false, Some(charset)) if kind.starts_with("text/") => {
+            parameters.push(("charset".to_owned(), charset));
         }
+        (false, _) => {}
     }
+    parameters.extend(file.iter().map(|file| ("name".to_owned(), file.clone())));
+    let mut fields = vec![("Content-Type".to_owned(), NewValue::Parameters(kind, parameters))];
+    if let Some(disposition) = disposition {
+        let disposition = Some(disposition).filter(|text| is_token(text))?;
+        fields.push(with_file(disposition.to_ascii_lowercase(), file));
+    }
+    if let Some(cid) = given("cid") {
+        fields.push(("Content-ID".to_owned(), NewValue::MessageIds(vec![token(cid)?])));
+    }
+    if let Some(languages) = given("language") {
+        let list: Vec<&str> = languages.as_array()?.iter().map(Value::as_str).collect::<Option<_>>()?;
+        let is_list = !list.is_empty() && list.iter().all(|one| is_token(one));
+        fields.push(("Content-Language".to_owned(), NewValue::Raw(is_list.then(|| list.join(", "))?)));
+    }
+    if let Some(location) = given("location") {
+        fields.push(("Content-Location".to_owned(), NewValue::Raw(token(location)?)));
+    }
+    let own = object.iter().filter(|(key, _)| key.starts_with("header:"));
+    fields.extend(fields::read(own).ok()?);
+    Some(fields)
 }
 
 fn leaf(kind: &str, content: NewContent) -> NewPart {

@@ -1,7 +1,7 @@
 //! Email/set (RFC 8621, section 4.6).
 //!
-//! Input: emails to create, to update and to destroy. Output: the response. An email that is destroyed is removed for
-//! good with all its files; this alone cannot be undone. Does not know what a patch says.
+//! Input: emails to create, to update and to destroy. Output: the response. An email that is destroyed is
+//! removed for good with all its files; this alone cannot be undone. Does not know what a patch says.
 
 use crate::account::Account;
 use crate::error::failed;

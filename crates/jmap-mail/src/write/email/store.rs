@@ -18,6 +18,9 @@ use std::path::PathBuf;
 /// What a client is told of a new email.
 const TOLD: [&str; 4] = ["id", "blobId", "threadId", "size"];
 
+/// The id of a new email, and what a client is told of it.
+pub(super) type Stored = (Id, Map<String, Value>);
+
 /// Where a new email goes.
 #[derive(Debug, Default)]
 pub(super) struct Placing {
@@ -79,7 +82,7 @@ impl Account<'_> {
         bytes: &[u8],
         placing: &Placing,
         context: &Context<'_>,
-    ) -> Result<Result<(Id, Map<String, Value>), SetError>, MethodError> {
+    ) -> Result<Result<Stored, SetError>, MethodError> {
         let sha256: [u8; 32] = Sha256::digest(bytes).into();
         if self.view.content_hit(&sha256).map_err(failed)?.is_some() {
             return Ok(Err(SetError::already_exists(ids::email(&sha256))));

@@ -1,8 +1,9 @@
 //! Updates of emails: their keywords and mailboxes (RFC 8621, section 4.6).
 //!
 //! Input: patches. Output: what became of each email. All changes of flags of a call are one action, and so
-//! are those of folders: see [`pneu::Host::edit_contents`]. A tag is set on the copies of a message, too. What
-//! was done is what the next view shows. Does not know files.
+//! are those of folders: see [`pneu::Host::edit_contents`]. A tag is set on the copies of a message, too. An
+//! email that leaves a mailbox keeps all its keywords: all its files get the flags first. What was done is
+//! what the next view shows. Does not know files.
 
 use crate::account::Account;
 use crate::email::keywords::keywords;

@@ -187,7 +187,7 @@ fn sending(
     let fields = message.header_fields(&message.structure);
     let addresses = |name: &str| -> Vec<String> {
         let named = fields.iter().filter(|field| field.name().eq_ignore_ascii_case(name));
-        named.flat_map(|field| field.addresses()).map(|address| address.address).collect()
+        named.flat_map(mail::HeaderField::addresses).map(|address| address.address).collect()
     };
     let from = addresses("From");
     if from.is_empty() {
