@@ -1,7 +1,8 @@
 //! Emails that come in: Email/import of blobs, and Email/set with properties.
 
 use crate::support::{Fixture, message, text};
-use jmap::Id;
+use jmap::{Id, Limits, Request};
+use jmap_mail::CAPABILITIES;
 use serde_json::{Value, json};
 
 fn fixture() -> Fixture {
@@ -97,6 +98,14 @@ fn an_imported_message_is_used_by_later_calls_and_a_message_is_a_blob() {
         ["Email/get", {"accountId": "mail", "ids": ["#k"], "properties": ["keywords"]}, "c"],
     ]));
     assert_eq!(answers[2][1]["list"][0]["keywords"], json!({"$flagged": true}), "{answers}");
+    let id = answers[2][1]["list"][0]["id"].clone();
+    let twice = json!({"using": CAPABILITIES, "createdIds": {"k": id}, "methodCalls": [
+        ["Email/set", {"accountId": "mail", "destroy": ["#k", id]}, "a"],
+    ]});
+    let limits = Limits::default();
+    let request = Request::read(twice.to_string().as_bytes(), &limits, &CAPABILITIES).expect("a request");
+    let answers = jmap::run(request, &limits, &mut fixture.account()).into_json();
+    assert_eq!(answers["methodResponses"][0][1]["destroyed"], json!([id]), "it has two names");
     let same = json!({"fromAccountId": "mail", "create": {}});
     assert_eq!(fixture.error("Email/copy", same), "invalidArguments");
     let other = json!({"fromAccountId": "other", "create": {}});

@@ -239,4 +239,15 @@ fn a_file_that_cannot_be_changed_is_said_of_its_email() {
     assert_eq!(response["notUpdated"][&two]["type"], "serverFail", "{response}");
     assert!(!response.to_string().contains(&fixture.path("").display().to_string()), "{response}");
     assert_eq!(response["oldState"], Value::Null, "the state holds what the other program did, too");
+    // The file that is to stay has other bytes than the index knows, so the other one is not removed.
+    let stays = fixture.path("mail/cur/1.x:2,RS");
+    let stays = if stays.exists() { stays } else { fixture.path("mail/cur/1.x:2,R") };
+    let written = stays.metadata().and_then(|metadata| metadata.modified()).expect("a file");
+    fs::write(&stays, message("one", 1, "", "fir5t")).expect("a file");
+    let file = fs::File::options().write(true).open(&stays).expect("a file");
+    file.set_modified(written).expect("a file");
+    let patch = json!({format!("mailboxIds/{}", fixture.mailbox("Archive")): null});
+    let response = fixture.call("Email/set", json!({"update": {one.clone(): patch}}));
+    assert_eq!(response["notUpdated"][&one]["type"], "serverFail", "{response}");
+    assert_eq!(fixture.files("mail/.Archive").len(), 1);
 }
