@@ -235,7 +235,7 @@ fn a_file_that_cannot_be_changed_is_said_of_its_email() {
     let patch = json!({"keywords/$answered": true});
     let response =
         fixture.call("Email/set", json!({"update": {one.clone(): patch.clone(), two.clone(): patch}}));
-    assert_eq!(response["updated"], json!({one: null}), "{response}");
+    assert_eq!(response["updated"], json!({one.clone(): null}), "{response}");
     assert_eq!(response["notUpdated"][&two]["type"], "serverFail", "{response}");
     assert!(!response.to_string().contains(&fixture.path("").display().to_string()), "{response}");
     assert_eq!(response["oldState"], Value::Null, "the state holds what the other program did, too");
