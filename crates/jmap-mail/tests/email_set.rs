@@ -1,8 +1,12 @@
 //! Email/set of emails that are there: keywords, mailboxes, destruction, and what becomes of the files.
 
 use crate::support::{Fixture, message, text};
+use jmap::{Limits, Request};
+use jmap_mail::CAPABILITIES;
+use pneu::Cancel;
 use serde_json::{Value, json};
 use std::fs;
+use std::time::{Duration, Instant};
 
 /// Three messages in the inbox; one of them is filed, too.
 fn fixture() -> Fixture {
@@ -250,4 +254,26 @@ fn a_file_that_cannot_be_changed_is_said_of_its_email() {
     let response = fixture.call("Email/set", json!({"update": {one.clone(): patch}}));
     assert_eq!(response["notUpdated"][&one]["type"], "serverFail", "{response}");
     assert_eq!(fixture.files("mail/.Archive").len(), 1);
+}
+
+#[test]
+fn a_write_that_waits_for_another_process_ends_with_its_request() {
+    let fixture = fixture();
+    let id = fixture.id_of("one");
+    let log = fixture.path("data/user/actions");
+    fs::create_dir_all(&log).expect("a directory");
+    let lock = fs::File::create(log.join("lock")).expect("a file");
+    lock.lock().expect("a lock");
+    let call = json!(["Email/set", {"accountId": "mail", "update": {id: {"keywords/$seen": true}}}, "c"]);
+    let request = json!({"using": CAPABILITIES, "methodCalls": [call]}).to_string();
+    let limits = Limits::default();
+    let request = || Request::read(request.as_bytes(), &limits, &CAPABILITIES).expect("a request");
+    let cancel = Cancel::new().with_deadline(Instant::now() + Duration::from_millis(50));
+    let mut account = fixture.account().with_cancel(cancel);
+    let error = jmap::run(request(), &limits, &mut account).into_json()["methodResponses"][0][1].take();
+    assert_eq!(error["type"], "serverUnavailable", "{error}");
+    assert_eq!(fixture.files("mail")[0], "cur/1.x:2,");
+    drop(lock);
+    let done = jmap::run(request(), &limits, &mut fixture.account()).into_json();
+    assert!(done["methodResponses"][0][1]["updated"].is_object(), "{done}");
 }

@@ -12,7 +12,7 @@ use crate::error::failed;
 use crate::ids;
 use crate::mailbox::Tree;
 use crate::write::keywords as set_keywords;
-use crate::write::{not_done, not_written};
+use crate::write::not_done;
 use jmap::{
     Arguments, Context, Id, IdReference, MethodError, SetArguments, SetError, SetErrorKind, SetResponse,
     apply_patch, check_state, creation_order,
@@ -123,7 +123,7 @@ impl Account<'_> {
             return Ok(Err(SetError::invalid_properties(["parentId"])));
         };
         let created = self.host.create_child(above, own, &self.patience());
-        let path = match self.folder_written(created)? {
+        let path = match Self::folder_written(created) {
             Ok(path) => path,
             Err(error) => return Ok(Err(error)),
         };
@@ -181,7 +181,7 @@ impl Account<'_> {
             return Ok(Err(SetError::invalid_properties(["parentId"])));
         };
         let renamed = self.host.move_child(folder, (above, own), &self.patience());
-        let renamed = match self.folder_written(renamed)? {
+        let renamed = match Self::folder_written(renamed) {
             Ok(renamed) => renamed,
             Err(error) => return Ok(Err(error)),
         };
@@ -215,7 +215,7 @@ impl Account<'_> {
             self.remove_emails(folder)?;
         }
         let removed = self.host.remove_folder(folder, &self.patience());
-        match self.folder_written(removed)? {
+        match Self::folder_written(removed) {
             Ok(()) => self.renew().map(|()| Ok(place.id.clone())),
             Err(error) => Ok(Err(error)),
         }
@@ -239,31 +239,30 @@ impl Account<'_> {
                 edits.push(ContentEdit { sha256, add_flags, remove_from, ..ContentEdit::default() });
             }
         }
-        let old_state = self.state()?.to_owned();
         let edited = self.host.edit_contents(&edits, &self.patience());
-        self.renew_after(edited, &old_state)?;
+        self.renew_after(edited, None)?;
         if !last.is_empty() {
             let removed = self.host.remove_contents(&last, &self.patience());
-            self.renew_after(removed, &old_state)?;
+            self.renew_after(removed, None)?;
         }
         Ok(())
     }
 
-    /// Says what a failure means to the client: of this mailbox, or of the whole call.
-    fn folder_written<T>(&self, done: pneu::Result<T>) -> Result<Result<T, SetError>, MethodError> {
+    /// Says what a failure means to the client.
+    fn folder_written<T>(done: pneu::Result<T>) -> Result<T, SetError> {
         match done {
-            Ok(done) => Ok(Ok(done)),
+            Ok(done) => Ok(done),
             Err(Error::FolderName { what, .. }) => {
                 let error = SetError::invalid_properties(["name"]);
-                Ok(Err(SetError { description: Some(format!("the name cannot be used: {what}")), ..error }))
+                Err(SetError { description: Some(format!("the name cannot be used: {what}")), ..error })
             }
             Err(Error::FolderExists { .. }) => {
                 let error = SetError::invalid_properties(["name"]);
-                Ok(Err(SetError { description: Some("there is such a mailbox".to_owned()), ..error }))
+                Err(SetError { description: Some("there is such a mailbox".to_owned()), ..error })
             }
-            Err(Error::FolderStays { what, .. }) => Ok(Err(SetError::new(SetErrorKind::Forbidden, what))),
-            Err(error @ (Error::Cancelled | Error::Index(_))) => Err(not_written(&error)),
-            Err(_) => Ok(Err(not_done("the folder cannot be written"))),
+            Err(Error::FolderStays { what, .. }) => Err(SetError::new(SetErrorKind::Forbidden, what)),
+            Err(Error::Cancelled) => Err(not_done("another process writes at the moment")),
+            Err(_) => Err(not_done("the folder cannot be written")),
         }
     }
 

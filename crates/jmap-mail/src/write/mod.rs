@@ -85,13 +85,14 @@ impl Account<'_> {
     /// Takes the newest view after an action, and says what a failure of it means to the client.
     ///
     /// # Errors
-    /// The action failed: in part, if anything has changed since `old_state`.
-    fn renew_after<T>(&mut self, done: pneu::Result<T>, old_state: &str) -> Result<T, MethodError> {
+    /// The action failed: in part, unless all is as it was in `old_state`, before the call.
+    fn renew_after<T>(&mut self, done: pneu::Result<T>, old_state: Option<&str>) -> Result<T, MethodError> {
         let renewed = self.renew();
         match done {
             Ok(done) => renewed.map(|()| done),
             Err(error) => {
-                let is_unchanged = renewed.is_ok() && self.state().is_ok_and(|state| state == old_state);
+                let is_unchanged =
+                    renewed.is_ok() && self.state().is_ok_and(|state| Some(state) == old_state);
                 Err(if is_unchanged {
                     not_written(&error)
                 } else {

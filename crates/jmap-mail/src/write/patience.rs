@@ -14,12 +14,13 @@ const WAIT: Duration = Duration::from_secs(10);
 /// Watches one action.
 pub(crate) struct Patience {
     cancel: Cancel,
+    longest: Duration,
     waits_since: OnceLock<Instant>,
 }
 
 impl Patience {
     pub(crate) fn new(cancel: Cancel) -> Patience {
-        Patience { cancel, waits_since: OnceLock::new() }
+        Patience { cancel, longest: WAIT, waits_since: OnceLock::new() }
     }
 }
 
@@ -29,10 +30,29 @@ impl Progress for Patience {
     }
 
     fn gives_up(&self) -> bool {
-        self.is_cancelled() || self.waits_since.get().is_some_and(|since| since.elapsed() >= WAIT)
+        self.is_cancelled() || self.waits_since.get().is_some_and(|since| since.elapsed() >= self.longest)
     }
 
     fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_with_its_time_or_with_the_request() {
+        let cancel = Cancel::new();
+        let impatient = Patience { longest: Duration::ZERO, ..Patience::new(cancel.clone()) };
+        assert!(!impatient.gives_up(), "nothing is waited for");
+        impatient.waiting("process 1");
+        assert!(impatient.gives_up() && !impatient.is_cancelled());
+        let patient = Patience::new(cancel.clone());
+        patient.waiting("process 1");
+        assert!(!patient.gives_up());
+        cancel.cancel();
+        assert!(patient.gives_up() && patient.is_cancelled());
     }
 }

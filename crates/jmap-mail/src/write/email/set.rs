@@ -61,9 +61,8 @@ impl Account<'_> {
         if contents.is_empty() {
             return Ok(contents);
         }
-        let old_state = self.state()?.to_owned();
         let removed = self.host.remove_contents(&contents, &self.patience());
-        self.renew_after(removed, &old_state)?;
+        self.renew_after(removed, response.old_state.as_deref())?;
         for (reference, id, sha256) in meant {
             match self.view.content_hit(&sha256).map_err(failed)? {
                 None => response.destroyed.push(id),

@@ -7,9 +7,9 @@ use crate::account::Account;
 use crate::error::failed;
 use crate::ids;
 use crate::write::keywords::{KeywordChange, KeywordFault, Spelling, read};
-use crate::write::{not_done, not_written};
+use crate::write::not_done;
 use jmap::{Arguments, Context, Date, Id, MethodError, SetError};
-use pneu::{ContentEdit, DeliverOptions, Error};
+use pneu::{ContentEdit, DeliverOptions};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
@@ -96,11 +96,8 @@ impl Account<'_> {
             received_seconds: placing.received_seconds,
             ..DeliverOptions::default()
         };
-        let delivered = match self.host.deliver_into(first, &mut &*bytes, &options, &self.patience()) {
-            Ok(delivered) => delivered,
-            Err(error @ Error::Cancelled) => return Err(not_written(&error)),
-            Err(_) => return Ok(Err(not_done("the email cannot be stored"))),
-        };
+        let delivered = self.host.deliver_into(first, &mut &*bytes, &options, &self.patience());
+        let Ok(delivered) = delivered else { return Ok(Err(not_done("the email cannot be stored"))) };
         self.renew()?;
         let hits = self.view.mailbox().by_path(&delivered.path).map_err(failed)?;
         let Some(sha256) = self.view.content_ids(&hits).map_err(failed)?.first().copied() else {
@@ -109,9 +106,8 @@ impl Account<'_> {
         if !others.is_empty() {
             let add_to = others.iter().cloned().collect();
             let edit = ContentEdit { sha256, add_to, ..ContentEdit::default() };
-            let old_state = self.state()?.to_owned();
             let copied = self.host.edit_contents(&[edit], &self.patience());
-            self.renew_after(copied, &old_state)?;
+            self.renew_after(copied, None)?;
         }
         let id = ids::email(&sha256);
         let get = json!({"accountId": ids::account_id().as_str(), "ids": [id.as_str()], "properties": TOLD});

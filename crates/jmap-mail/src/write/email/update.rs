@@ -75,9 +75,8 @@ impl Account<'_> {
         if updates.is_empty() {
             return Ok(Vec::new());
         }
-        let old_state = self.state()?.to_owned();
         let done = self.carry_out(&updates);
-        self.renew_after(done, &old_state)?;
+        self.renew_after(done, response.old_state.as_deref())?;
         let mut shared = self.shared();
         let contents = updates.iter().map(|update| update.edit.sha256).collect();
         for Update { reference, id, after, edit, .. } in updates {

@@ -142,10 +142,10 @@ impl Account<'_> {
             Ok(sending) => sending,
             Err(error) => return Ok(Err(error)),
         };
+        let thread = self.view.content(&hit, &mut RecordReader::new()).map_err(failed)?.thread;
         if let Err(error) = self.host.send(&sending.root, &sending.recipients, &bytes) {
             return Ok(Err(not_sent(&error)));
         }
-        let thread = self.view.content(&hit, &mut RecordReader::new()).map_err(failed)?.thread;
         let now_ns = self.view.settings().environment.context.now_ns();
         let told = told(&sending, (&email, now_ns), ids::thread(thread));
         let id = told.get("id").and_then(Value::as_str).and_then(Id::new);
