@@ -89,7 +89,7 @@ const JOURNAL_BYTES: u64 = 1 << 17;
 const TRIES: (usize, Duration) = (50, Duration::from_millis(5));
 
 /// Takes the writer's lock. If another process holds it, waits, and after a moment tells the observer which
-/// one that is. From then on the environment stops the wait.
+/// one that is. From then on the environment stops the wait, or the observer gives up.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; damage, a newer version, a directory that cannot be written.
@@ -105,7 +105,8 @@ pub(crate) fn writer(environment: &Environment, observer: &dyn Progress) -> Resu
             Err(store::Error::Io(disk::Error::Locked { holder, .. })) => {
                 observer.waiting(&holder);
                 let take = |wait| Writer::open(&environment.disk, &directory, options(environment, wait));
-                let writer = store::until_free(Some(&environment.context.cancel), take)?;
+                let cancel = &environment.context.cancel;
+                let writer = store::until_free_or(&|| cancel.is_cancelled() || observer.gives_up(), take)?;
                 // The process works again.
                 observer.is_cancelled();
                 break writer;

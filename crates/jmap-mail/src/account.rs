@@ -34,38 +34,38 @@ const READING: [&str; 12] = [
     "Thread/get",
 ];
 
-/// The methods that write, all of which are refused.
-const WRITING: [&str; 4] = ["Email/copy", "Email/import", "Email/set", "Mailbox/set"];
-
 /// The account, for one request.
 #[derive(Debug)]
 pub struct Account<'c> {
+    pub(crate) host: &'c Host,
     pub(crate) view: View,
+    pub(crate) cancel: Cancel,
     pub(crate) cache: &'c Cache,
     session_state: String,
-    state: OnceCell<String>,
+    pub(crate) state: OnceCell<String>,
     pub(crate) folders: OnceCell<Arc<Folders>>,
     pub(crate) messages: Messages,
     pub(crate) uploads: Option<&'c Uploads>,
 }
 
 impl<'c> Account<'c> {
-    /// Takes a view of the current state, from which all calls of a request are answered.
+    /// Takes a view of the current state, from which the calls of a request are answered. A call that writes
+    /// takes the newest state, and those after it see what it wrote.
     ///
     /// # Errors
     /// There is no index yet; it is damaged, or of a newer version.
-    pub fn new(host: &Host, cache: &'c Cache, session: &Session) -> pneu::Result<Account<'c>> {
+    pub fn new(host: &'c Host, cache: &'c Cache, session: &Session) -> pneu::Result<Account<'c>> {
         let session_state = session.state().to_owned();
         let (state, folders) = (OnceCell::new(), OnceCell::new());
-        let messages = Messages::default();
-        Ok(Account { view: host.view()?, cache, session_state, state, folders, messages, uploads: None })
+        let (view, cancel, messages) = (host.view()?, Cancel::new(), Messages::default());
+        Ok(Account { host, view, cancel, cache, session_state, state, folders, messages, uploads: None })
     }
 
     /// Returns the same account for a request that may be stopped: calls that take time are then refused
     /// with `serverUnavailable`.
     #[must_use]
     pub fn with_cancel(self, cancel: Cancel) -> Account<'c> {
-        Account { view: self.view.with_cancel(cancel), ..self }
+        Account { view: self.view.with_cancel(cancel.clone()), cancel, ..self }
     }
 
     /// Returns the same account with uploads, which have blobs.
@@ -98,14 +98,6 @@ impl<'c> Account<'c> {
         if *id == account_id() { Ok(()) } else { Err(MethodErrorKind::AccountNotFound.into()) }
     }
 
-    /// Refuses a method that writes.
-    fn refuse(&self, mut arguments: Arguments) -> MethodError {
-        match arguments.id("accountId").and_then(|id| self.check(&id)) {
-            Ok(()) => MethodErrorKind::AccountReadOnly.into(),
-            Err(error) => error,
-        }
-    }
-
     fn read(
         &self,
         name: &str,
@@ -136,7 +128,7 @@ impl Methods for Account<'_> {
         if name == BLOB_COPY {
             return Some(CORE);
         }
-        (READING.contains(&name) || WRITING.contains(&name)).then_some(MAIL)
+        if READING.contains(&name) { Some(MAIL) } else { Self::capability_of_writing(name) }
     }
 
     fn call(
@@ -145,8 +137,8 @@ impl Methods for Account<'_> {
         arguments: Arguments,
         context: &mut Context<'_>,
     ) -> Result<Vec<Answer>, MethodError> {
-        if WRITING.contains(&name) {
-            return Err(self.refuse(arguments));
+        if Self::capability_of_writing(name).is_some() {
+            return self.write(name, arguments, context);
         }
         Ok(vec![Answer::new(name, self.read(name, arguments, context)?)])
     }

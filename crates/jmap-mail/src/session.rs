@@ -4,18 +4,22 @@
 //! lead.
 
 use crate::ids::account_id;
+use crate::write::SUBMISSION;
 use jmap::{CORE, Limits};
 use printable::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+
+/// The capabilities that a request may use.
+pub const CAPABILITIES: [&str; 3] = [CORE, MAIL, SUBMISSION];
 
 /// The capability of RFC 8621.
 pub const MAIL: &str = "urn:ietf:params:jmap:mail";
 
 /// The longest name of a mailbox, in bytes: that of a file.
 const MAILBOX_NAME_BYTES_MAX: u64 = 255;
-/// Bytes of the attachments of an email that is made. None can be made yet.
-const ATTACHMENT_BYTES_MAX: u64 = 50_000_000;
+/// Bytes of the attachments of an email that is made.
+pub(crate) const ATTACHMENT_BYTES_MAX: u64 = 50_000_000;
 /// Bytes of the hash that is the state.
 const STATE_BYTES: usize = 8;
 
@@ -46,24 +50,41 @@ impl Session {
         let account = json!({
             "name": username,
             "isPersonal": true,
-            "isReadOnly": true,
-            "accountCapabilities": { CORE: {}, MAIL: mail_capability() },
+            "isReadOnly": false,
+            "accountCapabilities": {
+                CORE: {}, MAIL: mail_capability(),
+                SUBMISSION: { "maxDelayedSend": 0, "submissionExtensions": {} },
+            },
         });
         let object = json!({
-            "capabilities": { CORE: limits.core_capability(), MAIL: {} },
+            "capabilities": { CORE: limits.core_capability(), MAIL: {}, SUBMISSION: {} },
             "accounts": { id.as_str(): account },
-            "primaryAccounts": { MAIL: id.as_str() },
+            "primaryAccounts": { MAIL: id.as_str(), SUBMISSION: id.as_str() },
             "username": username,
             "apiUrl": urls.api,
             "downloadUrl": urls.download,
             "uploadUrl": urls.upload,
             "eventSourceUrl": urls.event_source,
         });
-        let digest = Sha256::digest(object.to_string().as_bytes());
-        let state = hex(digest.get(..STATE_BYTES).unwrap_or_default());
         let Value::Object(mut object) = object else { unreachable!("an object is written above") };
+        let state = state(&object);
         object.insert("state".to_owned(), state.clone().into());
         Session { object, state }
+    }
+
+    /// Returns the same session, which says whether a mailbox without a parent can be created: that is so if
+    /// there is one root.
+    #[must_use]
+    pub fn with_top_level_mailboxes(mut self, may_create: bool) -> Session {
+        let account = self.object.get_mut("accounts").and_then(|all| all.get_mut(account_id().as_str()));
+        let capability = account.and_then(|account| account.get_mut("accountCapabilities")?.get_mut(MAIL));
+        if let Some(capability) = capability {
+            capability["mayCreateTopLevelMailbox"] = may_create.into();
+        }
+        self.object.remove("state");
+        self.state = state(&self.object);
+        self.object.insert("state".to_owned(), self.state.clone().into());
+        self
     }
 
     /// Returns the object that a client gets.
@@ -75,6 +96,12 @@ impl Session {
     pub fn state(&self) -> &str {
         &self.state
     }
+}
+
+/// Returns the state of a session: a hash of all that is in it.
+fn state(object: &Map<String, Value>) -> String {
+    let digest = Sha256::digest(Value::Object(object.clone()).to_string().as_bytes());
+    hex(digest.get(..STATE_BYTES).unwrap_or_default())
 }
 
 /// Returns the limits of the account.
@@ -102,8 +129,15 @@ mod tests {
         assert_eq!(session.object()["state"], session.state());
         let other = Urls { api: url("b"), ..urls };
         assert_ne!(session.state(), Session::new("ana", &other, &Limits::default()).state());
+        let may = session.clone().with_top_level_mailboxes(true);
+        assert_ne!(session.state(), may.state());
+        assert_eq!(may.object()["state"], may.state());
+        let mail =
+            |session: &Session| session.object()["accounts"]["mail"]["accountCapabilities"][MAIL].clone();
+        assert_eq!(mail(&may)["mayCreateTopLevelMailbox"], true);
+        assert_eq!(may.with_top_level_mailboxes(false), session);
         let account = &session.object()["accounts"]["mail"];
-        assert_eq!(account["isReadOnly"], true);
+        assert_eq!(account["isReadOnly"], false);
         assert_eq!(session.object()["primaryAccounts"][MAIL], "mail");
     }
 }

@@ -40,7 +40,10 @@ fn mailboxes_are_folders_with_counts_of_contents_and_threads() {
     let shown: Vec<String> = all["list"].as_array().expect("an array").iter().map(shown).collect();
     assert_eq!(shown, ["Inbox \"inbox\" 3 1 3 1", "Archive \"archive\" 1 0 1 1", "2024 null 2 0 1 0"]);
     assert_eq!(all["list"][2]["parentId"], all["list"][1]["id"]);
-    assert_eq!(all["list"][0]["myRights"]["mayDelete"], false);
+    let may = |place: usize, right: &str| all["list"][place]["myRights"][right] == true;
+    let rights = ["mayAddItems", "mayCreateChild", "mayRename", "mayDelete"];
+    assert_eq!(rights.map(|right| may(0, right)), [true, false, false, false], "of the inbox");
+    assert_eq!(rights.map(|right| may(1, right)), [true; 4]);
     let some = fixture.call("Mailbox/get", json!({"ids": ["F00", "x"], "properties": ["name"]}));
     assert_eq!((&some["list"], &some["notFound"]), (&json!([]), &json!(["F00", "x"])));
     assert_eq!(

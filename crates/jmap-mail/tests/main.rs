@@ -5,10 +5,14 @@
 mod blobs;
 mod bodies;
 mod changes;
+mod email_create;
+mod email_set;
 mod emails;
 mod filters;
 mod headers;
+mod mailbox_set;
 mod mailboxes;
 mod parse;
 mod real;
+mod submissions;
 mod support;

@@ -1,13 +1,15 @@
 //! A mailbox in a temporary directory, and a server for it.
 
-use jmap::{CORE, Limits, Request};
-use jmap_mail::{Account, Cache, MAIL, Session, Urls};
+use jmap::{Limits, Request};
+use jmap_mail::{Account, CAPABILITIES, Cache, Session, UPLOADS_BYTES_MAX, Uploads, Urls};
 use pneu::setup::account::Account as MailAccount;
 use pneu::{Host, Root, Settings, Silent, TagChange, UpdateOptions};
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use tempfile::TempDir;
 
 pub(crate) struct Fixture {
@@ -15,23 +17,39 @@ pub(crate) struct Fixture {
     pub(crate) host: Host,
     cache: Cache,
     roots: Vec<Root>,
+    uploads: Uploads,
+    uploaded: RefCell<BTreeMap<String, String>>,
 }
 
 impl Fixture {
     /// Begins with roots without mail and an index of nothing.
     pub(crate) fn new(roots: &[&str]) -> Fixture {
-        Fixture::with_accounts(roots, BTreeMap::new())
+        Fixture::with(roots, &|_, _| {})
     }
 
-    /// Does the same with accounts, by the names of roots.
+    /// Does so with accounts, by the names of roots.
     pub(crate) fn with_accounts(roots: &[&str], accounts: BTreeMap<String, MailAccount>) -> Fixture {
+        Fixture::with(roots, &|settings, _| settings.configuration.accounts = accounts.clone())
+    }
+
+    /// Does so with a configuration. `configure` gets the directory, too.
+    pub(crate) fn with(roots: &[&str], configure: &dyn Fn(&mut Settings, &Path)) -> Fixture {
         let directory = tempfile::tempdir().expect("a directory");
         let mut settings = Settings::new(directory.path().join("data"));
         settings.configuration.headers = vec!["X-Project".to_owned()];
-        settings.configuration.accounts = accounts;
         let root = |name: &&str| Root { name: (*name).to_owned(), path: directory.path().join(name) };
         let roots: Vec<Root> = roots.iter().map(root).collect();
-        Fixture { host: Host::new(settings), cache: Cache::default(), roots, directory }
+        configure(&mut settings, directory.path());
+        let uploads = directory.path().join("uploads");
+        let uploads = Uploads::new(uploads, &Limits::default(), UPLOADS_BYTES_MAX);
+        let (host, cache) = (Host::new(settings), Cache::default());
+        Fixture { host, cache, roots, uploads, uploaded: RefCell::default(), directory }
+    }
+
+    /// Uploads a blob. In calls, `name` stands for its id.
+    pub(crate) fn upload(&self, name: &str, bytes: &[u8]) {
+        let told = self.uploads.put(bytes, "application/octet-stream", SystemTime::now()).expect("room");
+        self.uploaded.borrow_mut().insert(name.to_owned(), text(&told["blobId"]));
     }
 
     /// Writes a message into `cur` of a folder: `name` has its flags.
@@ -49,6 +67,31 @@ impl Fixture {
         fs::rename(from, self.directory.path().join(to)).expect("the fixture works");
     }
 
+    /// Returns the files of a folder, in order, as `cur/NAME`.
+    pub(crate) fn files(&self, folder: &str) -> Vec<String> {
+        let of = |part: &'static str| {
+            let entries = fs::read_dir(self.directory.path().join(folder).join(part)).expect("a folder");
+            let name = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
+            entries.map(move |entry| format!("{part}/{}", name(entry).to_string_lossy())).collect::<Vec<_>>()
+        };
+        let mut files: Vec<String> = ["cur", "new"].into_iter().flat_map(of).collect();
+        files.sort();
+        files
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Undoes the last action. Returns what it was.
+    pub(crate) fn undo(&self) -> String {
+        let undone = self.host.undo(&Silent).expect("the fixture works");
+        undone.map_or_else(String::new, |undone| {
+            assert_eq!(undone.left, []);
+            format!("{:?} {}", undone.action.kind, undone.restored_count)
+        })
+    }
+
     pub(crate) fn update(&self) {
         self.host.update(&self.roots, &UpdateOptions::default(), &Silent).expect("the fixture works");
     }
@@ -63,12 +106,18 @@ impl Fixture {
         let url = || "https://mail.example.org/".to_owned();
         let urls = Urls { api: url(), download: url(), upload: url(), event_source: url() };
         let session = Session::new("ana", &urls, &Limits::default());
-        Account::new(&self.host, &self.cache, &session).expect("the fixture works")
+        let account = Account::new(&self.host, &self.cache, &session).expect("the fixture works");
+        account.with_uploads(&self.uploads)
     }
 
     /// Answers the calls of one request.
     pub(crate) fn answers(&self, calls: &Value) -> Value {
-        answers_of(&mut self.account(), calls)
+        let mut calls = calls.to_string();
+        for (name, id) in self.uploaded.borrow().iter() {
+            calls = calls.replace(&format!("\"{name}\""), &format!("\"{id}\""));
+        }
+        let calls: Value = serde_json::from_str(&calls).expect("JSON");
+        answers_of(&mut self.account(), &calls)
     }
 
     /// Returns the only email that there is, with these properties and by these further arguments.
@@ -125,9 +174,9 @@ impl Fixture {
 
 /// Answers the calls of one request by an account.
 pub(crate) fn answers_of(account: &mut Account<'_>, calls: &Value) -> Value {
-    let request = json!({"using": [CORE, MAIL], "methodCalls": calls}).to_string();
+    let request = json!({"using": CAPABILITIES, "methodCalls": calls}).to_string();
     let limits = Limits::default();
-    let request = Request::read(request.as_bytes(), &limits, &[CORE, MAIL]).expect("the fixture works");
+    let request = Request::read(request.as_bytes(), &limits, &CAPABILITIES).expect("the fixture works");
     let response = jmap::run(request, &limits, account).into_bytes();
     let mut response: Value = serde_json::from_slice(&response).expect("the fixture works");
     response["methodResponses"].take()

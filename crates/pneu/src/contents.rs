@@ -4,6 +4,7 @@
 //! Input: a SHA-256, a query, sets. Output: contents, sets, folders and what they are for. Does not read
 //! messages.
 
+use crate::action::is_fixed;
 use crate::action::role::Known;
 use crate::error::Result;
 use crate::setup::roles::Role;
@@ -135,6 +136,11 @@ impl View {
     /// Returns all folders with their numbers.
     pub fn indexed_folders(&self) -> Vec<IndexedFolder> {
         self.mailbox().indexed_folders()
+    }
+
+    /// Returns whether a folder keeps its name and its place: a root, or an inbox.
+    pub fn is_fixed(folder: &IndexedFolder) -> bool {
+        is_fixed(folder)
     }
 
     /// Returns how many contents and threads each folder has, by their numbers.

@@ -70,6 +70,7 @@ mod parts;
 mod queue;
 mod remedy;
 mod saved_queries;
+mod sending;
 mod settings;
 pub mod setup;
 mod tag_lines;
@@ -78,8 +79,9 @@ mod view;
 mod watching;
 
 pub use action::{
-    Acted, Action, DeliverOptions, Delivered, ImportedFrom, Kind as ActionKind, LeftAlone, Plan,
-    PlannedRenaming, PlannedStep, Removal, Removed, Renamed, RenamedRole, Renaming, Undoable, Undone,
+    Above, Acted, Action, ContentEdit, DeliverOptions, Delivered, ImportedFrom, Kind as ActionKind,
+    LeftAlone, Plan, PlannedRenaming, PlannedStep, Removal, Removed, Renamed, RenamedRole, Renaming,
+    Undoable, Undone,
 };
 pub use attachments::is_for_filters;
 pub use backup::{
@@ -102,7 +104,7 @@ pub use index::{
     Look, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople, PeopleQuestion,
     Person, Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats,
     Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, ThreadStarts, Threads,
-    TokenFault, Unknown, UpdateOptions,
+    TokenFault, Unknown, UpdateOptions, check_tag,
 };
 pub use mail::{
     ContentFlags, Dialect, Error as MailError, FileContent, Flags, HeaderDifference,
@@ -117,6 +119,7 @@ pub use query::{Context as QueryContext, Error as ParseError, Query};
 pub use remedy::Remedy;
 pub use restic::{Error as RepositoryError, Id, Remedy as RepositoryRemedy, Repository, Snapshot};
 pub use saved_queries::QueryRemoval;
+pub use sending::SendError;
 pub use settings::{SECRET_VARIABLES, Settings};
 pub use tagging::{Tagged, muting, unmuting};
 pub use view::{ProblemCounts, Selection, View};

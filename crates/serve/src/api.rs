@@ -2,13 +2,12 @@
 
 use crate::mail::Mail;
 use crate::problem::{no_index, of_request};
-use jmap::CORE;
-use jmap_mail::MAIL;
+use jmap_mail::CAPABILITIES;
 use server::{Body, Request, Response, StatusCode};
 
 /// Answers a request from one state of the index.
 pub(crate) fn answer(mail: &Mail, request: &Request) -> Response {
-    let calls = match jmap::Request::read(&request.body, &mail.limits, &[CORE, MAIL]) {
+    let calls = match jmap::Request::read(&request.body, &mail.limits, &CAPABILITIES) {
         Ok(calls) => calls,
         Err(error) => return of_request(&error),
     };

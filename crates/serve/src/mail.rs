@@ -70,6 +70,7 @@ impl Mail {
 
     /// Returns the session of who sent a request.
     pub(crate) fn session(&self, request: &Request) -> Session {
-        crate::session::session(&request.origin, &self.username, &self.limits)
+        let root_count = self.source().host.view().map_or(0, |view| view.roots().len());
+        crate::session::session(&request.origin, &self.username, &self.limits, root_count)
     }
 }

@@ -90,5 +90,5 @@ pub use write::merge::{Effort, MergeOptions, MergeReport, merge, merge_all};
 pub use write::options::{Limits, Options};
 pub use write::replace::replace;
 pub use write::second_copy::{cannot_open, damage_of, repair, second_copy};
-pub use write::until_free::until_free;
+pub use write::until_free::{until_free, until_free_or};
 pub use write::writer::{Committed, Outcome, Prepared, Writer, commit_on_newest};

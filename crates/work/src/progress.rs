@@ -21,6 +21,12 @@ pub trait Progress: Send + Sync {
     /// Another process holds a lock, and the work waits for it. `holder` says who that is.
     fn waiting(&self, _holder: &str) {}
 
+    /// Returns whether the work has waited long enough for another process. Is asked only after
+    /// [`Progress::waiting`], until the lock is free.
+    fn gives_up(&self) -> bool {
+        false
+    }
+
     /// Returns whether to stop. What is finished by then is kept.
     fn is_cancelled(&self) -> bool {
         false
@@ -86,6 +92,10 @@ impl Progress for Relay<'_> {
 
     fn waiting(&self, holder: &str) {
         self.progress.waiting(holder);
+    }
+
+    fn gives_up(&self) -> bool {
+        self.progress.gives_up()
     }
 
     fn is_cancelled(&self) -> bool {

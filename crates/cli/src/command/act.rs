@@ -118,6 +118,7 @@ pub(super) fn done(kind: ActionKind) -> &'static str {
         ActionKind::Rename => "renamed",
         ActionKind::Remove => "removed for good",
         ActionKind::Import => "imported",
+        ActionKind::Unfile => "removed from a folder",
     }
 }
 

@@ -98,6 +98,7 @@ impl Arguments {
             flags: self.flags,
             tags: self.tag.iter().cloned().collect(),
             creates_folder: self.create,
+            received_seconds: None,
         };
         let watch = Arc::new(Watch { signals, stored: OnceLock::new() });
         let watching = Arc::clone(&watch);

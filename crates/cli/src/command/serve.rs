@@ -19,10 +19,10 @@ const PORT: u16 = 7638;
 
 /// Serve mail to mail programs that speak JMAP
 ///
-/// Answers requests of JMAP (RFC 8620 and 8621) until Ctrl-C. Mail can be read and searched, and not changed
-/// yet. Clients connect to the address that it prints; it is also where they find the session, at
-/// /.well-known/jmap. They are told of each change at once. It follows the mail as "pneu index --watch" does,
-/// so that one need not run.
+/// Answers requests of JMAP (RFC 8620 and 8621) until Ctrl-C. Clients connect to the address that it prints;
+/// it is also where they find the session, at /.well-known/jmap. They are told of each change at once. What
+/// they change, "pneu undo" takes back. It follows the mail as "pneu index --watch" does, so that one need
+/// not run.
 ///
 /// Only programs of this machine reach it, or with --socket only those of the user. All must log in. Mail
 /// programs send the token that --print-token prints, as Bearer or as the password of any user. It stays the

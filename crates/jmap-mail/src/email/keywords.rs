@@ -85,7 +85,7 @@ fn decoded(keyword: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-fn is_allowed(byte: u8) -> bool {
+pub(crate) fn is_allowed(byte: u8) -> bool {
     byte.is_ascii_graphic() && !br#"(){]%*"\"#.contains(&byte)
 }
 

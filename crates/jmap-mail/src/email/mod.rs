@@ -9,7 +9,7 @@ mod changes;
 mod filter;
 mod get;
 mod header;
-mod keywords;
+pub(crate) mod keywords;
 mod parse;
 mod properties;
 mod query;

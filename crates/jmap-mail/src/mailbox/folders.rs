@@ -4,7 +4,7 @@
 //! mailboxes are asked for.
 
 use super::list::{Folder, Folders};
-use super::names::places;
+use super::names::{Place, places};
 use crate::account::Account;
 use crate::error::failed;
 use crate::ids;
@@ -15,15 +15,20 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Each folder with its place in the tree of mailboxes.
+pub(crate) type Tree = Vec<(IndexedFolder, Place)>;
+
 impl Folders {
     fn new(view: &View) -> pneu::Result<Folders> {
-        let mut folders = view.indexed_folders();
-        folders.sort_by(|a, b| (&a.root, &a.path).cmp(&(&b.root, &b.path)));
+        let folders = sorted(view);
         let (roles, counts) = (roles(view, &folders), view.folder_counts()?);
         let places = places(&folders, view.roots().len());
-        let folder = |(folder, place): (&IndexedFolder, super::names::Place)| Folder {
+        let folder = |(folder, place): (&IndexedFolder, Place)| Folder {
             role: roles.get(&folder.number).copied(),
             counts: counts.get(&folder.number).copied().unwrap_or_default(),
+            is_fixed: View::is_fixed(folder),
+            // All others are beside the only root.
+            has_children_below: view.roots().len() > 1 || !folder.path.is_empty(),
             id: place.id,
             name: place.name,
             parent: place.parent,
@@ -50,11 +55,25 @@ impl Account<'_> {
         Ok(self.folders.get().expect("it was just set"))
     }
 
+    /// Returns each folder with its place in the tree of mailboxes. Counts nothing.
+    pub(crate) fn tree(&self) -> Tree {
+        let folders = sorted(&self.view);
+        let places = places(&folders, self.view.roots().len());
+        folders.into_iter().zip(places).collect()
+    }
+
     /// Returns the ids of mailboxes, by the numbers of folders.
     pub(crate) fn mailbox_ids(&self) -> HashMap<u32, Id> {
         let folders = self.view.indexed_folders();
         folders.iter().map(|folder| (folder.number, ids::mailbox(&folder.root, &folder.path))).collect()
     }
+}
+
+/// Returns all folders, by roots and paths.
+fn sorted(view: &View) -> Vec<IndexedFolder> {
+    let mut folders = view.indexed_folders();
+    folders.sort_by(|a, b| (&a.root, &a.path).cmp(&(&b.root, &b.path)));
+    folders
 }
 
 /// Returns the role of each folder that has one, by its number. No two have the same: of several roots the

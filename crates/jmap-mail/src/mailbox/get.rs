@@ -69,9 +69,9 @@ fn property(folder: &Folder, name: &str) -> Value {
         "totalThreads" => counts.threads.into(),
         "unreadThreads" => counts.unread_threads.into(),
         "myRights" => json!({
-            "mayReadItems": true, "mayAddItems": false, "mayRemoveItems": false, "maySetSeen": false,
-            "maySetKeywords": false, "mayCreateChild": false, "mayRename": false, "mayDelete": false,
-            "maySubmit": false,
+            "mayReadItems": true, "mayAddItems": true, "mayRemoveItems": true, "maySetSeen": true,
+            "maySetKeywords": true, "mayCreateChild": folder.has_children_below,
+            "mayRename": !folder.is_fixed, "mayDelete": !folder.is_fixed, "maySubmit": false,
         }),
         "isSubscribed" => true.into(),
         _ => Value::Null,

@@ -18,6 +18,10 @@ pub(super) struct Folder {
     pub(super) name: String,
     pub(super) parent: Option<Id>,
     pub(super) role: Option<&'static str>,
+    /// Whether it keeps its name and its place.
+    pub(super) is_fixed: bool,
+    /// Whether other folders can lie below it.
+    pub(super) has_children_below: bool,
     pub(super) counts: FolderCounts,
 }
 

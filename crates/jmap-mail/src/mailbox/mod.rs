@@ -10,4 +10,5 @@ mod list;
 mod names;
 mod query;
 
+pub(crate) use folders::Tree;
 pub(crate) use list::Folders;

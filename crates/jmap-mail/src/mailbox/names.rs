@@ -15,10 +15,10 @@ const INBOX: &str = "Inbox";
 
 /// Where a folder is in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) id: Id,
-    pub(super) parent: Option<Id>,
-    pub(super) name: String,
+pub(crate) struct Place {
+    pub(crate) id: Id,
+    pub(crate) parent: Option<Id>,
+    pub(crate) name: String,
 }
 
 /// Returns the place of each folder, in their order.

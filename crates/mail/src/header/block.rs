@@ -113,6 +113,27 @@ pub(crate) fn split(bytes: &[u8]) -> Block<'_> {
     }
 }
 
+/// Returns a message without the header fields of these names. Everything else stays as it is, byte for byte.
+#[must_use]
+pub fn without_fields(bytes: &[u8], names: &[&str]) -> Vec<u8> {
+    let header = split(skip_envelope(bytes)).bytes;
+    let begin = bytes.len().saturating_sub(skip_envelope(bytes).len());
+    let (before, rest) = bytes.split_at_checked(begin).unwrap_or((bytes, &[]));
+    let (mut fields, body) = rest.split_at_checked(header.len()).unwrap_or((rest, &[]));
+    let mut kept = before.to_vec();
+    while !fields.is_empty() {
+        let (first, next) = line(fields);
+        let next = if field_name(first).is_some() { skip_continuations(next) } else { next };
+        let is_named = |name: &[u8]| names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+        if !field_name(first).is_some_and(is_named) {
+            kept.extend_from_slice(until(fields, next));
+        }
+        fields = next;
+    }
+    kept.extend_from_slice(body);
+    kept
+}
+
 /// Skips the lines that begin with a space or a tab.
 fn skip_continuations(mut rest: &[u8]) -> &[u8] {
     while let Some(b' ' | b'\t') = rest.first() {
@@ -132,6 +153,20 @@ fn field_name(line: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_are_left_out_with_their_folds_and_nothing_else_is() {
+        let without = |text: &str| String::from_utf8(without_fields(text.as_bytes(), &["bcc"])).unwrap();
+        let body = "\nBcc: in the body\n";
+        let all = format!("From: a\nBCC: b,\n c\nTo: d\r\nbcc : e\n\tf\nX-Bcc: g\n{body}");
+        assert_eq!(without(&all), format!("From: a\nTo: d\r\nX-Bcc: g\n{body}"));
+        for same in ["", "\n", "Subject: x", "From x\nTo: y\n\nBcc: z"] {
+            assert_eq!(without(same), same);
+        }
+        assert_eq!(without("Bcc: x"), "");
+        assert_eq!(without("no field\nBcc: x\n"), "no field\n", "one line of junk does not end the fields");
+        assert_eq!(without("From x y\nBcc: x\nTo: y\n"), "From x y\nTo: y\n");
+    }
 
     fn show(bytes: &[u8]) -> (Vec<(String, String)>, String) {
         let block = split(skip_envelope(bytes));

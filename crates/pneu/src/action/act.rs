@@ -3,11 +3,12 @@
 //! Input: a query and an action. Output: what was done, and what was left alone. A file is touched only if it
 //! is still the one that the index knows; else the index is brought in step first.
 
-use crate::action::carry_out::{LeftAlone, carry_out, folder_of};
+use crate::action::carry_out::{LeftAlone, carry_out};
 use crate::action::deliver::create;
 use crate::action::hands::RealHands;
 use crate::action::import::ImportNotes;
 use crate::action::log::{Entry, Kind, Log, Place, Step};
+use crate::action::places::folder_of;
 use crate::action::plan::{Action, Plan, PlannedStep, Surroundings, plan};
 use crate::action::role::Known;
 use crate::error::{Error, Result};
@@ -106,7 +107,7 @@ impl Host {
         make_plan: &dyn Fn() -> Result<Plan>,
         progress: &dyn Progress,
     ) -> Result<Acted> {
-        let log = Log::take(&self.settings().environment)?;
+        let log = Log::take(&self.settings().environment, progress)?;
         let recovered = self.recover(&log, progress)?;
         let mut acted =
             Acted { left: recovered.map(|undone| undone.left).unwrap_or_default(), ..Acted::default() };
@@ -166,8 +167,15 @@ impl Host {
 
     /// Returns a name for a new message file.
     pub(super) fn unique_name(&self) -> Vec<u8> {
+        self.unique_name_at(None)
+    }
+
+    /// Returns a name for a message file that came at a time, or now.
+    pub(super) fn unique_name_at(&self, seconds: Option<i64>) -> Vec<u8> {
+        let at =
+            seconds.filter(|seconds| *seconds >= 0).and_then(|seconds| seconds.checked_mul(1_000_000_000));
         mail::unique_name(&UniqueParts {
-            now_ns: self.settings().environment.context.now_ns(),
+            now_ns: at.unwrap_or_else(|| self.settings().environment.context.now_ns()),
             process: std::process::id(),
             count: self.next_number(),
             random: self.settings().environment.seed,

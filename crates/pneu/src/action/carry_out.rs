@@ -7,6 +7,8 @@
 use crate::action::directories;
 use crate::action::hands::{Hands, Obstacle};
 use crate::action::log::{self, Kind, Log, State, Step};
+use crate::action::places::{IsTaken, folder_of, is_unchanged, name_of, name_with};
+use crate::action::unfiled;
 use crate::error::Result;
 use mail::{Flags, UniqueParts};
 use printable::hex;
@@ -15,7 +17,6 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Why a file is left alone that is not where it was brought.
@@ -54,6 +55,13 @@ pub(super) fn carry_out(log: &Log<'_>, hands: &dyn Hands, entry: &mut log::Entry
         let done = match entry.kind {
             Kind::Copy => hands.copy_file(from, to),
             Kind::Remove => hands.remove(from),
+            Kind::Unfile => match unfiled::may_go(step) {
+                Ok(()) => hands.remove(from),
+                Err(why) => {
+                    left.push(LeftAlone { path: from.to_owned(), why });
+                    continue;
+                }
+            },
             Kind::Flag | Kind::Move | Kind::Delete | Kind::Rename | Kind::Import => hands.move_file(from, to),
         };
         match done {
@@ -93,7 +101,8 @@ pub(super) fn resolve_all(hands: &dyn Hands, entry: &mut log::Entry) {
 /// Finds out whether a step was done.
 fn resolve((hands, finder): (&dyn Hands, &mut Finder), kind: Kind, step: &mut Step) {
     let (from, to) = (&step.from.0, &step.to.0);
-    if kind == Kind::Remove {
+    if matches!(kind, Kind::Remove | Kind::Unfile) {
+        step.new_inode = mail::stat_entry(to).ok().filter(|_| kind == Kind::Unfile).map(|stat| stat.inode);
         step.is_done = mail::stat_entry(from).is_err_and(|error| error.is_not_found());
         return;
     }
@@ -158,7 +167,7 @@ pub(super) fn begin_undo(log: &Log<'_>, entry: &mut log::Entry) -> Result<()> {
 /// Returns whether the file of a step is where the step brought it. What has no file elsewhere is.
 fn is_there(finder: &mut Finder, kind: Kind, step: &Step) -> bool {
     match kind {
-        Kind::Rename | Kind::Remove => true,
+        Kind::Rename | Kind::Remove | Kind::Unfile => true,
         Kind::Flag | Kind::Move | Kind::Copy | Kind::Delete | Kind::Import => {
             let folder = folder_of(&step.to.0).unwrap_or(&step.to.0);
             let inode = step.new_inode.unwrap_or(step.inode);
@@ -250,9 +259,6 @@ fn unique_part_after(number: u64, time: i64, index: usize) -> Vec<u8> {
     })
 }
 
-/// Tells whether another file in a folder has a name with this unique part.
-pub(super) type IsTaken<'a> = dyn Fn(&Path, &[u8]) -> bool + 'a;
-
 /// Undoes one step. A file that comes back keeps the unique part of its name, unless it is taken. `was_there`
 /// says that the file was at its new place when this undo began, before a crash. Returns the places that
 /// changed.
@@ -264,6 +270,7 @@ fn undo_step(
 ) -> std::result::Result<Vec<PathBuf>, Obstacle> {
     match kind {
         Kind::Rename => return directories::undo(hands, step),
+        Kind::Unfile => return unfiled::undo(hands, step, (is_taken, other)),
         Kind::Remove => return Err(Obstacle::ForEver("it was removed for good".to_owned())),
         Kind::Flag | Kind::Move | Kind::Copy | Kind::Delete | Kind::Import => {}
     }
@@ -314,7 +321,7 @@ fn undo_step(
             return Ok(vec![now]);
         }
         Kind::Flag => with_old_flags(&now, folder, step),
-        Kind::Move | Kind::Delete | Kind::Rename | Kind::Remove => {
+        Kind::Move | Kind::Delete | Kind::Rename | Kind::Remove | Kind::Unfile => {
             if !old_folder.join("cur").is_dir() {
                 return Err(Obstacle::Now(format!("its folder {} is not there", old_folder.display())));
             }
@@ -335,13 +342,6 @@ fn undo_step(
     }
     hands.move_file(&now, &to)?;
     Ok(vec![now, to])
-}
-
-/// Returns whether a place has a file with an inode, and with the size and time of a step.
-fn is_unchanged(path: &Path, inode: u64, step: &Step) -> bool {
-    mail::stat_entry(path).is_ok_and(|stat| {
-        (stat.inode, stat.size_bytes, stat.mtime_ns) == (inode, step.size_bytes, step.mtime_ns)
-    })
 }
 
 /// Finds files that were renamed. Reads each folder once, when it is first needed.
@@ -403,13 +403,6 @@ fn directory_in(now: &Path, folder: &Path) -> PathBuf {
     folder.join(if is_new { "new" } else { "cur" })
 }
 
-/// Returns the name of a file in another folder, with this unique part.
-fn name_with(unique: &[u8], file: &Path) -> Vec<u8> {
-    let name = mail::name_elsewhere(name_of(file));
-    let rest = name.get(mail::parse_name(&name).unique.len()..).unwrap_or_default();
-    [unique, rest].concat()
-}
-
 /// Returns whether a file on another file system is a whole copy of this one.
 fn is_copy(file: &Path, other: &Path) -> bool {
     let (Ok(this), Ok(there)) = (mail::stat_entry(file), mail::stat_entry(other)) else { return false };
@@ -441,13 +434,4 @@ fn sync_all(hands: &dyn Hands, directories: &BTreeSet<PathBuf>, left: &mut Vec<L
             left.push(LeftAlone { path: directory.clone(), why: error.reason() });
         }
     }
-}
-
-/// Returns the folder of a file in its `cur` or `new`.
-pub(super) fn folder_of(path: &Path) -> Option<&Path> {
-    path.parent()?.parent()
-}
-
-fn name_of(path: &Path) -> &[u8] {
-    path.file_name().map_or(&[], |name| name.as_bytes())
 }

@@ -24,6 +24,8 @@ pub struct DeliverOptions {
     pub tags: BTreeSet<String>,
     /// Whether to create a folder that does not exist.
     pub creates_folder: bool,
+    /// When it was received, in seconds since 1970: the time in its file's name. With `None`, now.
+    pub received_seconds: Option<i64>,
 }
 
 /// A message that was delivered.
@@ -53,16 +55,28 @@ impl Host {
         options: &DeliverOptions,
         progress: &dyn Progress,
     ) -> Result<Delivered> {
-        for tag in &options.tags {
-            index::check_tag(tag)
-                .map_err(|what| Error::Index(index::Error::Tag { tag: tag.clone(), what }))?;
-        }
+        check_tags(&options.tags)?;
         let Chosen { path: folder, is_new } = self.choose_folder(folder, options.creates_folder)?;
         if is_new {
             create(&folder)?;
         }
-        let path =
-            mail::deliver(&folder, &self.unique_name(), options.flags, message).map_err(Error::Delivery)?;
+        self.deliver_into(&folder, message, options, progress)
+    }
+
+    /// Stores a message in the folder at a path, and indexes it: see [`Host::deliver`].
+    ///
+    /// # Errors
+    /// As [`Host::deliver`]. The message is not delivered then.
+    pub fn deliver_into(
+        &self,
+        folder: &Path,
+        message: &mut dyn Read,
+        options: &DeliverOptions,
+        progress: &dyn Progress,
+    ) -> Result<Delivered> {
+        check_tags(&options.tags)?;
+        let name = self.unique_name_at(options.received_seconds);
+        let path = mail::deliver(folder, &name, options.flags, message).map_err(Error::Delivery)?;
         let mut delivered = Delivered { path, not_indexed: None, not_tagged: None, wrong_rules: Vec::new() };
         let (view, hits, problems) = match self.index_delivered(&delivered.path, progress) {
             Ok(found) => found,
@@ -137,6 +151,15 @@ impl Host {
             Some(problem) => Err(Error::Problem(problem)),
             None => Err(Error::NotIndexed { path: path.to_owned() }),
         }
+    }
+}
+
+/// Checks that texts can be tags.
+fn check_tags(tags: &BTreeSet<String>) -> Result<()> {
+    let wrong = |tag: &String| Some((tag.clone(), index::check_tag(tag).err()?));
+    match tags.iter().find_map(wrong) {
+        Some((tag, what)) => Err(Error::Index(index::Error::Tag { tag, what })),
+        None => Ok(()),
     }
 }
 

@@ -152,11 +152,7 @@ pub(super) fn parts(name: &str) -> std::result::Result<Vec<&str>, &'static str> 
 /// Returns where a new folder goes: into `.a.b` if most other folders of the root are kept so (Maildir++), or
 /// if the root is a folder and has no other; else into `a/b`.
 fn place(root: &Path, parts: &[&str], folders: &[FolderPlace]) -> std::result::Result<PathBuf, &'static str> {
-    let others = folders.iter().filter_map(|folder| folder.path.strip_prefix(root).ok());
-    let is_dotted = |path: &&Path| path.to_string_lossy().starts_with('.') && path.components().count() == 1;
-    let (dotted, plain): (Vec<&Path>, Vec<&Path>) =
-        others.filter(|path| !path.as_os_str().is_empty()).partition(is_dotted);
-    let is_maildir_plus = dotted.len() > plain.len() || (plain.is_empty() && is_folder(root));
+    let is_maildir_plus = is_maildir_plus(root, folders);
     let is_written_so = parts.len() == 1 && parts.first().is_some_and(|part| part.starts_with('.'));
     if !is_maildir_plus || is_written_so {
         return Ok(root.join(parts.join("/")));
@@ -165,6 +161,15 @@ fn place(root: &Path, parts: &[&str], folders: &[FolderPlace]) -> std::result::R
         return Err("in a Maildir++, parts do not begin or end with a dot");
     }
     Ok(root.join(format!(".{}", mail::encoded_folder(&parts.join(".")))))
+}
+
+/// Returns whether a new folder of a root is one of Maildir++: see [`place`].
+pub(super) fn is_maildir_plus(root: &Path, folders: &[FolderPlace]) -> bool {
+    let others = folders.iter().filter_map(|folder| folder.path.strip_prefix(root).ok());
+    let is_dotted = |path: &&Path| path.to_string_lossy().starts_with('.') && path.components().count() == 1;
+    let (dotted, plain): (Vec<&Path>, Vec<&Path>) =
+        others.filter(|path| !path.as_os_str().is_empty()).partition(is_dotted);
+    dotted.len() > plain.len() || (plain.is_empty() && is_folder(root))
 }
 
 /// Returns whether a directory is a folder.

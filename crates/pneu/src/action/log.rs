@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use work::Progress;
 
 /// The directory below that of the user's data.
 const DIRECTORY: &str = "actions";
@@ -25,10 +27,14 @@ const ENDING: &str = ".json";
 const IMPORT_LOCK: &str = "import.lock";
 /// How many digits the number in a file's name has.
 const DIGIT_COUNT: usize = 12;
-/// The version of the format that is written. Version 1 had no imports, and is read as well.
-const VERSION: u32 = 2;
+/// The version of the format that is written. Version 1 had no imports, version 2 no messages that only leave
+/// a folder. Both are read as well.
+const VERSION: u32 = 3;
 /// The oldest version that is read.
 const OLDEST_VERSION: u32 = 1;
+/// How long it takes until the lock is tried again, and how often that is before the observer is told of it.
+const PAUSE: Duration = Duration::from_millis(5);
+const TRIES: u32 = 50;
 /// How many actions are kept.
 const KEPT_COUNT: usize = 200;
 
@@ -50,6 +56,9 @@ pub enum Kind {
     Remove,
     /// Files with messages of other programs get their names. Their old places are in `tmp`.
     Import,
+    /// Files are removed whose messages stay in other folders. The new place of a step is that of the file
+    /// that stays, and has the same bytes.
+    Unfile,
 }
 
 /// How far an action is.
@@ -196,15 +205,32 @@ pub(crate) fn lock_imports(environment: &Environment) -> Result<Lock> {
 }
 
 impl<'a> Log<'a> {
-    /// Takes the log, and waits until whoever has it is done.
+    /// Takes the log, and waits until whoever has it is done, unless `progress` stops that or gives up. It
+    /// hears of a wait that is not short.
     ///
     /// # Errors
-    /// The directory cannot be created or locked.
-    pub(super) fn take(environment: &'a Environment) -> Result<Log<'a>> {
+    /// The directory cannot be created or locked; [`Error::Cancelled`].
+    pub(super) fn take(environment: &'a Environment, progress: &dyn Progress) -> Result<Log<'a>> {
         let directory = environment.user_directory().join(DIRECTORY);
         let disk = environment.disk.as_ref();
         disk.create_directory(&directory).map_err(index_error)?;
-        let lock = disk.lock(&directory.join(LOCK), &environment.holder, Wait::Block).map_err(index_error)?;
+        let path = directory.join(LOCK);
+        let mut count = 0;
+        let lock = loop {
+            match disk.lock(&path, &environment.holder, Wait::Refuse) {
+                Err(disk::Error::Locked { holder, .. }) => {
+                    if count == TRIES {
+                        progress.waiting(&holder);
+                    }
+                    if progress.is_cancelled() || (count > TRIES && progress.gives_up()) {
+                        return Err(Error::Cancelled);
+                    }
+                    count += 1;
+                    std::thread::sleep(PAUSE);
+                }
+                taken => break taken.map_err(index_error)?,
+            }
+        };
         Ok(Log { environment, directory, _lock: lock })
     }
 
@@ -357,20 +383,20 @@ mod tests {
     fn entries_of_version_1_are_read_and_newer_ones_are_named_as_such() {
         let place = tempfile::tempdir().unwrap();
         let environment = Settings::new(place.path().to_owned()).environment;
-        let log = Log::take(&environment).unwrap();
+        let log = Log::take(&environment, &work::Silent).unwrap();
         let path = log.directory.join("000000000001.json");
         let rest = r#""number":1,"time":7,"kind":"move","state":"undone","steps":[]}"#;
         std::fs::write(&path, format!(r#"{{"version":1,{rest}"#)).unwrap();
         let name = Name { number: 1, first: 1 };
         assert_eq!(log.read(name).unwrap(), log.entry(1, (Kind::Move, State::Undone), vec![]).at(7));
         log.write(&log.read(name).unwrap()).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!(r#"{{"version":2,{rest}"#));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!(r#"{{"version":3,{rest}"#));
         // Nobody knows what else a newer one has.
-        std::fs::write(&path, r#"{"version":3,"kind":"fold"}"#).unwrap();
+        std::fs::write(&path, r#"{"version":4,"kind":"fold"}"#).unwrap();
         let newer = log.read(name).unwrap_err();
-        assert!(matches!(newer, Error::NewerActionLog { version: 3, newest: 2, .. }), "{newer:?}");
+        assert!(matches!(newer, Error::NewerActionLog { version: 4, newest: 3, .. }), "{newer:?}");
         assert!(newer.to_string().contains("000000000001.json was written by a newer pneu"), "{newer}");
-        for damaged in ["{", r#"{"version":0}"#, r#"{"version":2,"kind":"fold"}"#, r#"{"kind":"move"}"#] {
+        for damaged in ["{", r#"{"version":0}"#, r#"{"version":3,"kind":"fold"}"#, r#"{"kind":"move"}"#] {
             std::fs::write(&path, damaged).unwrap();
             assert!(matches!(log.read(name), Err(Error::ActionLog { .. })), "{damaged}");
         }

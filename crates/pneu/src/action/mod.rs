@@ -6,6 +6,8 @@
 
 mod act;
 mod carry_out;
+mod child;
+mod contents;
 #[cfg(test)]
 mod crashing;
 mod dedupe;
@@ -15,6 +17,7 @@ pub(crate) mod folder;
 mod hands;
 mod import;
 mod log;
+mod places;
 mod plan;
 mod removal;
 mod rename;
@@ -22,9 +25,13 @@ pub(crate) mod role;
 #[cfg(test)]
 mod tests;
 mod undo;
+mod unfiled;
 
 pub use act::Acted;
 pub use carry_out::LeftAlone;
+pub use child::Above;
+pub(crate) use child::is_fixed;
+pub use contents::ContentEdit;
 pub(crate) use deliver::create;
 pub use deliver::{DeliverOptions, Delivered};
 pub(crate) use import::{ImportNotes, NewTags};

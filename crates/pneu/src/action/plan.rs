@@ -104,7 +104,7 @@ pub(super) fn plan(files: Vec<FoundFile>, action: &Action, around: &Surroundings
                     let Chosen { path, is_new } = around.known.named(folder, *creates)?;
                     plan.new_folders.extend(is_new.then(|| path.clone()));
                     for file in files {
-                        put(&mut plan, &mut taken, around, file, &path);
+                        put(&mut plan, &mut taken, around.unique_name, file, &path);
                     }
                 }
             }
@@ -114,8 +114,18 @@ pub(super) fn plan(files: Vec<FoundFile>, action: &Action, around: &Surroundings
     Ok(plan)
 }
 
+/// Plans that files go into folders, each into its own, under names that no file there has. Nothing is asked
+/// about the folders.
+pub(super) fn put_each(files: Vec<(FoundFile, PathBuf)>, unique_name: &dyn Fn() -> Vec<u8>) -> Plan {
+    let (mut plan, mut taken) = (Plan::default(), Taken::default());
+    for (file, folder) in files {
+        put(&mut plan, &mut taken, unique_name, file, &folder);
+    }
+    plan
+}
+
 /// Leaves out files that are there already by another path: two roots may link to each other.
-fn once_each(mut files: Vec<FoundFile>) -> Vec<FoundFile> {
+pub(super) fn once_each(mut files: Vec<FoundFile>) -> Vec<FoundFile> {
     let mut identities: HashMap<PathBuf, Option<(u64, u64)>> = HashMap::new();
     let mut seen: HashSet<((u64, u64), Vec<u8>)> = HashSet::new();
     files.retain(|file| {
@@ -153,13 +163,19 @@ fn put_by_role(
                 path
             }
         };
-        put(plan, &mut taken, around, file, &place);
+        put(plan, &mut taken, around.unique_name, file, &place);
     }
     Ok(())
 }
 
 /// Plans that a file goes into a folder, under a name that no file there has.
-fn put(plan: &mut Plan, taken: &mut Taken, around: &Surroundings<'_>, file: FoundFile, folder: &Path) {
+fn put(
+    plan: &mut Plan,
+    taken: &mut Taken,
+    unique_name: &dyn Fn() -> Vec<u8>,
+    file: FoundFile,
+    folder: &Path,
+) {
     if taken.is_same(&file.folder, folder) {
         return;
     }
@@ -172,7 +188,7 @@ fn put(plan: &mut Plan, taken: &mut Taken, around: &Surroundings<'_>, file: Foun
     } else {
         // Another file has it, if with other flags: mail programs take both for one.
         let rest = name.get(unique.len()..).unwrap_or_default();
-        mail::join(&directory, &[(around.unique_name)().as_slice(), rest].concat())
+        mail::join(&directory, &[unique_name().as_slice(), rest].concat())
     };
     plan.steps.push(PlannedStep { file, to });
 }

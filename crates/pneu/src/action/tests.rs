@@ -233,7 +233,7 @@ fn crash(kind: Kind, target: &Path) {
         folders.iter().for_each(|folder| mail::create_folder(folder).unwrap());
         let steps = steps_between(&folders);
         let act = |hands: &dyn Hands| {
-            let log = Log::take(&environment).unwrap();
+            let log = Log::take(&environment, &Silent).unwrap();
             recover(&log, hands);
             let mut entry = log.begin(kind, steps.clone()).unwrap();
             carry_out(&log, hands, &mut entry).unwrap();
@@ -247,12 +247,12 @@ fn crash(kind: Kind, target: &Path) {
         // Whoever comes next may crash as well.
         for again in 0..4 {
             ends(&|| {
-                let log = Log::take(&environment).unwrap();
+                let log = Log::take(&environment, &Silent).unwrap();
                 recover(&log, &Crashing { left: Cell::new(again) });
             });
             everywhere(&contents(&folders));
         }
-        let log = Log::take(&environment).unwrap();
+        let log = Log::take(&environment, &Silent).unwrap();
         recover(&log, &RealHands);
         let entry = log.names().unwrap().first().map(|name| log.read(*name).unwrap());
         let found = contents(&folders);
@@ -318,7 +318,7 @@ fn what_a_crash_left_is_removed_only_if_its_copy_is_whole() {
     let time = steps[0].from.0.metadata().unwrap().modified().unwrap();
     std::fs::File::options().write(true).open(&steps[0].to).unwrap().set_modified(time).unwrap();
     steps[0].mtime_ns = mail::stat_entry(&steps[0].from.0).unwrap().mtime_ns;
-    let log = Log::take(&environment).unwrap();
+    let log = Log::take(&environment, &Silent).unwrap();
     log.begin(Kind::Move, steps).unwrap();
     recover(&log, &RealHands);
     assert_eq!(contents(&folders).len(), 3, "both are there");
@@ -384,7 +384,7 @@ fn an_interrupted_undo_is_gone_on_with_and_reported_and_listing_changes_nothing(
     assert_eq!(fixture.act("maildir:/inbox and subject:two", &move_to("archive")), "1 1");
     let environment = &fixture.host.settings().environment;
     {
-        let log = Log::take(environment).unwrap();
+        let log = Log::take(environment, &Silent).unwrap();
         let mut entry = log.read(log.names().unwrap()[0]).unwrap();
         entry.state = State::Undoing;
         log.write(&entry).unwrap();
@@ -446,7 +446,7 @@ fn what_a_crash_left_is_listed_as_far_as_it_was_done() {
         .into();
     // Returns what is listed while the log has a further action that was begun.
     let listed_with = |kind, steps: &[Step]| {
-        let log = || Log::take(&fixture.host.settings().environment).unwrap();
+        let log = || Log::take(&fixture.host.settings().environment, &Silent).unwrap();
         let entry = log().begin(kind, steps.to_vec()).unwrap();
         let undoable = fixture.host.undoable().unwrap();
         log().forget(&entry).unwrap();

@@ -7,19 +7,19 @@
 
 use crate::action::act::AFTER;
 use crate::action::carry_out::{
-    LeftAlone, Undoing, conclude, conclude_undo, folder_of, left_of, note_undone, resolve_all, retain_there,
-    undo,
+    LeftAlone, Undoing, conclude, conclude_undo, left_of, note_undone, resolve_all, retain_there, undo,
 };
 use crate::action::directories;
 use crate::action::hands::{Hands, IdleHands, RealHands};
 use crate::action::log::{Entry, Kind, Log, Name, State, Step};
+use crate::action::places::folder_of;
 use crate::error::Result;
 use crate::host::Host;
 use crate::view::View;
 use index::Places;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use work::Progress;
+use work::{Progress, Silent};
 
 /// An action that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Host {
     /// # Errors
     /// As [`Host::undo`].
     pub(super) fn undo_by(&self, hands: &dyn Hands, progress: &dyn Progress) -> Result<Option<Undone>> {
-        let log = Log::take(&self.settings().environment)?;
+        let log = Log::take(&self.settings().environment, progress)?;
         if let Some(undone) = self.recover_by(&log, hands, progress)? {
             return Ok(Some(undone));
         }
@@ -133,7 +133,7 @@ impl Host {
     /// # Errors
     /// The log of actions is damaged or cannot be read.
     pub fn undoable(&self) -> Result<Vec<Undoable>> {
-        let log = Log::take(&self.settings().environment)?;
+        let log = Log::take(&self.settings().environment, &Silent)?;
         let mut list: Vec<Undoable> = Vec::new();
         for name in log.names()? {
             let mut entry = log.read(name)?;
@@ -200,7 +200,7 @@ impl Host {
     /// # Errors
     /// As [`Host::undo`].
     pub(crate) fn finish_interrupted(&self, progress: &dyn Progress) -> Result<Vec<LeftAlone>> {
-        let log = Log::take(&self.settings().environment)?;
+        let log = Log::take(&self.settings().environment, progress)?;
         Ok(self.recover(&log, progress)?.map(|undone| undone.left).unwrap_or_default())
     }
 }

@@ -4,7 +4,7 @@
 
 pub mod account;
 pub mod accounts;
-mod address;
+pub(crate) mod address;
 pub mod addresses;
 pub mod attachments;
 pub mod configuration;

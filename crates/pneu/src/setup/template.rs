@@ -70,7 +70,7 @@ const ROOTS: &str = "\
 # it, even if the directory moves. Its path begins with / or ~/. A root may not lie inside another. Make each
 # account a root of its own. Its folders with a role can be named: trash, sent, drafts, archive and spam.
 # Without that, a folder with a usual name is taken. :archive means the folder with that role. \"from\" lists
-# who the account's mail is from, and \"sendmail\" is the command that sends it; nothing sends mail yet.
+# who the account's mail is from, and \"sendmail\" is the command that sends it.
 # from = [\"Ana Ito <ana@example.org>\"]
 # sendmail = \"msmtp -a work\"
 ";

@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 use disk::Wait;
 use std::time::Duration;
-use work::{Cancel, Progress};
+use work::Cancel;
 
 /// The times between two tries: the shortest first, then ever longer ones. No process has the lock for long,
 /// unless it is stopped meanwhile.
@@ -18,11 +18,22 @@ const TRY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_mill
 /// # Errors
 /// [`Error::Cancelled`] if another process has the lock and `cancel` says to stop; those of `take`.
 pub fn until_free<T>(cancel: Option<&Cancel>, mut take: impl FnMut(Wait) -> Result<T>) -> Result<T> {
-    let Some(cancel) = cancel else { return take(Wait::Block) };
+    match cancel {
+        Some(cancel) => until_free_or(&|| cancel.is_cancelled(), take),
+        None => take(Wait::Block),
+    }
+}
+
+/// Does what [`until_free`] does; `is_stopped` says when to stop.
+///
+/// # Errors
+/// As [`until_free`].
+pub fn until_free_or<T>(is_stopped: &dyn Fn() -> bool, mut take: impl FnMut(Wait) -> Result<T>) -> Result<T> {
     let (mut pause, longest) = TRY;
     loop {
         match take(Wait::Refuse) {
-            Err(Error::Io(disk::Error::Locked { .. })) => cancel.check()?,
+            Err(Error::Io(disk::Error::Locked { .. })) if is_stopped() => return Err(Error::Cancelled),
+            Err(Error::Io(disk::Error::Locked { .. })) => {}
             taken => return taken,
         }
         std::thread::sleep(pause);

@@ -85,7 +85,7 @@ impl Workload {
         let all = [folder.as_path(), &fixture.mail().join("archive")].into_iter().collect();
         host.update_places(&all, &UpdateOptions::default(), &Silent).unwrap();
         let part_count = {
-            let log = Log::take(&host.settings().environment).unwrap();
+            let log = Log::take(&host.settings().environment, &Silent).unwrap();
             let first = notes.first.get();
             log.names().unwrap().iter().filter(|name| name.first == first).count()
         };
@@ -217,7 +217,8 @@ fn a_crash_of_the_log_or_the_index_while_an_import_is_undone_is_made_up_for() {
         let image = disk.images().into_iter().find(|image| image.description.starts_with("everything"));
         let image = image.map_or_else(|| disk.images().swap_remove(0).disk, |image| image.disk);
         workload.fixture.restart(Arc::new(image));
-        let newest = Log::take(&workload.fixture.host.settings().environment).unwrap().newest().unwrap();
+        let newest =
+            Log::take(&workload.fixture.host.settings().environment, &Silent).unwrap().newest().unwrap();
         match newest.filter(|entry| entry.import.is_some()).map(|entry| entry.state) {
             // It had not begun, and the import is still there.
             Some(State::Done) => workload.finish(true, &when),

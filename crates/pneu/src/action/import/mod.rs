@@ -65,7 +65,7 @@ impl ImportNotes {
             return Ok(());
         }
         let steps = written.iter().map(step).collect::<mail::Result<_>>().map_err(Error::Delivery)?;
-        let log = Log::take(&host.settings().environment)?;
+        let log = Log::take(&host.settings().environment, progress)?;
         host.recover(&log, progress)?;
         let mut entry = self.begin_files(&log, Kind::Import, steps)?;
         match carry_out(&log, &RealHands, &mut entry)?.into_iter().next() {
@@ -91,7 +91,7 @@ impl ImportNotes {
             return set();
         }
         {
-            let log = Log::take(&host.settings().environment)?;
+            let log = Log::take(&host.settings().environment, progress)?;
             host.recover(&log, progress)?;
             in_parts(new, self.part_size, &mut |tags| {
                 self.begin(&log, Kind::Import, tags, Vec::new()).map(|_| ())

@@ -153,7 +153,7 @@ fn tags_that_stand_for_flags_go_away_with_their_import() {
     assert_eq!(fixture.import("old", labelled, &["flagged", "second"]), 2);
     assert_eq!(["tag:flagged", "tag:second", "tag:replied"].map(count), [1 + 4, 4, 1]);
     // Of the new messages, no file was renamed: an import has one part for files, tags, and flags.
-    let log = Log::take(&fixture.host.settings().environment).unwrap();
+    let log = Log::take(&fixture.host.settings().environment, &Silent).unwrap();
     let entries: Vec<_> = log.names().unwrap().iter().map(|name| log.read(*name).unwrap()).collect();
     let steps: Vec<_> = entries.iter().map(|entry| (entry.kind, entry.steps.len())).collect();
     assert_eq!(steps[..3], [(ActionKind::Flag, 2), (ActionKind::Import, 0), (ActionKind::Import, 2)]);
@@ -176,7 +176,7 @@ fn a_long_import_is_one_action_in_bounded_parts() {
     let fixture = Fixture::new();
     assert_eq!(fixture.import("old", mbox(0..2 * BATCH + 1), &["all"]), 2 * BATCH as u64 + 1);
     let steps: Vec<usize> = {
-        let log = Log::take(&fixture.host.settings().environment).unwrap();
+        let log = Log::take(&fixture.host.settings().environment, &Silent).unwrap();
         log.names().unwrap().iter().map(|name| log.read(*name).unwrap().steps.len()).collect()
     };
     assert_eq!(steps, [0, 0, 0, 1, BATCH, BATCH], "the tags are in parts, too");
@@ -231,7 +231,7 @@ fn after_a_crash_at_any_operation_an_import_can_be_undone_as_far_as_it_came() {
         let part = ImportPart { first: 0, sources: vec![], folder: "a".into(), tags: vec![] };
         let begin_undo = Cell::new(false);
         let act = |hands: &dyn Hands| {
-            let log = Log::take(&environment).unwrap();
+            let log = Log::take(&environment, &Silent).unwrap();
             let mut entry = log.begin_part(Kind::Import, part.clone(), steps.clone()).unwrap();
             assert_eq!(carry_out(&log, hands, &mut entry).unwrap(), []);
             assert_eq!(contents(&folder).len(), 3);
@@ -252,7 +252,7 @@ fn after_a_crash_at_any_operation_an_import_can_be_undone_as_far_as_it_came() {
         // Whoever comes next may crash as well, and an import may have removed what was left in `tmp`.
         for again in 0..3 {
             ends(&|| {
-                let log = Log::take(&environment).unwrap();
+                let log = Log::take(&environment, &Silent).unwrap();
                 recover(&log, &Crashing { left: Cell::new(again) });
             });
             check(is_through);
@@ -260,7 +260,7 @@ fn after_a_crash_at_any_operation_an_import_can_be_undone_as_far_as_it_came() {
                 Batch::open(&folder).unwrap();
             }
         }
-        let log = Log::take(&environment).unwrap();
+        let log = Log::take(&environment, &Silent).unwrap();
         recover(&log, &RealHands);
         check(begin_undo.get());
         if !begin_undo.get() {
@@ -288,7 +288,7 @@ fn a_file_that_took_the_place_of_an_imported_one_is_not_removed() {
     let folder = place.path().join("a");
     mail::create_folder(&folder).unwrap();
     let steps = steps_in(&folder);
-    let log = Log::take(&environment).unwrap();
+    let log = Log::take(&environment, &Silent).unwrap();
     let part = ImportPart { first: 0, sources: vec![Place("x".into())], folder: "a".into(), tags: vec![] };
     log.begin_part(Kind::Import, part, steps.clone()).unwrap();
     // A crash came before the names; what was in `tmp` is removed, and another file of the same size and

@@ -83,7 +83,7 @@ impl Host {
     /// The log of actions cannot be written: nothing was done then. As [`Host::update`]: the files are
     /// removed, and the next pass and [`Host::sweep`] make up for the index.
     pub fn remove_for_good(&self, removal: &Removal, progress: &dyn Progress) -> Result<Removed> {
-        let log = Log::take(&self.settings().environment)?;
+        let log = Log::take(&self.settings().environment, progress)?;
         let undone = self.recover(&log, progress)?;
         let (there, changed): (Vec<&FoundFile>, Vec<&FoundFile>) =
             removal.files.iter().partition(|file| is_there(file));

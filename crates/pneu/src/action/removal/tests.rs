@@ -93,7 +93,7 @@ fn after_a_crash_in_a_removal_the_next_action_forgets_what_is_gone_and_removes_n
         let steps: Vec<Step> =
             (fixture.host.plan_removal(&query, None, &Silent).unwrap().files.iter()).map(step).collect();
         let is_through = ends(&|| {
-            let log = Log::take(&fixture.host.settings().environment).unwrap();
+            let log = Log::take(&fixture.host.settings().environment, &Silent).unwrap();
             let mut entry = log.begin(Kind::Remove, steps.clone()).unwrap();
             carry_out(&log, &Crashing { left: Cell::new(operation) }, &mut entry).unwrap();
         });

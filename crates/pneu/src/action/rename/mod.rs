@@ -71,7 +71,7 @@ impl Host {
     /// cannot be a name; the disk cannot be written. All folders have their old names then. The log of
     /// actions cannot be written. As [`Host::update`]: the folder has its new name then.
     pub fn rename_folder(&self, old: &str, new: &str, progress: &dyn Progress) -> Result<Renamed> {
-        let log = Log::take(&self.settings().environment)?;
+        let log = Log::take(&self.settings().environment, progress)?;
         let undone = self.recover(&log, progress)?;
         let view = self.newest_view()?;
         let folders = view.mailbox().folder_places();

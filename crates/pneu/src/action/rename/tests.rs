@@ -347,7 +347,7 @@ fn after_a_crash_at_any_operation_all_directories_have_their_old_names_or_all_th
         }
         let steps: Vec<_> = directories.iter().map(|dir| step(dir).unwrap()).collect();
         let act = |hands: &dyn Hands| {
-            let log = Log::take(&environment).unwrap();
+            let log = Log::take(&environment, &Silent).unwrap();
             let mut entry = log.begin(Kind::Rename, steps.clone()).unwrap();
             carry_out(&log, hands, &mut entry).unwrap();
             undo(&log, hands, &mut entry);
@@ -356,12 +356,12 @@ fn after_a_crash_at_any_operation_all_directories_have_their_old_names_or_all_th
         renamed(&directories);
         for again in 0..4 {
             ends(&|| {
-                let log = Log::take(&environment).unwrap();
+                let log = Log::take(&environment, &Silent).unwrap();
                 recover(&log, &Crashing { left: Cell::new(again) });
             });
             renamed(&directories);
         }
-        let log = Log::take(&environment).unwrap();
+        let log = Log::take(&environment, &Silent).unwrap();
         recover(&log, &RealHands);
         let names = renamed(&directories);
         assert!(names.iter().all(|is_new| *is_new == names[0]), "{operation}: {names:?}");
@@ -395,7 +395,7 @@ fn if_one_directory_cannot_be_renamed_none_is() {
     let steps: Vec<_> = directories.iter().map(|dir| step(dir).unwrap()).collect();
     // Somebody takes a name before it is used, with an empty directory too.
     std::fs::create_dir(&directories[2].to).unwrap();
-    let log = Log::take(&environment).unwrap();
+    let log = Log::take(&environment, &Silent).unwrap();
     let mut entry = log.begin(Kind::Rename, steps.clone()).unwrap();
     let left = carry_out(&log, &RealHands, &mut entry).unwrap();
     assert_eq!((left.len(), &left[0].path), (1, &directories[2].from));
