@@ -23,11 +23,14 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::time::{sleep, timeout};
 use work::Cancel;
 
 /// The path of login links, which is the server's own.
 pub(crate) const LOGIN_PATH: &str = "/login";
+/// The path that ends a browser's session, which is the server's own.
+const LOGOUT_PATH: &str = "/logout";
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// An answer before it is written.
@@ -85,8 +88,10 @@ async fn passed(
 ) -> Result<Answer, Refusal> {
     let (target, heads) = (&parts.uri, &parts.headers);
     let asked = allowed::head((&parts.method, target), heads, &shared.names, &shared.limits)?;
-    if target.path() == LOGIN_PATH {
-        return log_in(shared, parts, &asked).await;
+    match target.path() {
+        LOGIN_PATH => return log_in(shared, parts, &asked).await,
+        LOGOUT_PATH => return log_out(shared, parts, &asked).await,
+        _ => {}
     }
     let ask = AssertUnwindSafe(|| shared.application.rule(asked.method, target.path()));
     let rule = catch_unwind(ask).map_err(|_| failed())?;
@@ -121,14 +126,14 @@ async fn passed(
 /// Uses up a login link.
 async fn log_in(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer, Refusal> {
     if asked.method != Method::Get || parts.method == hyper::Method::HEAD {
-        let reason = "a login link is opened with GET";
-        return Err(Refusal { status: StatusCode::METHOD_NOT_ALLOWED, reason });
+        return Ok(not_allowed("a login link is opened with GET", HeaderValue::from_static("GET"), parts));
     }
     let pairs = query_pairs(parts.uri.query().unwrap_or_default()).unwrap_or_default();
     let link = pairs.iter().find(|(name, _)| name == "token").map_or("", |(_, token)| token.as_str());
-    let Some(session) = shared.logins.log_in(link).map_err(|_| failed())? else {
+    let Some(session) = shared.logins.log_in(link, Instant::now()).map_err(|_| failed())? else {
         pause(shared).await;
-        let reason = "this login link has been used, or is none; ask the program for another one";
+        let reason =
+            "this login link was used, or is more than two minutes old; ask the program for another one";
         return Err(Refusal { status: StatusCode::FORBIDDEN, reason });
     };
     let cookie = shared.logins.set_cookie(&session, asked.origin.is_secure);
@@ -138,10 +143,23 @@ async fn log_in(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer,
     Ok(Answer { status: StatusCode::SEE_OTHER, headers, source: Source::Empty, cancel: None })
 }
 
+/// Ends the session of a browser.
+async fn log_out(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer, Refusal> {
+    if asked.method != Method::Post {
+        return Ok(not_allowed("who logs out uses POST", HeaderValue::from_static("POST"), parts));
+    }
+    check_login(shared, &parts.headers).await?;
+    shared.logins.log_out(&parts.headers, Instant::now());
+    let cookie = shared.logins.clear_cookie(asked.origin.is_secure);
+    let mut headers = headers::common();
+    headers.insert(SET_COOKIE, HeaderValue::try_from(cookie).map_err(|_| failed())?);
+    Ok(Answer { status: StatusCode::NO_CONTENT, headers, source: Source::Empty, cancel: None })
+}
+
 /// Checks whether a request may pass that needs a login. One with a wrong token waits, the others do not.
 async fn check_login(shared: &Shared, headers: &HeaderMap) -> Result<(), Refusal> {
-    match shared.logins.judge(headers) {
-        Verdict::LoggedIn => return Ok(()),
+    match shared.logins.judge(headers, Instant::now()) {
+        Verdict::HasToken | Verdict::HasCookie => return Ok(()),
         Verdict::Unknown => {}
         Verdict::Wrong => pause(shared).await,
     }
@@ -150,7 +168,7 @@ async fn check_login(shared: &Shared, headers: &HeaderMap) -> Result<(), Refusal
 
 /// Holds back the answer to a wrong token.
 async fn pause(shared: &Shared) {
-    sleep(login_pause(&shared.limits, shared.logins.count_wrong())).await;
+    sleep(login_pause(&shared.limits, shared.logins.count_wrong(Instant::now()))).await;
 }
 
 /// Reads a body, up to its limit.
@@ -206,6 +224,14 @@ fn busy() -> Refusal {
 
 fn failed() -> Refusal {
     Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, reason: "the server failed" }
+}
+
+/// Returns the answer to a request with another method than a path has.
+fn not_allowed(reason: &'static str, allow: HeaderValue, parts: &Parts) -> Answer {
+    let refusal = Refusal { status: StatusCode::METHOD_NOT_ALLOWED, reason };
+    let mut answer = refused(&refusal, &parts.headers);
+    answer.headers.insert(ALLOW, allow);
+    answer
 }
 
 /// Returns the answer to a request that did not pass.

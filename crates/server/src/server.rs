@@ -19,7 +19,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use work::Cancel;
@@ -95,7 +95,7 @@ impl Server {
         self.handle.clone()
     }
 
-    /// Returns a link that logs a browser in, once.
+    /// Returns a link that logs a browser in, once, within two minutes.
     ///
     /// # Errors
     /// [`Error::Random`].
@@ -148,12 +148,12 @@ impl Handle {
         self.0.stops.notify_one();
     }
 
-    /// Returns a link that logs a browser in, once.
+    /// Returns a link that logs a browser in, once, within two minutes.
     ///
     /// # Errors
     /// [`Error::Random`].
     pub fn new_login(&self) -> Result<Login> {
-        let link = self.0.logins.new_link()?;
+        let link = self.0.logins.new_link(Instant::now())?;
         Ok(Login { url: format!("{}{LOGIN_PATH}?token={}", self.0.origin, link.text()) })
     }
 
