@@ -44,6 +44,6 @@ pub use hyper::StatusCode;
 pub use limits::Limits;
 pub use listen::Address;
 pub use login::Login;
-pub use response::{Body, Cache, Disposition, Response};
+pub use response::{Body, Cache, Disposition, Frames, Response};
 pub use server::{Handle, Server, Settings};
 pub use token::Secret;
