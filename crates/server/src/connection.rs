@@ -2,6 +2,7 @@
 //! know what is asked.
 
 use crate::answer::answer;
+use crate::limits::COOKIE_BYTES_MAX;
 use crate::listen::Stream;
 use crate::pace::Pace;
 use crate::registry::Place;
@@ -24,7 +25,9 @@ pub(crate) async fn serve(shared: Arc<Shared>, stream: Box<dyn Stream>, place: P
     let limits = &shared.limits;
     // Heads up to twice the limits are read, so that they get an answer like all others. hyper refuses larger
     // ones, and what is not HTTP, with an empty answer.
-    let head_bytes = limits.header_bytes_max.saturating_add(limits.url_bytes_max).saturating_mul(2);
+    let head_bytes =
+        limits.header_bytes_max.saturating_add(limits.url_bytes_max).saturating_add(COOKIE_BYTES_MAX);
+    let head_bytes = head_bytes.saturating_mul(2);
     let mut http = http1::Builder::new();
     http.max_buf_size(head_bytes.max(BUFFER_BYTES_MIN));
     http.max_headers(limits.header_count_max.saturating_mul(2));

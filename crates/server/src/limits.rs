@@ -4,6 +4,9 @@ use std::time::Duration;
 
 /// How many login links may wait to be used. A new one takes the place of the oldest.
 pub(crate) const LOGINS_MAX: usize = 16;
+/// The bytes of all cookies of a request; more are answered with 431. Browsers send those of all programs at
+/// this host's ports, so they have room of their own.
+pub(crate) const COOKIE_BYTES_MAX: usize = 64 << 10;
 /// How long a login link works. Whoever finds one later, in a terminal or a history, cannot use it.
 pub(crate) const LINK_TIME: Duration = Duration::from_secs(2 * 60);
 /// How long a browser stays logged in after its last request.
@@ -20,7 +23,7 @@ pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 /// How much clients may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The bytes of all header fields of a request; more are answered with 431.
+    /// The bytes of all header fields of a request but cookies; more are answered with 431.
     pub header_bytes_max: usize,
     /// The number of header fields of a request; more are answered with 431.
     pub header_count_max: usize,

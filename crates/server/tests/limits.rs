@@ -34,6 +34,18 @@ fn heads_have_limits() {
 }
 
 #[test]
+fn cookies_of_other_programs_have_room_of_their_own() {
+    let fixture = Fixture::new(|_| text("x"));
+    let cookies = |bytes: usize| fixture.ask("GET /x", &[&format!("Cookie: a={}", "b".repeat(bytes))]);
+    assert_eq!(cookies(17_000).status, 200);
+    assert_eq!(cookies(65_000).status, 200);
+    let refused = cookies(66_000);
+    assert!(refused.status == 431 && refused.text().contains("remove its cookies"), "{refused:?}");
+    let half = format!("Cookie: {}", "b".repeat(33_000));
+    assert_eq!(fixture.ask("GET /x", &[&half, &half]).status, 431);
+}
+
+#[test]
 fn a_body_that_is_too_large_is_not_read() {
     let fixture = Fixture::new(|request| text(&request.body.len().to_string()));
     let json = "Content-Type: application/json";
