@@ -47,8 +47,8 @@ pub(crate) async fn answer(
     pace: Arc<Pace>,
     request: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<AnswerBody>, Infallible> {
-    pace.answers();
     let (parts, mut incoming) = request.into_parts();
+    pace.looks_at(!incoming.is_end_stream());
     let answered = passed(&shared, &pace, &parts, &mut incoming).await;
     let mut answer = answered.unwrap_or_else(|refusal| refused(&refusal, &parts.headers));
     if !incoming.is_end_stream() {
