@@ -208,7 +208,9 @@ async fn ask_application(shared: &Arc<Shared>, request: Request) -> Result<Answe
     let source = match response.body {
         Body::Bytes(bytes) if bytes.is_empty() => Source::Empty,
         Body::Bytes(bytes) => Source::Bytes(Bytes::from(bytes)),
-        Body::Stream { reader, length } => Source::Read(Reading::new(reader), length),
+        Body::Stream { reader, length } => {
+            Source::Read(Reading::new(reader, Arc::clone(&shared.reads)), length)
+        }
         Body::Events(stream) => {
             let permit = Arc::clone(&shared.event_streams).try_acquire_owned().map_err(|_| busy())?;
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

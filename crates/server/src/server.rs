@@ -119,6 +119,7 @@ impl Server {
             logins: Arc::clone(&handle.0.logins),
             application,
             turns: Arc::new(Semaphore::new(limits.answers_max.clamp(1, Semaphore::MAX_PERMITS))),
+            reads: Arc::new(Semaphore::new(STREAM_THREADS_MAX)),
             event_streams: Arc::new(Semaphore::new(limits.event_streams_max.min(Semaphore::MAX_PERMITS))),
             limits,
         });
