@@ -88,6 +88,11 @@ impl Names {
         is_proxy.then(|| Origin { text: format!("https://{host}"), is_secure: true })
     }
 
+    /// Returns whether a proxy leads here.
+    pub(crate) fn has_proxy(&self) -> bool {
+        self.proxy.is_some()
+    }
+
     /// Returns the origin to show to users.
     pub(crate) fn main_origin(&self) -> String {
         let own = self.own.first().map(|host| format!("http://{}", host.strip_suffix(":80").unwrap_or(host)));

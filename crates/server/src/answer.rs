@@ -8,6 +8,7 @@ use crate::headers;
 use crate::limits::login_pause;
 use crate::login::Verdict;
 use crate::pace::Pace;
+use crate::peer::Peer;
 use crate::response::Body;
 use crate::shared::Shared;
 use bytes::Bytes;
@@ -41,15 +42,22 @@ struct Answer {
     cancel: Option<CancelAtEnd>,
 }
 
+/// Who asks.
+pub(crate) struct Client {
+    pub(crate) pace: Arc<Pace>,
+    pub(crate) peer: Arc<Peer>,
+}
+
 /// Answers a request.
 pub(crate) async fn answer(
     shared: Arc<Shared>,
-    pace: Arc<Pace>,
+    client: Client,
     request: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<AnswerBody>, Infallible> {
+    let pace = Arc::clone(&client.pace);
     let (parts, mut incoming) = request.into_parts();
     pace.looks_at(!incoming.is_end_stream());
-    let answered = passed(&shared, &pace, &parts, &mut incoming).await;
+    let answered = passed(&shared, &client, &parts, &mut incoming).await;
     let mut answer = answered.unwrap_or_else(|refusal| refused(&refusal, &parts.headers));
     if !incoming.is_end_stream() {
         pace.has_unread_body();
@@ -82,22 +90,23 @@ pub(crate) async fn answer(
 /// Leads a request through all gates, and to the application.
 async fn passed(
     shared: &Arc<Shared>,
-    pace: &Pace,
+    client: &Client,
     parts: &Parts,
     incoming: &mut Incoming,
 ) -> Result<Answer, Refusal> {
+    let Client { pace, peer } = client;
     let (target, heads) = (&parts.uri, &parts.headers);
     let asked = allowed::head((&parts.method, target), heads, &shared.names, &shared.limits)?;
     match target.path() {
         LOGIN_PATH => return log_in(shared, parts, &asked).await,
-        LOGOUT_PATH => return log_out(shared, parts, &asked).await,
+        LOGOUT_PATH => return log_out(shared, (peer, parts), &asked).await,
         _ => {}
     }
     let ask = AssertUnwindSafe(|| shared.application.rule(asked.method, target.path()));
     let rule = catch_unwind(ask).map_err(|_| failed())?;
     allowed::visit(&asked, rule.access)?;
     if rule.access == Access::LoggedIn {
-        check_login(shared, heads).await?;
+        check_login(shared, peer, heads).await?;
     }
     let bytes_max = allowed::body(&asked, &rule, heads)?;
     let Some(query) = query_pairs(target.query().unwrap_or_default()) else {
@@ -144,11 +153,11 @@ async fn log_in(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer,
 }
 
 /// Ends the session of a browser.
-async fn log_out(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer, Refusal> {
+async fn log_out(shared: &Shared, (peer, parts): (&Peer, &Parts), asked: &Asked) -> Result<Answer, Refusal> {
     if asked.method != Method::Post {
         return Ok(not_allowed("who logs out uses POST", HeaderValue::from_static("POST"), parts));
     }
-    check_login(shared, &parts.headers).await?;
+    check_login(shared, peer, &parts.headers).await?;
     shared.logins.log_out(&parts.headers, Instant::now());
     let cookie = shared.logins.clear_cookie(asked.origin.is_secure);
     let mut headers = headers::common();
@@ -157,9 +166,14 @@ async fn log_out(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer
 }
 
 /// Checks whether a request may pass that needs a login. One with a wrong token waits, the others do not.
-async fn check_login(shared: &Shared, headers: &HeaderMap) -> Result<(), Refusal> {
+async fn check_login(shared: &Shared, peer: &Peer, headers: &HeaderMap) -> Result<(), Refusal> {
     match shared.logins.judge(headers, Instant::now()) {
-        Verdict::HasToken | Verdict::HasCookie => return Ok(()),
+        Verdict::HasToken => return Ok(()),
+        Verdict::HasCookie if peer.may_use_cookies() => return Ok(()),
+        Verdict::HasCookie => {
+            let reason = "this login belongs to a browser of another user; use a token";
+            return Err(Refusal { status: StatusCode::UNAUTHORIZED, reason });
+        }
         Verdict::Unknown => {}
         Verdict::Wrong => pause(shared).await,
     }
@@ -258,4 +272,60 @@ fn refused(refusal: &Refusal, request: &HeaderMap) -> Answer {
     }
     let text = Bytes::from(format!("{}\n", refusal.reason));
     Answer { status: refusal.status, headers, source: Source::Bytes(text), cancel: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allowed::Names;
+    use crate::application::{Application, Rule};
+    use crate::limits::Limits;
+    use crate::listen::Address;
+    use crate::login::Logins;
+    use crate::response::Response;
+    use crate::token::Secret;
+    use hyper::header::{AUTHORIZATION, COOKIE};
+    use tokio::sync::Semaphore;
+
+    struct Nothing;
+
+    impl Application for Nothing {
+        fn rule(&self, _: Method, _: &str) -> Rule {
+            Rule { access: Access::LoggedIn, body_bytes_max: 0, content_types: &[] }
+        }
+
+        fn answer(&self, _: &Request) -> Response {
+            Response::new(StatusCode::OK, "", Body::Bytes(Vec::new()))
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_for_programs_of_the_user_and_a_token_for_all() {
+        let token = Secret::random().unwrap();
+        let address = ([127, 0, 0, 1], 7).into();
+        let semaphore = || Arc::new(Semaphore::new(1));
+        let shared = Shared {
+            limits: Limits::default(),
+            names: Names::new(&Address::Tcp(address), None),
+            logins: Arc::new(Logins::new(&token, 7)),
+            application: Arc::new(Nothing),
+            turns: semaphore(),
+            reads: semaphore(),
+            event_streams: semaphore(),
+        };
+        let now = Instant::now();
+        let link = shared.logins.new_link(now).unwrap().text();
+        let session = shared.logins.log_in(&link, now).unwrap().unwrap().text();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let passes = |may_use_cookies: bool, name: HeaderName, value: String| {
+            let ends = [address, address];
+            let peer = Peer::Local { ends, user: 1, may_use_cookies: may_use_cookies.into() };
+            let headers = HeaderMap::from_iter([(name, HeaderValue::try_from(value).unwrap())]);
+            runtime.block_on(check_login(&shared, &peer, &headers)).is_ok()
+        };
+        assert!(passes(true, COOKIE, format!("pneu-7={session}")));
+        assert!(!passes(false, COOKIE, format!("pneu-7={session}")));
+        assert!(!passes(true, COOKIE, "pneu-7=x".to_owned()));
+        assert!(passes(false, AUTHORIZATION, format!("Bearer {}", token.text())));
+    }
 }

@@ -1,10 +1,11 @@
 //! One connection, from its first byte to its last. Input: a stream of bytes. Output: answers on it. Does not
 //! know what is asked.
 
-use crate::answer::answer;
+use crate::answer::{Client, answer};
 use crate::limits::COOKIE_BYTES_MAX;
 use crate::listen::Stream;
 use crate::pace::Pace;
+use crate::peer::Peer;
 use crate::registry::Place;
 use crate::shared::Shared;
 use hyper::server::conn::http1;
@@ -20,7 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 const BUFFER_BYTES_MIN: usize = 8 << 10;
 
 /// Serves a client until it hangs up, or takes too long.
-pub(crate) async fn serve(shared: Arc<Shared>, stream: Box<dyn Stream>, place: Place) {
+pub(crate) async fn serve(shared: Arc<Shared>, (stream, peer): (Box<dyn Stream>, Peer), place: Place) {
     let pace = Arc::new(Pace::new(place, &shared.limits));
     let limits = &shared.limits;
     // Heads up to twice the limits are read, so that they get an answer like all others. hyper refuses larger
@@ -34,9 +35,11 @@ pub(crate) async fn serve(shared: Arc<Shared>, stream: Box<dyn Stream>, place: P
     // All deadlines are those of `Pace`.
     http.header_read_timeout(None);
     let io = TokioIo::new(Watched { stream, pace: Arc::clone(&pace) });
-    let of_connection = Arc::clone(&pace);
-    let service =
-        service_fn(move |request| Box::pin(answer(Arc::clone(&shared), Arc::clone(&of_connection), request)));
+    let (of_connection, peer) = (Arc::clone(&pace), Arc::new(peer));
+    let service = service_fn(move |request| {
+        let client = Client { pace: Arc::clone(&of_connection), peer: Arc::clone(&peer) };
+        Box::pin(answer(Arc::clone(&shared), client, request))
+    });
     let mut connection = http.serve_connection(io, service);
     let ended = pace.keep(|context| Pin::new(&mut connection).poll(context)).await;
     if ended.is_some() && pace.is_body_unread() {

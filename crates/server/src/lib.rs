@@ -28,6 +28,7 @@ mod limits;
 mod listen;
 mod login;
 mod pace;
+mod peer;
 mod registry;
 mod response;
 mod server;
