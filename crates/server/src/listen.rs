@@ -32,9 +32,9 @@ impl fmt::Display for Address {
 }
 
 /// A stream of bytes to and from a client.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Stream: AsyncRead + AsyncWrite + AsFd + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + AsFd + Send + Unpin> Stream for T {}
 
 /// A socket that clients can connect to, although nobody accepts them yet.
 #[derive(Debug)]

@@ -30,6 +30,8 @@ struct State {
     ends_head: bool,
     /// Some of the next head has arrived already.
     has_more: bool,
+    /// The request that was looked at last has a body, and what came with it may be more than that.
+    has_body: bool,
     /// A request was refused before its body was read.
     is_body_unread: bool,
 }
@@ -62,6 +64,7 @@ impl Pace {
             waits_for_flush: None,
             ends_head: false,
             has_more: false,
+            has_body: false,
             is_body_unread: false,
         };
         Pace { place, limits: limits.clone(), state: Mutex::new(state) }
@@ -82,8 +85,15 @@ impl Pace {
     /// and the last bytes are no end of a head, they are the begin of the next.
     pub(crate) fn looks_at(&self, has_body: bool) {
         let mut state = self.state();
-        state.has_more = !has_body && !state.ends_head;
+        (state.has_body, state.has_more) = (has_body, !has_body && !state.ends_head);
         state.enter(Phase::Answer, None);
+    }
+
+    /// Returns whether a request is being answered after which more came: what came hides the client's end.
+    pub(crate) fn may_miss_end(&self) -> bool {
+        let state = self.state();
+        let is_answer = matches!(state.phase, Phase::Answer | Phase::Send { .. } | Phase::Events { .. });
+        is_answer && (state.has_more || state.has_body)
     }
 
     /// A request is complete that needs no login.
