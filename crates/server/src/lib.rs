@@ -34,6 +34,8 @@ mod response;
 mod server;
 mod shared;
 mod socket_file;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod token;
 
 pub use application::{Access, Application, Method, Request, Rule};
