@@ -9,7 +9,8 @@
 //! 1. `limits`: the head is short, and arrives in time.
 //! 2. `allowed`: the request was sent to one of the server's own names, by no page of another site.
 //! 3. The application's [`Rule`] for the path: who may ask, and how large a body may be, of which type.
-//! 4. `login`: the request has the cookie of a browser that logged in, or the token of another client.
+//! 4. `login`: the request has the token, or the cookie of a browser that logged in; `peer`: a cookie comes
+//!    from a program of the user.
 //!
 //! All sockets are on one thread, which never waits for the application. The application answers on threads
 //! of its own, and each answer that can be long is read piece by piece, as the client takes it.
