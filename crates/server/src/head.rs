@@ -16,7 +16,7 @@ pub fn percent_decoded(text: &str) -> Option<String> {
 }
 
 /// Reads the names and values of a query, as forms and `URLSearchParams` write them: `+` is a space.
-pub fn query_pairs(query: &str) -> Option<Vec<(String, String)>> {
+pub(crate) fn query_pairs(query: &str) -> Option<Vec<(String, String)>> {
     let decode = |text: &str| percent_decoded(&text.replace('+', " "));
     let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

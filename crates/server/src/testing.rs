@@ -10,7 +10,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode, Uri};
 use std::time::Instant;
 
-pub use crate::head::{percent_decoded, query_pairs};
+pub use crate::head::percent_decoded;
 
 /// What is made of a head.
 #[derive(Debug)]
@@ -50,6 +50,11 @@ pub fn judge(text: &[u8]) -> Option<Judged> {
         ),
         cookies: cookies(&headers, "a").map(str::to_owned).collect(),
     })
+}
+
+/// Reads the names and values of a query.
+pub fn query_pairs(query: &str) -> Option<Vec<(String, String)>> {
+    crate::head::query_pairs(query)
 }
 
 /// Reads a line of the kernel's table of sockets. Returns the port of its own end, and its user.
