@@ -1,5 +1,5 @@
-//! Any bytes can be judged as the head of a request, as an encoded text, and as a socket of the kernel's table.
-//! None of them logs in, and what is let pass was sent to one of the server's own names.
+//! Any bytes can be judged as the head of a request, as an encoded text, and as a socket of the kernel's
+//! table. None of them logs in, and what is let pass was sent to one of the server's own names.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -79,7 +79,7 @@ async fn end_of(socket: io::Result<OwnedFd>) {
         let _ = socket.ready(Interest::PRIORITY).await;
         return;
     }
-    pending().await
+    pending::<()>().await;
 }
 
 /// Says that no more is sent, and waits for the client to say the same. To close a socket with unread bytes

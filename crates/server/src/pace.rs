@@ -81,8 +81,8 @@ impl Pace {
         }
     }
 
-    /// A head is complete, and the request is looked at. `has_body` says whether a body follows. If none does,
-    /// and the last bytes are no end of a head, they are the begin of the next.
+    /// A head is complete, and the request is looked at. `has_body` says whether a body follows. If none
+    /// does, and the last bytes are no end of a head, they are the begin of the next.
     pub(crate) fn looks_at(&self, has_body: bool) {
         let mut state = self.state();
         (state.has_body, state.has_more) = (has_body, !has_body && !state.ends_head);

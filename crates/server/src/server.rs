@@ -88,8 +88,8 @@ impl Server {
         &self.address
     }
 
-    /// Returns whether a browser's cookie can be used by programs of other users, to whose servers the browser
-    /// sends it: clients connect over TCP, not by a proxy, and the kernel does not say who they are.
+    /// Returns whether a browser's cookie can be used by programs of other users, to whose servers the
+    /// browser sends it: clients connect over TCP, not by a proxy, and the kernel does not say who they are.
     pub fn is_open_to_other_users(&self) -> bool {
         let is_direct = matches!(self.address, Address::Tcp(_)) && !self.names.has_proxy();
         is_direct && !self.knows_peers

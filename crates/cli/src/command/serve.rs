@@ -94,8 +94,8 @@ impl Run<Session> for Arguments {
         let server = Server::bind(settings).map_err(refused)?;
         if server.is_open_to_other_users() {
             complain(
-                "the system does not say whose program connects, so a program of another user can use the login \
-                 of a browser that visits it; use --socket, or log no browser in",
+                "the system does not say whose program connects, so a program of another user can use the \
+                 login of a browser that visits it; use --socket, or log no browser in",
             );
         }
         let login = server.new_login()?;
