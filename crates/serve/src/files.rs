@@ -2,6 +2,9 @@
 
 use server::{Body, Response, StatusCode};
 
+/// A file may load and do nothing. It is no sandbox: its links would be those of another site.
+const POLICY: &str = "default-src 'none'; form-action 'none'; base-uri 'none'";
+
 /// A file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct File {
@@ -23,9 +26,11 @@ pub(crate) fn find(path: &str) -> Option<&'static File> {
 }
 
 impl File {
-    /// Returns it as an answer. Nobody keeps it: the next version of the program may have another one. It may
-    /// load and do nothing.
+    /// Returns it as an answer. Nobody keeps it: the next version of the program may have another one.
     pub(crate) fn response(&self) -> Response {
-        Response::new(StatusCode::OK, self.content_type, Body::Bytes(self.bytes.to_vec()))
+        Response {
+            content_security_policy: Some(POLICY.to_owned()),
+            ..Response::new(StatusCode::OK, self.content_type, Body::Bytes(self.bytes.to_vec()))
+        }
     }
 }

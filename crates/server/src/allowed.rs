@@ -4,6 +4,7 @@
 //! | what a head says | decision |
 //! |---|---|
 //! | too many fields, too many bytes, too long an address | 431, 431, 414 |
+//! | more than 64 KiB of cookies, which all programs on this host share | 431 |
 //! | an address with letters other than ASCII | 400 |
 //! | `Host` missing, or more than one; a target with a host of its own | 400 |
 //! | `Host` is none of the server's names with its port | 421: a name of others may lead here (rebinding) |
@@ -25,10 +26,10 @@
 //! cookie's `SameSite`, `Origin` and the content types remain.
 
 use crate::application::{Access, Method, Rule};
-use crate::limits::Limits;
+use crate::limits::{COOKIE_BYTES_MAX, Limits};
 use crate::listen::Address;
 use hyper::header::{
-    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
 };
 use hyper::{StatusCode, Uri};
 
@@ -87,6 +88,11 @@ impl Names {
         is_proxy.then(|| Origin { text: format!("https://{host}"), is_secure: true })
     }
 
+    /// Returns whether a proxy leads here.
+    pub(crate) fn has_proxy(&self) -> bool {
+        self.proxy.is_some()
+    }
+
     /// Returns the origin to show to users.
     pub(crate) fn main_origin(&self) -> String {
         let own = self.own.first().map(|host| format!("http://{}", host.strip_suffix(":80").unwrap_or(host)));
@@ -119,9 +125,17 @@ pub(crate) fn head(
     names: &Names,
     limits: &Limits,
 ) -> Result<Asked, Refusal> {
-    let sizes = headers.iter().map(|(name, value)| name.as_str().len() + value.len());
-    if headers.len() > limits.header_count_max || sizes.sum::<usize>() > limits.header_bytes_max {
-        return refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too many header fields");
+    let (mut cookie_bytes, mut other_bytes) = (0, 0);
+    for (name, value) in headers {
+        let bytes = if name == COOKIE { &mut cookie_bytes } else { &mut other_bytes };
+        *bytes += name.as_str().len() + value.len();
+    }
+    let too_large = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+    if cookie_bytes > COOKIE_BYTES_MAX {
+        return refuse(too_large, "too many cookies of programs on this host; remove its cookies");
+    }
+    if headers.len() > limits.header_count_max || other_bytes > limits.header_bytes_max {
+        return refuse(too_large, "too many header fields");
     }
     let text = target.path_and_query().map_or("", |text| text.as_str());
     if text.len() > limits.url_bytes_max {

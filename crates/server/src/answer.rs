@@ -8,6 +8,7 @@ use crate::headers;
 use crate::limits::login_pause;
 use crate::login::Verdict;
 use crate::pace::Pace;
+use crate::peer::Peer;
 use crate::response::Body;
 use crate::shared::Shared;
 use bytes::Bytes;
@@ -23,11 +24,14 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::time::{sleep, timeout};
 use work::Cancel;
 
 /// The path of login links, which is the server's own.
 pub(crate) const LOGIN_PATH: &str = "/login";
+/// The path that ends a browser's session, which is the server's own.
+const LOGOUT_PATH: &str = "/logout";
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// An answer before it is written.
@@ -38,15 +42,22 @@ struct Answer {
     cancel: Option<CancelAtEnd>,
 }
 
+/// Who asks.
+pub(crate) struct Client {
+    pub(crate) pace: Arc<Pace>,
+    pub(crate) peer: Arc<Peer>,
+}
+
 /// Answers a request.
 pub(crate) async fn answer(
     shared: Arc<Shared>,
-    pace: Arc<Pace>,
+    client: Client,
     request: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<AnswerBody>, Infallible> {
-    pace.answers();
+    let pace = Arc::clone(&client.pace);
     let (parts, mut incoming) = request.into_parts();
-    let answered = passed(&shared, &pace, &parts, &mut incoming).await;
+    pace.looks_at(!incoming.is_end_stream());
+    let answered = passed(&shared, &client, &parts, &mut incoming).await;
     let mut answer = answered.unwrap_or_else(|refusal| refused(&refusal, &parts.headers));
     if !incoming.is_end_stream() {
         pace.has_unread_body();
@@ -79,20 +90,23 @@ pub(crate) async fn answer(
 /// Leads a request through all gates, and to the application.
 async fn passed(
     shared: &Arc<Shared>,
-    pace: &Pace,
+    client: &Client,
     parts: &Parts,
     incoming: &mut Incoming,
 ) -> Result<Answer, Refusal> {
+    let Client { pace, peer } = client;
     let (target, heads) = (&parts.uri, &parts.headers);
     let asked = allowed::head((&parts.method, target), heads, &shared.names, &shared.limits)?;
-    if target.path() == LOGIN_PATH {
-        return log_in(shared, parts, &asked).await;
+    match target.path() {
+        LOGIN_PATH => return log_in(shared, parts, &asked).await,
+        LOGOUT_PATH => return log_out(shared, (peer, parts), &asked).await,
+        _ => {}
     }
     let ask = AssertUnwindSafe(|| shared.application.rule(asked.method, target.path()));
     let rule = catch_unwind(ask).map_err(|_| failed())?;
     allowed::visit(&asked, rule.access)?;
     if rule.access == Access::LoggedIn {
-        check_login(shared, heads).await?;
+        check_login(shared, peer, heads).await?;
     }
     let bytes_max = allowed::body(&asked, &rule, heads)?;
     let Some(query) = query_pairs(target.query().unwrap_or_default()) else {
@@ -121,14 +135,14 @@ async fn passed(
 /// Uses up a login link.
 async fn log_in(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer, Refusal> {
     if asked.method != Method::Get || parts.method == hyper::Method::HEAD {
-        let reason = "a login link is opened with GET";
-        return Err(Refusal { status: StatusCode::METHOD_NOT_ALLOWED, reason });
+        return Ok(not_allowed("a login link is opened with GET", HeaderValue::from_static("GET"), parts));
     }
     let pairs = query_pairs(parts.uri.query().unwrap_or_default()).unwrap_or_default();
     let link = pairs.iter().find(|(name, _)| name == "token").map_or("", |(_, token)| token.as_str());
-    let Some(session) = shared.logins.log_in(link).map_err(|_| failed())? else {
+    let Some(session) = shared.logins.log_in(link, Instant::now()).map_err(|_| failed())? else {
         pause(shared).await;
-        let reason = "this login link has been used, or is none; ask the program for another one";
+        let reason =
+            "this login link was used, or is more than two minutes old; ask the program for another one";
         return Err(Refusal { status: StatusCode::FORBIDDEN, reason });
     };
     let cookie = shared.logins.set_cookie(&session, asked.origin.is_secure);
@@ -138,10 +152,28 @@ async fn log_in(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer,
     Ok(Answer { status: StatusCode::SEE_OTHER, headers, source: Source::Empty, cancel: None })
 }
 
+/// Ends the session of a browser.
+async fn log_out(shared: &Shared, (peer, parts): (&Peer, &Parts), asked: &Asked) -> Result<Answer, Refusal> {
+    if asked.method != Method::Post {
+        return Ok(not_allowed("who logs out uses POST", HeaderValue::from_static("POST"), parts));
+    }
+    check_login(shared, peer, &parts.headers).await?;
+    shared.logins.log_out(&parts.headers, Instant::now());
+    let cookie = shared.logins.clear_cookie(asked.origin.is_secure);
+    let mut headers = headers::common();
+    headers.insert(SET_COOKIE, HeaderValue::try_from(cookie).map_err(|_| failed())?);
+    Ok(Answer { status: StatusCode::NO_CONTENT, headers, source: Source::Empty, cancel: None })
+}
+
 /// Checks whether a request may pass that needs a login. One with a wrong token waits, the others do not.
-async fn check_login(shared: &Shared, headers: &HeaderMap) -> Result<(), Refusal> {
-    match shared.logins.judge(headers) {
-        Verdict::LoggedIn => return Ok(()),
+async fn check_login(shared: &Shared, peer: &Peer, headers: &HeaderMap) -> Result<(), Refusal> {
+    match shared.logins.judge(headers, Instant::now()) {
+        Verdict::HasToken => return Ok(()),
+        Verdict::HasCookie if peer.may_use_cookies() => return Ok(()),
+        Verdict::HasCookie => {
+            let reason = "this login belongs to a browser of another user; use a token";
+            return Err(Refusal { status: StatusCode::UNAUTHORIZED, reason });
+        }
         Verdict::Unknown => {}
         Verdict::Wrong => pause(shared).await,
     }
@@ -150,7 +182,7 @@ async fn check_login(shared: &Shared, headers: &HeaderMap) -> Result<(), Refusal
 
 /// Holds back the answer to a wrong token.
 async fn pause(shared: &Shared) {
-    sleep(login_pause(&shared.limits, shared.logins.count_wrong())).await;
+    sleep(login_pause(&shared.limits, shared.logins.count_wrong(Instant::now()))).await;
 }
 
 /// Reads a body, up to its limit.
@@ -190,7 +222,9 @@ async fn ask_application(shared: &Arc<Shared>, request: Request) -> Result<Answe
     let source = match response.body {
         Body::Bytes(bytes) if bytes.is_empty() => Source::Empty,
         Body::Bytes(bytes) => Source::Bytes(Bytes::from(bytes)),
-        Body::Stream { reader, length } => Source::Read(Reading::new(reader), length),
+        Body::Stream { reader, length } => {
+            Source::Read(Reading::new(reader, Arc::clone(&shared.reads)), length)
+        }
         Body::Events(stream) => {
             let permit = Arc::clone(&shared.event_streams).try_acquire_owned().map_err(|_| busy())?;
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -206,6 +240,14 @@ fn busy() -> Refusal {
 
 fn failed() -> Refusal {
     Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, reason: "the server failed" }
+}
+
+/// Returns the answer to a request with another method than a path has.
+fn not_allowed(reason: &'static str, allow: HeaderValue, parts: &Parts) -> Answer {
+    let refusal = Refusal { status: StatusCode::METHOD_NOT_ALLOWED, reason };
+    let mut answer = refused(&refusal, &parts.headers);
+    answer.headers.insert(ALLOW, allow);
+    answer
 }
 
 /// Returns the answer to a request that did not pass.
@@ -230,4 +272,60 @@ fn refused(refusal: &Refusal, request: &HeaderMap) -> Answer {
     }
     let text = Bytes::from(format!("{}\n", refusal.reason));
     Answer { status: refusal.status, headers, source: Source::Bytes(text), cancel: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allowed::Names;
+    use crate::application::{Application, Rule};
+    use crate::limits::Limits;
+    use crate::listen::Address;
+    use crate::login::Logins;
+    use crate::response::Response;
+    use crate::token::Secret;
+    use hyper::header::{AUTHORIZATION, COOKIE};
+    use tokio::sync::Semaphore;
+
+    struct Nothing;
+
+    impl Application for Nothing {
+        fn rule(&self, _: Method, _: &str) -> Rule {
+            Rule { access: Access::LoggedIn, body_bytes_max: 0, content_types: &[] }
+        }
+
+        fn answer(&self, _: &Request) -> Response {
+            Response::new(StatusCode::OK, "", Body::Bytes(Vec::new()))
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_for_programs_of_the_user_and_a_token_for_all() {
+        let token = Secret::random().unwrap();
+        let address = ([127, 0, 0, 1], 7).into();
+        let semaphore = || Arc::new(Semaphore::new(1));
+        let shared = Shared {
+            limits: Limits::default(),
+            names: Names::new(&Address::Tcp(address), None),
+            logins: Arc::new(Logins::new(&token, 7)),
+            application: Arc::new(Nothing),
+            turns: semaphore(),
+            reads: semaphore(),
+            event_streams: semaphore(),
+        };
+        let now = Instant::now();
+        let link = shared.logins.new_link(now).unwrap().text();
+        let session = shared.logins.log_in(&link, now).unwrap().unwrap().text();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let passes = |may_use_cookies: bool, name: HeaderName, value: String| {
+            let ends = [address, address];
+            let peer = Peer::Local { ends, user: 1, may_use_cookies: may_use_cookies.into() };
+            let headers = HeaderMap::from_iter([(name, HeaderValue::try_from(value).unwrap())]);
+            runtime.block_on(check_login(&shared, &peer, &headers)).is_ok()
+        };
+        assert!(passes(true, COOKIE, format!("pneu-7={session}")));
+        assert!(!passes(false, COOKIE, format!("pneu-7={session}")));
+        assert!(!passes(true, COOKIE, "pneu-7=x".to_owned()));
+        assert!(passes(false, AUTHORIZATION, format!("Bearer {}", token.text())));
+    }
 }

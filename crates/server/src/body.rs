@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, Sleep, sleep};
 use work::Cancel;
@@ -92,12 +92,16 @@ impl Body for AnswerBody {
 pub(crate) struct Reading {
     state: State,
     threads: Handle,
+    /// One for each reader that is read at the same time: the other threads are for answers.
+    turns: Arc<Semaphore>,
 }
 
 type Reader = Box<dyn Read + Send>;
 
 enum State {
     Waits(Reader),
+    /// Waits for a thread.
+    Queues(Reader, Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>),
     Reads(JoinHandle<(Reader, io::Result<Vec<u8>>)>),
     /// The end, or an error, is to be told.
     Ends(Option<io::Error>),
@@ -106,8 +110,8 @@ enum State {
 
 impl Reading {
     /// Must be called within the runtime.
-    pub(crate) fn new(reader: Reader) -> Reading {
-        Reading { state: State::Waits(reader), threads: Handle::current() }
+    pub(crate) fn new(reader: Reader, turns: Arc<Semaphore>) -> Reading {
+        Reading { state: State::Waits(reader), threads: Handle::current(), turns }
     }
 
     fn poll(&mut self, pace: &Pace, context: &mut Context) -> Poll<Option<io::Result<Bytes>>> {
@@ -115,7 +119,19 @@ impl Reading {
             match std::mem::replace(&mut self.state, State::Done) {
                 State::Done => return Poll::Ready(None),
                 State::Waits(reader) => {
-                    self.state = State::Reads(self.threads.spawn_blocking(|| read_chunk(reader)));
+                    let turn = Arc::clone(&self.turns).acquire_owned();
+                    self.state = State::Queues(reader, Box::pin(async { turn.await.ok() }));
+                }
+                State::Queues(reader, mut turn) => {
+                    let Poll::Ready(turn) = turn.as_mut().poll(context) else {
+                        self.state = State::Queues(reader, turn);
+                        return Poll::Pending;
+                    };
+                    let read = move || {
+                        let _turn = turn;
+                        read_chunk(reader)
+                    };
+                    self.state = State::Reads(self.threads.spawn_blocking(read));
                 }
                 State::Reads(mut task) => {
                     let Poll::Ready(read) = Pin::new(&mut task).poll(context) else {
@@ -148,13 +164,22 @@ impl Reading {
     }
 
     fn drop_reader(&self, reader: Reader) {
-        self.threads.spawn_blocking(|| drop(reader));
+        let (turns, threads) = (Arc::clone(&self.turns), self.threads.clone());
+        self.threads.spawn(async move {
+            let turn = turns.acquire_owned().await;
+            threads.spawn_blocking(move || {
+                drop(reader);
+                drop(turn);
+            });
+        });
     }
 }
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        if let State::Waits(reader) = std::mem::replace(&mut self.state, State::Done) {
+        if let State::Waits(reader) | State::Queues(reader, _) =
+            std::mem::replace(&mut self.state, State::Done)
+        {
             self.drop_reader(reader);
         }
     }

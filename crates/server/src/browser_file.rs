@@ -39,7 +39,7 @@ fn page(url: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" \
          content=\"no-referrer\">\n<meta http-equiv=\"refresh\" content=\"0; url={url}\">\n<title>Log \
-         in</title>\n<p><a href=\"{url}\">Log in</a></p>\n</html>\n"
+         in</title>\n<p><a href=\"{url}\">Log in</a>. This works once, within two minutes.</p>\n</html>\n"
     )
 }
 

@@ -53,7 +53,8 @@ pub struct Ping {
 /// How a stream of events behaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventOptions {
-    /// Signs of life; `None` sends none, and a client that has gone is noticed when its machine says so.
+    /// Signs of life; `None` sends none. Then a client that goes away is noticed if its machine says so, and
+    /// one whose network is cut keeps its place.
     pub ping: Option<Ping>,
     /// Whether the stream ends after one event. Signs of life do not count.
     pub closes_after_event: bool,

@@ -1,15 +1,16 @@
 //! The header fields of answers. Input: what an answer says. Output: fields. Does not know bodies.
 
-use crate::response::{Cache, Disposition, Response};
+use crate::response::{Cache, Disposition, Frames, Response};
 use hyper::HeaderMap;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
-    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use std::fmt::Write;
 
-/// What a page may do whose answer does not say: nothing.
-const DEFAULT_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+/// What a page may do whose answer does not say: nothing. The last three do not follow from the first.
+const DEFAULT_POLICY: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; form-action 'none'; base-uri 'none'; sandbox");
 /// The type of bodies that have none that can be said.
 const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
 /// Nobody keeps an answer. The second word is enough; old caches know the others (RFC 8620, section 2).
@@ -23,18 +24,32 @@ pub(crate) fn common() -> HeaderMap {
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(HeaderName::from_static("cross-origin-opener-policy"), SAME_ORIGIN);
     headers.insert(HeaderName::from_static("cross-origin-resource-policy"), SAME_ORIGIN);
-    headers.insert(CONTENT_SECURITY_POLICY, DEFAULT_POLICY);
+    set_policy(&mut headers, DEFAULT_POLICY, Frames::None);
     headers.insert(CACHE_CONTROL, NOT_KEPT);
     headers
+}
+
+/// Says what a page may do, and separately who may show it in a frame: all policies of an answer hold, so
+/// none can undo another.
+fn set_policy(headers: &mut HeaderMap, policy: HeaderValue, frames: Frames) {
+    let (ancestors, old) = match frames {
+        Frames::None => ("frame-ancestors 'none'", "DENY"),
+        Frames::SameOrigin => ("frame-ancestors 'self'", "SAMEORIGIN"),
+    };
+    headers.insert(CONTENT_SECURITY_POLICY, policy);
+    headers.append(CONTENT_SECURITY_POLICY, HeaderValue::from_static(ancestors));
+    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static(old));
 }
 
 /// Returns the fields of an answer of the application, or `None` if its policy cannot be sent: a page without
 /// its policy is worse than no page.
 pub(crate) fn of(response: &Response) -> Option<HeaderMap> {
     let mut headers = common();
-    if let Some(policy) = &response.content_security_policy {
-        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_str(policy).ok()?);
-    }
+    let policy = match &response.content_security_policy {
+        Some(policy) => HeaderValue::from_str(policy).ok()?,
+        None => DEFAULT_POLICY,
+    };
+    set_policy(&mut headers, policy, response.frames);
     if let Some(text) = &response.content_type {
         headers.insert(CONTENT_TYPE, HeaderValue::from_str(text).unwrap_or(BYTES));
     }

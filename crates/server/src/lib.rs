@@ -9,7 +9,8 @@
 //! 1. `limits`: the head is short, and arrives in time.
 //! 2. `allowed`: the request was sent to one of the server's own names, by no page of another site.
 //! 3. The application's [`Rule`] for the path: who may ask, and how large a body may be, of which type.
-//! 4. `login`: the request has the cookie of a browser that logged in, or the token of another client.
+//! 4. `login`: the request has the token, or the cookie of a browser that logged in; `peer`: a cookie comes
+//!    from a program of the user.
 //!
 //! All sockets are on one thread, which never waits for the application. The application answers on threads
 //! of its own, and each answer that can be long is read piece by piece, as the client takes it.
@@ -28,11 +29,14 @@ mod limits;
 mod listen;
 mod login;
 mod pace;
+mod peer;
 mod registry;
 mod response;
 mod server;
 mod shared;
 mod socket_file;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod token;
 
 pub use application::{Access, Application, Method, Request, Rule};
@@ -44,6 +48,6 @@ pub use hyper::StatusCode;
 pub use limits::Limits;
 pub use listen::Address;
 pub use login::Login;
-pub use response::{Body, Cache, Disposition, Response};
+pub use response::{Body, Cache, Disposition, Frames, Response};
 pub use server::{Handle, Server, Settings};
 pub use token::Secret;

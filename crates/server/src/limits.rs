@@ -4,6 +4,15 @@ use std::time::Duration;
 
 /// How many login links may wait to be used. A new one takes the place of the oldest.
 pub(crate) const LOGINS_MAX: usize = 16;
+/// The bytes of all cookies of a request; more are answered with 431. Browsers send those of all programs at
+/// this host's ports, so they have room of their own.
+pub(crate) const COOKIE_BYTES_MAX: usize = 64 << 10;
+/// How long a login link works. Whoever finds one later, in a terminal or a history, cannot use it.
+pub(crate) const LINK_TIME: Duration = Duration::from_secs(2 * 60);
+/// How long a browser stays logged in after its last request.
+pub(crate) const SESSION_TIME: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How long without a wrong token halves the number of those that count.
+pub(crate) const WRONG_TIME: Duration = Duration::from_secs(60);
 /// How many browsers may be logged in. A new one takes the place of the oldest.
 pub(crate) const SESSIONS_MAX: usize = 64;
 /// The threads that read long answers, beside those for [`Limits::answers_max`].
@@ -14,7 +23,7 @@ pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 /// How much clients may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The bytes of all header fields of a request; more are answered with 431.
+    /// The bytes of all header fields of a request but cookies; more are answered with 431.
     pub header_bytes_max: usize,
     /// The number of header fields of a request; more are answered with 431.
     pub header_count_max: usize,
@@ -45,7 +54,8 @@ pub struct Limits {
     pub event_streams_max: usize,
     /// Event streams send signs of life no more often than this.
     pub ping_interval_min: Duration,
-    /// How long the answer to the first wrong token is held back. Each further one doubles it.
+    /// How long the answer to the first wrong token is held back. Each further one doubles it. They are
+    /// forgotten after some minutes.
     pub login_pause_first: Duration,
     /// The longest such pause.
     pub login_pause_max: Duration,
@@ -78,7 +88,7 @@ impl Default for Limits {
     }
 }
 
-/// Returns how long the answer to a wrong token is held back, the `count`th since the server began.
+/// Returns how long the answer to a wrong token is held back, the `count`th of those that count.
 pub(crate) fn login_pause(limits: &Limits, count: u32) -> Duration {
     let doublings = count.saturating_sub(1).min(31);
     limits.login_pause_first.saturating_mul(1 << doublings).min(limits.login_pause_max)

@@ -4,6 +4,7 @@
 //! handshake waits for the client, so it belongs to the connection's own task, within the time for a head.
 
 use crate::error::{Error, Result};
+use crate::peer::Peer;
 use crate::socket_file::{self, SocketFile};
 use std::fmt;
 use std::io;
@@ -31,9 +32,9 @@ impl fmt::Display for Address {
 }
 
 /// A stream of bytes to and from a client.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Stream: AsyncRead + AsyncWrite + AsFd + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+impl<T: AsyncRead + AsyncWrite + AsFd + Send + Unpin> Stream for T {}
 
 /// A socket that clients can connect to, although nobody accepts them yet.
 #[derive(Debug)]
@@ -63,7 +64,11 @@ pub(crate) fn bind(address: &Address, is_behind_proxy: bool) -> Result<(Bound, A
 
 /// A socket that accepts clients. A socket's file goes with it.
 pub(crate) enum Listener {
-    Tcp(tokio::net::TcpListener),
+    Tcp {
+        listener: tokio::net::TcpListener,
+        /// Whose programs may use cookies; `None` if nobody can tell, or a proxy leads here.
+        user: Option<u32>,
+    },
     Unix {
         listener: tokio::net::UnixListener,
         /// Whose processes may connect.
@@ -73,39 +78,45 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// Must be called within the runtime that will accept.
-    pub(crate) fn new(bound: Bound) -> io::Result<Listener> {
+    /// Must be called within the runtime that will accept. `knows_peers` says whether programs of other users
+    /// are told apart.
+    pub(crate) fn new(bound: Bound, knows_peers: bool) -> io::Result<Listener> {
+        let user = rustix::process::geteuid().as_raw();
         Ok(match bound {
             Bound::Tcp(listener) => {
                 listener.set_nonblocking(true)?;
-                Listener::Tcp(tokio::net::TcpListener::from_std(listener)?)
+                let listener = tokio::net::TcpListener::from_std(listener)?;
+                Listener::Tcp { listener, user: knows_peers.then_some(user) }
             }
             Bound::Unix(listener, file) => {
                 listener.set_nonblocking(true)?;
                 let listener = tokio::net::UnixListener::from_std(listener)?;
-                Listener::Unix { listener, user: rustix::process::geteuid().as_raw(), _file: file }
+                Listener::Unix { listener, user, _file: file }
             }
         })
     }
 
     /// Waits for a client. Returns `None` if it may not connect, or has gone already.
-    pub(crate) async fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
-        let stream: Box<dyn Stream> = match self {
-            Listener::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+    pub(crate) async fn accept(&self) -> io::Result<Option<(Box<dyn Stream>, Peer)>> {
+        Ok(Some(match self {
+            Listener::Tcp { listener, user } => {
+                let (stream, other) = listener.accept().await?;
                 // Answers are written whole: there is nothing to wait for. Without this they only come later.
                 let _ = stream.set_nodelay(true);
-                Box::new(stream)
+                let peer = match user {
+                    Some(user) => Peer::local(stream.local_addr()?, other, *user),
+                    None => Peer::Trusted,
+                };
+                (Box::new(stream), peer)
             }
             Listener::Unix { listener, user, .. } => {
                 let (stream, _) = listener.accept().await?;
                 if !is_of_user(&stream, *user) {
                     return Ok(None);
                 }
-                Box::new(stream)
+                (Box::new(stream), Peer::Trusted)
             }
-        };
-        Ok(Some(stream))
+        }))
     }
 }
 
@@ -129,7 +140,9 @@ mod tests {
         let _client = UnixStream::connect(&path).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         let accepted = runtime.block_on(async {
-            let Listener::Unix { listener, _file, .. } = Listener::new(bound).unwrap() else { panic!() };
+            let Listener::Unix { listener, _file, .. } = Listener::new(bound, false).unwrap() else {
+                panic!()
+            };
             Listener::Unix { listener, user, _file }.accept().await.unwrap()
         });
         accepted.is_some()

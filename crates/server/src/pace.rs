@@ -26,6 +26,12 @@ struct State {
     /// Everything that was given to the connection has been written.
     is_flushed: bool,
     waits_for_flush: Option<Waker>,
+    /// The last bytes that arrived are the end of a head.
+    ends_head: bool,
+    /// Some of the next head has arrived already.
+    has_more: bool,
+    /// The request that was looked at last has a body, and what came with it may be more than that.
+    has_body: bool,
     /// A request was refused before its body was read.
     is_body_unread: bool,
 }
@@ -56,20 +62,41 @@ impl Pace {
             deadline: after(limits.head_time),
             is_flushed: true,
             waits_for_flush: None,
+            ends_head: false,
+            has_more: false,
+            has_body: false,
             is_body_unread: false,
         };
         Pace { place, limits: limits.clone(), state: Mutex::new(state) }
     }
 
     /// Bytes have arrived.
-    pub(crate) fn reads(&self) {
+    pub(crate) fn reads(&self, bytes: &[u8]) {
         let mut state = self.state();
-        if state.phase == Phase::Idle {
-            state.enter(Phase::Head, after(self.limits.head_time));
+        state.ends_head = bytes.ends_with(b"\n\r\n") || bytes.ends_with(b"\n\n");
+        match state.phase {
+            Phase::Idle => state.enter(Phase::Head, after(self.limits.head_time)),
+            Phase::Answer | Phase::Send { .. } | Phase::Events { .. } => state.has_more = true,
+            Phase::Head | Phase::Body | Phase::Linger => {}
         }
     }
 
-    /// A head is complete, and the request is looked at.
+    /// A head is complete, and the request is looked at. `has_body` says whether a body follows. If none
+    /// does, and the last bytes are no end of a head, they are the begin of the next.
+    pub(crate) fn looks_at(&self, has_body: bool) {
+        let mut state = self.state();
+        (state.has_body, state.has_more) = (has_body, !has_body && !state.ends_head);
+        state.enter(Phase::Answer, None);
+    }
+
+    /// Returns whether a request is being answered after which more came: what came hides the client's end.
+    pub(crate) fn may_miss_end(&self) -> bool {
+        let state = self.state();
+        let is_answer = matches!(state.phase, Phase::Answer | Phase::Send { .. } | Phase::Events { .. });
+        is_answer && (state.has_more || state.has_body)
+    }
+
+    /// A request is complete that needs no login.
     pub(crate) fn answers(&self) {
         self.state().enter(Phase::Answer, None);
     }
@@ -183,7 +210,11 @@ impl Pace {
 
     /// An answer has been sent.
     fn rests(&self, state: &mut State) {
-        state.enter(Phase::Idle, after(self.limits.idle_time));
+        if state.has_more {
+            state.enter(Phase::Head, after(self.limits.head_time));
+        } else {
+            state.enter(Phase::Idle, after(self.limits.idle_time));
+        }
         self.place.waits();
     }
 

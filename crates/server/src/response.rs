@@ -15,8 +15,10 @@ pub struct Response {
     pub content_type: Option<String>,
     /// Whether the client may keep the answer.
     pub cache: Cache,
-    /// What the page may load and do; without one, nothing at all.
+    /// What the page may load and do; without one, nothing at all, and it is a page of no origin.
     pub content_security_policy: Option<String>,
+    /// Which pages may show the answer in a frame, whatever the policy says.
+    pub frames: Frames,
     /// Whether a browser shows the answer or stores it.
     pub disposition: Disposition,
     /// The body.
@@ -31,6 +33,7 @@ impl Response {
             content_type: Some(content_type.to_owned()),
             cache: Cache::NoStore,
             content_security_policy: None,
+            frames: Frames::None,
             disposition: Disposition::Unsaid,
             body,
         }
@@ -50,6 +53,15 @@ pub enum Cache {
     /// The browser may keep it for good: this address never gives anything else. Caches that others use may
     /// not.
     Immutable,
+}
+
+/// Which pages may show an answer in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frames {
+    /// None.
+    None,
+    /// Those of the server itself.
+    SameOrigin,
 }
 
 /// What a browser does with an answer.

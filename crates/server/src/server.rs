@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::limits::{Limits, STREAM_THREADS_MAX};
 use crate::listen::{Address, Bound, Listener, bind};
 use crate::login::{Login, Logins};
+use crate::peer;
 use crate::registry::Registry;
 use crate::shared::Shared;
 use crate::token::Secret;
@@ -19,7 +20,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use work::Cancel;
@@ -46,6 +47,7 @@ pub struct Server {
     bound: Bound,
     address: Address,
     limits: Limits,
+    knows_peers: bool,
     names: Names,
     token: Secret,
     handle: Handle,
@@ -70,6 +72,7 @@ impl Server {
             Address::Tcp(tcp) => tcp.port(),
             Address::Unix(_) => 0,
         };
+        let knows_peers = proxy.is_none() && matches!(address, Address::Tcp(_)) && peer::is_known();
         let names = Names::new(&address, proxy);
         let handle = Handle(Arc::new(Control {
             logins: Arc::new(Logins::new(&token, port)),
@@ -77,12 +80,19 @@ impl Server {
             is_stopped: AtomicBool::new(false),
             stops: Notify::new(),
         }));
-        Ok(Server { bound, address, limits: settings.limits, names, token, handle })
+        Ok(Server { bound, address, limits: settings.limits, knows_peers, names, token, handle })
     }
 
     /// Returns where it listens, with the port.
     pub fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// Returns whether a browser's cookie can be used by programs of other users, to whose servers the
+    /// browser sends it: clients connect over TCP, not by a proxy, and the kernel does not say who they are.
+    pub fn is_open_to_other_users(&self) -> bool {
+        let is_direct = matches!(self.address, Address::Tcp(_)) && !self.names.has_proxy();
+        is_direct && !self.knows_peers
     }
 
     /// Returns the token for clients other than browsers.
@@ -95,7 +105,7 @@ impl Server {
         self.handle.clone()
     }
 
-    /// Returns a link that logs a browser in, once.
+    /// Returns a link that logs a browser in, once, within two minutes.
     ///
     /// # Errors
     /// [`Error::Random`].
@@ -112,6 +122,7 @@ impl Server {
     /// # Errors
     /// [`Error::Start`] if the system refuses what is needed.
     pub fn run(self, application: Arc<dyn Application>, cancel: &Cancel) -> Result<()> {
+        let knows_peers = self.knows_peers;
         let Server { bound, limits, names, handle, .. } = self;
         let registry = Arc::new(Registry::new(&limits));
         let shared = Arc::new(Shared {
@@ -119,12 +130,13 @@ impl Server {
             logins: Arc::clone(&handle.0.logins),
             application,
             turns: Arc::new(Semaphore::new(limits.answers_max.clamp(1, Semaphore::MAX_PERMITS))),
+            reads: Arc::new(Semaphore::new(STREAM_THREADS_MAX)),
             event_streams: Arc::new(Semaphore::new(limits.event_streams_max.min(Semaphore::MAX_PERMITS))),
             limits,
         });
         let runtime = runtime(&shared.limits, &handle, cancel).map_err(Error::Start)?;
         let accepted = runtime.block_on(async {
-            let listener = Listener::new(bound)?;
+            let listener = Listener::new(bound, knows_peers)?;
             accept(&listener, &shared, &registry, &handle.0).await;
             // Before connections end, so that nobody connects in vain.
             drop(listener);
@@ -148,12 +160,12 @@ impl Handle {
         self.0.stops.notify_one();
     }
 
-    /// Returns a link that logs a browser in, once.
+    /// Returns a link that logs a browser in, once, within two minutes.
     ///
     /// # Errors
     /// [`Error::Random`].
     pub fn new_login(&self) -> Result<Login> {
-        let link = self.0.logins.new_link()?;
+        let link = self.0.logins.new_link(Instant::now())?;
         Ok(Login { url: format!("{}{LOGIN_PATH}?token={}", self.0.origin, link.text()) })
     }
 
@@ -217,10 +229,10 @@ async fn accept(listener: &Listener, shared: &Arc<Shared>, registry: &Arc<Regist
         let Some(accepted) = control.unless_stopped(listener.accept()).await else { return };
         match accepted {
             Ok(None) => {}
-            Ok(Some(stream)) => {
+            Ok(Some((stream, peer))) => {
                 let Some(place) = control.unless_stopped(registry.enter()).await else { return };
                 let id = place.id();
-                let task = tokio::spawn(serve(Arc::clone(shared), stream, place));
+                let task = tokio::spawn(serve(Arc::clone(shared), (stream, peer), place));
                 registry.belongs_to(id, task.abort_handle());
             }
             Err(error) if is_of_client(&error) => {}

@@ -15,5 +15,7 @@ pub(crate) struct Shared {
     pub(crate) application: Arc<dyn Application>,
     /// One for each request that may be answered at the same time.
     pub(crate) turns: Arc<Semaphore>,
+    /// One for each long answer that may be read from at the same time.
+    pub(crate) reads: Arc<Semaphore>,
     pub(crate) event_streams: Arc<Semaphore>,
 }

@@ -1,7 +1,7 @@
 //! What every answer says, and what the application can say.
 
 use crate::support::{Fixture, Reply, text};
-use server::{Body, Cache, Disposition, EventOptions, Response, StatusCode, events};
+use server::{Body, Cache, Disposition, EventOptions, Frames, Response, StatusCode, events};
 
 const COMMON: [(&str, &str); 4] = [
     ("x-content-type-options", "nosniff"),
@@ -9,14 +9,20 @@ const COMMON: [(&str, &str); 4] = [
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
 ];
-const POLICY: (&str, &str) = ("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+const POLICY: (&str, &str) = (
+    "content-security-policy",
+    "default-src 'none'; form-action 'none'; base-uri 'none'; sandbox | frame-ancestors 'none'",
+);
+const DENY: (&str, &str) = ("x-frame-options", "DENY");
 const NO_STORE: (&str, &str) = ("cache-control", "no-cache, no-store, must-revalidate");
 
 fn check(reply: &Reply, status: u16, fields: &[(&str, &str)]) {
     assert_eq!(reply.status, status, "{reply:?}");
     for (name, value) in COMMON.iter().chain(fields) {
         let found: Vec<&(String, String)> = reply.fields.iter().filter(|(found, _)| found == name).collect();
-        assert!(matches!(found[..], [(_, found)] if found == value), "{name}: {reply:?}");
+        // Several policies hold together.
+        let found: Vec<&str> = found.iter().map(|(_, found)| found.as_str()).collect();
+        assert_eq!(found.join(" | "), *value, "{name}: {reply:?}");
     }
 }
 
@@ -34,7 +40,7 @@ fn every_answer_has_them() {
     });
     let login = fixture.handle.new_login().unwrap().url;
     let login = login.strip_prefix(&format!("http://{}", fixture.host())).unwrap();
-    let common = [POLICY, NO_STORE];
+    let common = [POLICY, DENY, NO_STORE];
     let lines = [
         ("GET /x", 200),
         ("HEAD /x", 200),
@@ -62,6 +68,7 @@ fn an_answer_can_say_more() {
         let mut response = text("x");
         match request.path.as_str() {
             "/page" => response.content_security_policy = Some("script-src 'self'".to_owned()),
+            "/framed" => response.frames = Frames::SameOrigin,
             "/file" => response.cache = Cache::Immutable,
             "/inline" => response.disposition = Disposition::Inline,
             "/save" => response.disposition = Disposition::Attachment("a\"\r\nb.txt".to_owned()),
@@ -72,7 +79,10 @@ fn an_answer_can_say_more() {
         response
     });
     let ask = |path: &str| fixture.ask(&format!("GET {path}"), &[]);
-    check(&ask("/page"), 200, &[("content-security-policy", "script-src 'self'"), NO_STORE]);
+    let policy = |text| ("content-security-policy", text);
+    check(&ask("/page"), 200, &[policy("script-src 'self' | frame-ancestors 'none'"), DENY, NO_STORE]);
+    let framed = POLICY.1.replace("ancestors 'none'", "ancestors 'self'");
+    check(&ask("/framed"), 200, &[policy(&framed), ("x-frame-options", "SAMEORIGIN")]);
     check(&ask("/file"), 200, &[("cache-control", "private, max-age=31536000, immutable"), POLICY]);
     check(&ask("/inline"), 200, &[("content-disposition", "inline"), ("content-type", "text/plain")]);
     let save = "attachment; filename=\"a___b.txt\"; filename*=UTF-8''a%22%0D%0Ab.txt";

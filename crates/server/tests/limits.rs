@@ -1,8 +1,8 @@
 //! How much clients may use. Each limit is reached; where it is a time, the test waits for what must follow.
 
-use crate::support::{Client, Fixture, receive, text, wait_until};
+use crate::support::{Client, Fixture, PATIENCE, receive, text, wait_until};
 use server::{Body, EventOptions, EventSender, Limits, Response, StatusCode, events};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -31,6 +31,18 @@ fn heads_have_limits() {
     assert_eq!(status(&format!("GET /{}", "x".repeat(99)), &[]), 200);
     assert_eq!(status(&format!("GET /{}", "x".repeat(100)), &[]), 414);
     assert_eq!(status(&format!("GET /x?{}", "x".repeat(98)), &[]), 414);
+}
+
+#[test]
+fn cookies_of_other_programs_have_room_of_their_own() {
+    let fixture = Fixture::new(|_| text("x"));
+    let cookies = |bytes: usize| fixture.ask("GET /x", &[&format!("Cookie: a={}", "b".repeat(bytes))]);
+    assert_eq!(cookies(17_000).status, 200);
+    assert_eq!(cookies(65_000).status, 200);
+    let refused = cookies(66_000);
+    assert!(refused.status == 431 && refused.text().contains("remove its cookies"), "{refused:?}");
+    let half = format!("Cookie: {}", "b".repeat(33_000));
+    assert_eq!(fixture.ask("GET /x", &[&half, &half]).status, 431);
 }
 
 #[test]
@@ -126,6 +138,49 @@ fn slow_heads_and_bodies_are_cut_and_idle_connections_closed() {
     assert_eq!(client.reply(false).status, 200);
     client.send("GET /x HT");
     client.wait_for_end();
+}
+
+#[test]
+fn half_a_head_that_came_early_is_as_slow_as_any() {
+    let limits = Limits { head_time: SHORT, idle_time: LONG, ..Limits::default() };
+    let gate = Arc::new(Gate::default());
+    let of_application = Arc::clone(&gate);
+    let fixture = Fixture::with(limits, move |request| {
+        of_application.pass(request.path == "/wait");
+        text("x")
+    });
+    let [wait, ask] = ["GET /wait", "GET /x"].map(|line| fixture.head(line, &[]));
+    // If the first head was too late: another try.
+    let answered = |requests: &str| loop {
+        let mut client = fixture.connect();
+        let _ = client.stream.write_all(requests.as_bytes());
+        if client.read_more() {
+            break client;
+        }
+    };
+    // It came with the head before it.
+    answered(&format!("{ask}GET /x HT")).wait_for_end();
+    answered(&format!("{ask}{ask}G")).wait_for_end();
+    // It came while the one before was answered.
+    let mut early = loop {
+        let mut client = fixture.connect();
+        let inside = *gate.inside.lock().unwrap();
+        let _ = client.stream.write_all(wait.as_bytes());
+        client.stream.set_read_timeout(Some(SHORT)).unwrap();
+        let cut = client.stream.read(&mut [0; 1]);
+        if cut.is_err() && *gate.inside.lock().unwrap() > inside {
+            client.stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            break client;
+        }
+    };
+    early.send("GET /x HT");
+    gate.open();
+    early.wait_for_end();
+    // Nothing came: there is time.
+    let mut idle = answered(&ask);
+    fixture.connect().wait_for_end();
+    assert_eq!(idle.reply(false).status, 200);
+    assert_eq!(idle.ask(&ask).status, 200);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Where a server listens, and who can reach it there.
 
-use crate::support::{Client, Fixture, PATIENCE, Small, settings, text};
-use server::{Address, Error, Server, Settings};
+use crate::support::{Client, Fixture, PATIENCE, Small, settings, text, wait_until};
+use server::{Address, Error, Limits, Server, Settings};
 use std::fs::{self, Permissions};
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
@@ -52,9 +52,16 @@ struct OnSocket {
 
 impl OnSocket {
     fn new(path: &Path) -> OnSocket {
-        let server = bind(Address::Unix(path.to_owned())).unwrap();
+        let limits = Limits { answer_wait: PATIENCE, ..Limits::default() };
+        let address = Address::Unix(path.to_owned());
+        let server = Server::bind(Settings { address, limits, ..settings() }).unwrap();
         let (token, handle) = (server.token().text(), server.handle());
-        let application = Arc::new(Small(Box::new(|request| text(&request.origin))));
+        let application = Arc::new(Small(Box::new(|request| {
+            if request.path == "/wait" {
+                wait_until(|| request.cancel.is_cancelled());
+            }
+            text(&request.origin)
+        })));
         let thread = Some(std::thread::spawn(move || server.run(application, &Cancel::new()).unwrap()));
         OnSocket { token, handle, thread }
     }
@@ -93,6 +100,13 @@ fn a_socket_is_for_its_user_and_goes_with_the_server() {
     assert_eq!(mode(&path), 0o600);
     assert_eq!(server.ask(&path, "localhost"), 200);
     assert_eq!(server.ask(&path, "evil.example"), 421);
+    // All answers are busy, until it is noticed that their clients went away.
+    for _ in 0..Limits::default().answers_max {
+        let mut client = Client::connect_to_file(&path);
+        let bearer = format!("Authorization: Bearer {}", server.token);
+        client.send(&format!("GET /wait HTTP/1.1\r\nHost: localhost\r\n{bearer}\r\n\r\nG"));
+    }
+    assert_eq!(server.ask(&path, "localhost"), 200);
     assert!(server.handle.new_login().unwrap().url.starts_with("http://localhost/login?token="));
     drop(server);
     assert!(!path.exists());

@@ -26,8 +26,10 @@ fn a_link_logs_a_browser_in_once() {
     let fixture = Fixture::new(|_| text("x"));
     let link = link(&fixture);
     // To ask what is there uses nothing up.
-    assert_eq!(fixture.ask_without_token(&format!("HEAD {link}"), &[]).status, 405);
-    assert_eq!(fixture.ask_without_token(&format!("POST {link}"), &[]).status, 405);
+    for method in ["HEAD", "POST"] {
+        let refused = fixture.ask_without_token(&format!("{method} {link}"), &[]);
+        assert_eq!((refused.status, refused.field("allow")), (405, Some("GET")), "{method}");
+    }
     let reply = open(&fixture, &link);
     assert_eq!((reply.status, reply.field("location")), (303, Some("/")), "{reply:?}");
     assert_eq!(reply.field("referrer-policy"), Some("no-referrer"));
@@ -44,6 +46,39 @@ fn a_link_logs_a_browser_in_once() {
     assert_eq!(open(&fixture, "/login").status, 403);
     assert_eq!(open(&fixture, "/login?token=").status, 403);
     assert_eq!(open(&fixture, &format!("/login?token={}", fixture.token)).status, 403);
+}
+
+#[test]
+fn who_logs_out_is_logged_out() {
+    let fixture = Fixture::new(|_| text("x"));
+    let [one, other] = [(); 2].map(|()| cookie(&open(&fixture, &link(&fixture))));
+    let ask = |line: &str, cookie: &str| fixture.ask_without_token(line, &[cookie]);
+    let refused = ask("GET /logout", &one);
+    assert_eq!((refused.status, refused.field("allow")), (405, Some("POST")));
+    // Another site logs nobody out.
+    let cross = ["Sec-Fetch-Site: cross-site", &one];
+    assert_eq!(fixture.ask_without_token("POST /logout", &cross).status, 403);
+    assert_eq!(ask("GET /x", &one).status, 200);
+    let done = ask("POST /logout", &one);
+    let cleared = format!("pneu-{}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0", fixture.address.port());
+    assert_eq!((done.status, done.field("set-cookie")), (204, Some(cleared.as_str())));
+    assert_eq!(ask("GET /x", &one).status, 401);
+    assert_eq!(ask("POST /logout", &one).status, 401);
+    assert_eq!(ask("GET /x", &other).status, 200);
+}
+
+#[test]
+fn cookies_of_other_programs_log_nobody_out() {
+    let fixture = Fixture::new(|_| text("x"));
+    let own = cookie(&open(&fixture, &link(&fixture)));
+    let own = own.strip_prefix("Cookie: ").unwrap();
+    for pairs in [format!("theme=\u{e9}; {own}"), format!("{own}; theme=\u{e9}"), format!("a\t; {own};;")] {
+        assert_eq!(
+            fixture.ask_without_token("GET /x", &[&format!("Cookie: {pairs}")]).status,
+            200,
+            "{pairs}"
+        );
+    }
 }
 
 #[test]
@@ -121,7 +156,6 @@ fn a_wrong_token_waits_and_nobody_else_does() {
     let fixture = Fixture::with(limits, |_| text("x"));
     let wrong = [
         ("GET /x", format!("Authorization: Bearer {}", Secret::random().unwrap().text())),
-        ("GET /x", format!("Cookie: pneu-{}=old", fixture.address.port())),
         ("GET /login?token=wrong", "Accept: */*".to_owned()),
     ];
     let waiting = wrong.map(|(line, field)| {
@@ -132,6 +166,9 @@ fn a_wrong_token_waits_and_nobody_else_does() {
     // The server's one thread has read them before it answers these.
     assert_eq!(fixture.ask("GET /x", &[]).status, 200);
     assert_eq!(fixture.ask_without_token("GET /x", &[]).status, 401);
+    // A page that was open before the server was started again.
+    let old = format!("Cookie: pneu-{}=old", fixture.address.port());
+    assert_eq!(fixture.ask_without_token("GET /x", &[&old]).status, 401);
     assert_eq!(open(&fixture, &link(&fixture)).status, 303);
     for mut client in waiting {
         client.stream.set_nonblocking(true).unwrap();

@@ -1,7 +1,7 @@
 //! Long answers, clients that go away, and applications that fail.
 
 use crate::support::{Fixture, receive, text, wait_until};
-use server::{Body, Response, StatusCode};
+use server::{Body, EventOptions, EventSender, Limits, Response, StatusCode, events};
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -165,6 +165,76 @@ fn a_client_that_goes_away_cancels_its_answer() {
     drop(client);
     receive(&ends);
     assert_eq!(fixture.ask("GET /x", &[]).status, 200);
+}
+
+#[test]
+fn a_client_that_sent_more_and_goes_away_is_noticed() {
+    let (begun, begins) = channel();
+    let begun = Mutex::new(begun);
+    let (senders, made) = channel();
+    let senders = Mutex::new(senders);
+    let fixture = Fixture::new(move |request| match request.path.as_str() {
+        "/events" => {
+            let (sender, stream) = events(EventOptions::default());
+            senders.lock().unwrap().send(sender).unwrap();
+            Response::events(stream)
+        }
+        _ => {
+            begun.lock().unwrap().send(request.cancel.clone()).unwrap();
+            wait_until(|| request.cancel.is_cancelled());
+            text("x")
+        }
+    });
+    // Some of the next request, or more than is read before its turn.
+    for more in ["G".to_owned(), "GET /x".repeat(5000)] {
+        let mut client = fixture.connect();
+        client.send(&(fixture.head("GET /wait", &[]) + &more));
+        let cancel: Cancel = receive(&begins);
+        assert!(!cancel.is_cancelled());
+        drop(client);
+        wait_until(|| cancel.is_cancelled());
+        let mut client = fixture.connect();
+        client.send(&fixture.head("GET /events", &[]));
+        client.reply_head();
+        client.send(&more);
+        let sender: EventSender = receive(&made);
+        assert!(sender.is_open());
+        drop(client);
+        wait_until(|| !sender.is_open());
+    }
+}
+
+#[test]
+fn readers_that_wait_keep_no_answer_waiting() {
+    let (hold, held) = channel::<()>();
+    let held = Arc::new(Mutex::new(held));
+    let limits = Limits { answers_max: 1, ..Limits::default() };
+    let fixture = Fixture::with(limits, move |request| match request.path.as_str() {
+        "/stream" => stream(Held(Arc::clone(&held)), None),
+        _ => text("x"),
+    });
+    let mut clients = Vec::new();
+    for _ in 0..20 {
+        let mut client = fixture.connect();
+        client.send(&fixture.head("GET /stream", &[]));
+        client.reply_head();
+        clients.push(client);
+    }
+    assert_eq!(fixture.ask("GET /x", &[]).status, 200);
+    drop(hold);
+    for client in &mut clients {
+        assert_eq!(client.chunk(), None);
+    }
+}
+
+/// A reader that waits until its test lets go.
+struct Held(Arc<Mutex<Receiver<()>>>);
+
+impl Read for Held {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        let _ = self.0.lock().unwrap().recv();
+        Ok(0)
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ const PORT: u16 = 7638;
 /// Only programs of this machine reach it, or with --socket only those of the user. All must log in. Mail
 /// programs send the token that --print-token prints, as Bearer or as the password of any user. It stays the
 /// same; to get another one, remove the file "serve-token" in the data directory. A browser logs in with a
-/// link that works once: on a terminal, the second line is one.
+/// link that works once, within two minutes: on a terminal, the second line is one.
 ///
 /// To reach it from elsewhere, use a proxy with TLS that passes on Host, and name its host with --proxy-host.
 #[derive(Debug, Args)]
@@ -92,6 +92,12 @@ impl Run<Session> for Arguments {
             limits: Limits::default(),
         };
         let server = Server::bind(settings).map_err(refused)?;
+        if server.is_open_to_other_users() {
+            complain(
+                "the system does not say whose program connects, so a program of another user can use the \
+                 login of a browser that visits it; use --socket, or log no browser in",
+            );
+        }
         let login = server.new_login()?;
         self.print(&server, &login, session)?;
         let opened = self.open.then(|| serving::open_browser(data, &login));
