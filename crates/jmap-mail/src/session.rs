@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 pub const MAIL: &str = "urn:ietf:params:jmap:mail";
 
 /// The longest name of a mailbox, in bytes: that of a file.
-const MAILBOX_NAME_BYTES_MAX: u64 = 255;
+pub(crate) const MAILBOX_NAME_BYTES_MAX: usize = 255;
 /// Bytes of the attachments of an email that is made. None can be made yet.
 const ATTACHMENT_BYTES_MAX: u64 = 50_000_000;
 /// Bytes of the hash that is the state.
