@@ -1,8 +1,8 @@
 //! Threads (RFC 8621, section 3).
 //!
 //! Input: ids. Output: the emails of each thread, oldest first; what changed of threads. A thread is named by
-//! its root, so one that a late message joins to another one is gone: then changes cannot be told, because the
-//! emails of both have changed what never changes.
+//! its root, so one that a late message joins to another one is gone. Changes cannot be told then, because
+//! emails of both are in another thread, which no client expects.
 
 use crate::account::Account;
 use crate::email::maximum;
