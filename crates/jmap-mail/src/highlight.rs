@@ -1,9 +1,11 @@
 //! Marks the words of a search in a text, as HTML (RFC 8621, section 5).
 //!
 //! Input: text, and the words that were searched for. Output: the text with `<mark>` around each of them, and
-//! nothing else that is active. Words are told apart and folded as the index does it.
+//! nothing else that is active. Words are told apart and folded as the index does it. Of scripts without
+//! spaces, which the index has in pairs, single characters are marked.
 
 use query::words;
+use query::words::{is_inside, is_paired};
 use std::collections::HashSet;
 
 const BEGIN: &str = "<mark>";
@@ -21,13 +23,11 @@ pub(crate) fn wanted<'p>(phrases: impl Iterator<Item = &'p String>) -> HashSet<S
 
 /// Returns a text with wanted words marked, or `None` if it has none.
 pub(crate) fn marked(text: &str, wanted: &HashSet<String>) -> Option<String> {
-    let mut html = String::with_capacity(text.len());
-    let mut is_found = false;
+    let mut html = Html::default();
     for (piece, is_wanted) in pieces(text, wanted) {
-        is_found |= is_wanted;
-        html.push_str(&shown(piece, is_wanted));
+        html.push(piece, is_wanted, usize::MAX);
     }
-    is_found.then_some(html)
+    html.finish()
 }
 
 /// Returns the part of a text around its first wanted word, marked, in at most `bytes_max` bytes, or `None`
@@ -44,44 +44,104 @@ pub(crate) fn marked_part(text: &str, wanted: &HashSet<String>, bytes_max: usize
     let before = text.get(start..first).unwrap_or_default();
     let word = before.find(char::is_whitespace).filter(|_| start > 0).unwrap_or(0);
     let part = text.get(start + word..).unwrap_or_default();
-    let mut html = if start > 0 { CUT.to_owned() } else { String::new() };
+    let mut html = Html { text: if start > 0 { CUT.to_owned() } else { String::new() }, ..Html::default() };
     let mut ends_with_space = true;
     for (piece, is_wanted) in pieces(part, wanted) {
-        let piece = single_spaced(piece, &mut ends_with_space);
-        let piece = shown(&piece, is_wanted);
-        if html.len() + piece.len() + CUT.len() > bytes_max {
-            html.push_str(CUT);
+        if !html.push(single_spaced(piece, &mut ends_with_space), is_wanted, bytes_max) {
             break;
         }
-        html.push_str(&piece);
     }
-    html.contains(BEGIN).then_some(html)
+    html.finish()
 }
 
-/// Splits a text into words and what is between them, and says which words are wanted. What is between is
-/// given character by character, so that a part can end anywhere in it.
+/// HTML, to which pieces are added. Wanted ones side by side have one mark.
+#[derive(Default)]
+struct Html {
+    text: String,
+    /// Whether a mark has begun and not ended.
+    is_marked: bool,
+    /// Whether there is a mark.
+    has_marks: bool,
+}
+
+impl Html {
+    /// Adds a piece, and returns whether there was room for it within `bytes_max`. If not, something stands
+    /// for it.
+    fn push(&mut self, piece: &str, is_wanted: bool, bytes_max: usize) -> bool {
+        let tag = match (self.is_marked, is_wanted) {
+            (false, true) => BEGIN,
+            (true, false) => END,
+            _ => "",
+        };
+        let (piece, end) = (escaped(piece), if is_wanted { END } else { "" });
+        let sum = self.text.len() + tag.len() + piece.len() + end.len() + CUT.len();
+        if sum > bytes_max {
+            self.end_mark();
+            self.text.push_str(CUT);
+            return false;
+        }
+        self.text.push_str(tag);
+        self.text.push_str(&piece);
+        self.is_marked = is_wanted;
+        self.has_marks |= is_wanted;
+        true
+    }
+
+    fn end_mark(&mut self) {
+        if std::mem::take(&mut self.is_marked) {
+            self.text.push_str(END);
+        }
+    }
+
+    /// Returns the whole, if it has a mark.
+    fn finish(mut self) -> Option<String> {
+        self.end_mark();
+        self.has_marks.then_some(self.text)
+    }
+}
+
+/// Splits a text into words and what is between them, and says which words are wanted. Scripts without
+/// spaces, and what is between words, are given character by character, so that a part can end anywhere.
 fn pieces<'t>(text: &'t str, wanted: &HashSet<String>) -> impl Iterator<Item = (&'t str, bool)> {
+    let is_wanted = |text: &str| words(text).any(|word| wanted.contains(&word.text));
     let mut rest = text;
+    // Whether the letter before this one begins a wanted pair.
+    let mut is_second = false;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
-        let end = if first.is_alphanumeric() {
-            rest.find(|character: char| !is_inside(character)).unwrap_or(rest.len())
+        let is_letter = is_paired(first);
+        let end = if is_letter {
+            letter_end(rest)
+        } else if first.is_alphanumeric() {
+            rest.find(|next| !is_inside(next) || is_paired(next)).unwrap_or(rest.len())
         } else {
             first.len_utf8()
         };
         let (piece, behind) = rest.split_at(end);
+        let is_first = is_letter
+            && behind.chars().next().is_some_and(is_paired)
+            && rest.get(..end + letter_end(behind)).is_some_and(is_wanted);
+        let is_wanted = is_first || is_second || first.is_alphanumeric() && is_wanted(piece);
+        is_second = is_first;
         rest = behind;
-        let is_wanted = first.is_alphanumeric() && words(piece).any(|word| wanted.contains(&word.text));
         Some((piece, is_wanted))
     })
 }
 
-/// Accents that are characters of their own belong to the word.
-fn is_inside(character: char) -> bool {
-    character.is_alphanumeric() || matches!(character, '\u{300}'..='\u{36f}')
+/// Returns where the first letter of a text ends, with what is joined to it when text is folded: accents, and
+/// vowels and last consonants of Hangul.
+fn letter_end(text: &str) -> usize {
+    let goes_on = |next: char| {
+        let is_voiced = matches!(next, '\u{ff9e}' | '\u{ff9f}');
+        let is_hangul = matches!(next, '\u{1160}'..='\u{11ff}');
+        is_voiced || is_hangul || is_inside(next) && !next.is_alphanumeric()
+    };
+    let mut characters = text.char_indices().skip(1);
+    characters.find(|(_, next)| !goes_on(*next)).map_or(text.len(), |(place, _)| place)
 }
 
-fn single_spaced(piece: &str, ends_with_space: &mut bool) -> String {
+/// Returns a piece with single spaces.
+fn single_spaced<'p>(piece: &'p str, ends_with_space: &mut bool) -> &'p str {
     let is_space = piece.chars().all(char::is_whitespace);
     let shown = match (is_space, *ends_with_space) {
         (true, true) => "",
@@ -89,15 +149,12 @@ fn single_spaced(piece: &str, ends_with_space: &mut bool) -> String {
         (false, _) => piece,
     };
     *ends_with_space = is_space;
-    shown.to_owned()
+    shown
 }
 
 /// Returns a piece as HTML.
-fn shown(piece: &str, is_wanted: bool) -> String {
+fn escaped(piece: &str) -> String {
     let mut html = String::with_capacity(piece.len());
-    if is_wanted {
-        html.push_str(BEGIN);
-    }
     for character in piece.chars() {
         match character {
             '&' => html.push_str("&amp;"),
@@ -107,9 +164,6 @@ fn shown(piece: &str, is_wanted: bool) -> String {
             '\'' => html.push_str("&#39;"),
             other => html.push(other),
         }
-    }
-    if is_wanted {
-        html.push_str(END);
     }
     html
 }
@@ -132,7 +186,36 @@ mod tests {
         assert_eq!(marked(text, &of(&["boote"])).unwrap(), expected);
         assert_eq!(marked(text, &of(&["ZWOLF"])).unwrap().split(" ").next(), Some("<mark>Zwölf</mark>"));
         assert_eq!(marked(text, &of(&["boot"])), None);
-        assert_eq!(marked("日本語の本", &of(&["本語"])).unwrap(), "<mark>日本語の本</mark>");
+    }
+
+    #[test]
+    fn words_end_where_they_end_in_the_index() {
+        for (text, word, expected) in [
+            ("日本語の本", "本語", "日<mark>本語</mark>の本"),
+            ("日本語の本", "日本語", "<mark>日本語</mark>の本"),
+            ("日本語の本", "本", "日<mark>本</mark>語の<mark>本</mark>"),
+            ("iPhone手机壳x", "手机", "iPhone<mark>手机</mark>壳x"),
+            ("ﾃﾞｽﾄ", "ﾃﾞｽ", "<mark>ﾃﾞｽ</mark>ﾄ"),
+            (
+                "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}어",
+                "한국",
+                "<mark>\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}</mark>어",
+            ),
+            ("हिन्दी में", "हिन्दी", "<mark>हिन्दी</mark> में"),
+            ("to co\u{ad}operate", "cooperate", "to <mark>co\u{ad}operate</mark>"),
+            ("A\u{30a}ngstro\u{308}m", "angstrom", "<mark>A\u{30a}ngstro\u{308}m</mark>"),
+        ] {
+            assert_eq!(marked(text, &of(&[word])).as_deref(), Some(expected), "{text}");
+        }
+        assert_eq!(marked("日語", &of(&["日本語"])), None);
+    }
+
+    #[test]
+    fn text_without_spaces_has_a_part() {
+        let text = format!("{}針{}", "草".repeat(200), "草".repeat(200));
+        let part = marked_part(&text, &of(&["草針"]), 255).unwrap();
+        assert!(part.len() <= 255 && part.starts_with("…草") && part.ends_with("草…"), "{part}");
+        assert!(part.contains("草<mark>草針</mark>草"), "{part}");
     }
 
     #[test]
@@ -151,7 +234,14 @@ mod tests {
             text in "(<mark>|&|needle| |日本|é|\\PC){0,200}",
             max in 80..255_usize,
         ) {
-            if let Some(part) = marked_part(&text, &of(&["needle", "日本"]), max) {
+            let wanted = of(&["needle", "日本"]);
+            let part = marked_part(&text, &wanted, max);
+            // A long word before it, and what its letters take as HTML, may leave no room in a short part.
+            let is_found = words(&text).any(|word| wanted.contains(&word.text));
+            prop_assert!(part.is_none() || is_found);
+            prop_assert_eq!(marked(&text, &wanted).is_some(), is_found);
+            prop_assert_eq!(marked_part(&text, &wanted, usize::MAX).is_some(), is_found);
+            if let Some(part) = part {
                 prop_assert!(part.len() <= max);
                 let plain = part.replace(BEGIN, "").replace(END, "");
                 prop_assert!(!plain.contains(['<', '>', '"']));

@@ -17,7 +17,7 @@ pub const CAPABILITIES: [&str; 3] = [CORE, MAIL, SUBMISSION];
 pub const MAIL: &str = "urn:ietf:params:jmap:mail";
 
 /// The longest name of a mailbox, in bytes: that of a file.
-const MAILBOX_NAME_BYTES_MAX: u64 = 255;
+pub(crate) const MAILBOX_NAME_BYTES_MAX: usize = 255;
 /// Bytes of the attachments of an email that is made.
 pub(crate) const ATTACHMENT_BYTES_MAX: u64 = 50_000_000;
 /// Bytes of the hash that is the state.

@@ -47,20 +47,19 @@ impl Account<'_> {
         if let Some(filter) = filter {
             marks.add(&read_filter(filter, headers, context)?);
         }
-        let mut not_found: Vec<Value> = Vec::new();
+        let (email_ids, unknown) = context.created_ids.resolve_all(&email_ids);
+        let mut not_found: Vec<Value> = unknown.iter().map(|unknown| unknown.to_string().into()).collect();
         let mut reader = RecordReader::new();
         let mut list = Vec::new();
-        for reference in email_ids {
-            let Some(id) = context.created_ids.resolve(&reference) else {
-                not_found.push(reference.to_string().into());
-                continue;
-            };
+        for id in email_ids {
             let sha256 = ids::email_content(&id);
             let hit = sha256.map(|sha256| self.view.content_hit(&sha256)).transpose().map_err(failed)?;
             match hit.flatten() {
                 Some(hit) => {
                     let content = self.view.content(&hit, &mut reader).map_err(failed)?;
-                    list.push(self.snippet(&id, &content, &marks)?);
+                    let snippet = self.snippet(&id, &content, &marks)?;
+                    context.count(&snippet)?;
+                    list.push(snippet);
                 }
                 None => not_found.push(id.into()),
             }

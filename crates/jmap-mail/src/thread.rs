@@ -1,7 +1,8 @@
 //! Threads (RFC 8621, section 3).
 //!
 //! Input: ids. Output: the emails of each thread, oldest first; what changed of threads. A thread is named by
-//! its root, so one that a late message joins to another one is gone, and the change log does not tell that.
+//! its root, so one that a late message joins to another one is gone. Changes cannot be told then, because
+//! emails of both are in another thread, which no client expects.
 
 use crate::account::Account;
 use crate::email::maximum;
@@ -11,7 +12,6 @@ use crate::ids;
 use jmap::{
     Arguments, ChangesArguments, ChangesResponse, Context, GetResponse, Id, MethodError, MethodErrorKind,
 };
-use pneu::RecordReader;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -51,7 +51,9 @@ impl Account<'_> {
             if wanted.contains(&"emailIds") {
                 object.insert("emailIds".to_owned(), contents.iter().map(ids::email).collect());
             }
-            list.push(Value::Object(object));
+            let object = Value::Object(object);
+            context.count(&object)?;
+            list.push(object);
         }
         let state = self.state()?.to_owned();
         Ok(GetResponse { account_id: get.account_id, state, list, not_found }.into())
@@ -61,14 +63,13 @@ impl Account<'_> {
         let changes = ChangesArguments::read(arguments, &[])?;
         self.check(&changes.account_id)?;
         let fates = self.fates(&changes.since_state)?;
-        let mut reader = RecordReader::new();
         // Those with an email that came or went, and whether one of them went.
         let mut threads: BTreeMap<u64, bool> = BTreeMap::new();
         for (sha256, fate) in fates.iter().filter(|(_, fate)| fate.was_there != fate.is_there) {
             let hit = self.view.known_content(sha256).map_err(failed)?;
             // Of a content that was forgotten nobody knows the thread.
             let hit = hit.ok_or_else(unknown_state)?;
-            let thread = self.view.content(&hit, &mut reader).map_err(failed)?.thread;
+            let thread = self.view.thread_of(&hit).map_err(failed)?;
             *threads.entry(thread).or_default() |= fate.was_there;
         }
         let names: Vec<u64> = threads.keys().copied().collect();

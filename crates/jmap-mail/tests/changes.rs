@@ -50,6 +50,39 @@ fn emails_are_created_updated_and_destroyed() {
 }
 
 #[test]
+fn a_message_that_joins_threads_ends_what_can_be_told() {
+    let fixture = Fixture::new(&["mail"]);
+    // A thread is named by what came first.
+    let gone = fixture.put("mail", "4.x:2,", &message("four", 4, "", ""));
+    fixture.update();
+    fixture.put("mail/Other", "0.x:2,", &message("other", 4, "", ""));
+    fixture.put("mail", "1.x:2,", &message("one", 1, "References: <zero@x> <half@x>\n", ""));
+    fixture.put("mail", "2.x:2,", &message("two", 2, "", ""));
+    fixture.put("mail", "3.x:2,", &message("three", 3, "References: <zero@x>\n", ""));
+    fixture.update();
+    fs::remove_file(gone).unwrap();
+    fixture.update();
+    let changes = |since: &str| {
+        ["Email/changes", "Thread/changes"].map(|method| fixture.call(method, json!({"sinceState": since})))
+    };
+    let state = fixture.state();
+    // Answers, also to a message that is not there, join nothing that was there.
+    fixture.put("mail", "5.x:2,", &message("five", 5, "References: <half@x> <three@x>\n", ""));
+    fixture.put("mail", "6.x:2,", &message("six", 6, "References: <two@x> <new@x>\n", ""));
+    fixture.update();
+    let [emails, threads] = changes(&state).map(|changes| lists(&changes).map(|list| list.len()));
+    assert_eq!((emails, threads), ([2, 0, 0], [0, 2, 0]));
+    for (name, references) in [("7.x:2,", "<two@x> <one@x>"), ("8.x:2,", "<four@x> <three@x>")] {
+        let state = fixture.state();
+        fixture.put("mail", name, &message(name, 7, &format!("References: {references}\n"), ""));
+        fixture.update();
+        for changes in changes(&state) {
+            assert_eq!(changes["type"], "cannotCalculateChanges", "{references}: {changes}");
+        }
+    }
+}
+
+#[test]
 fn threads_change_with_their_emails() {
     let fixture = Fixture::new(&["mail"]);
     fixture.put("mail", "1.x:2,", &message("one", 1, "", ""));

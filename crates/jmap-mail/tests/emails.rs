@@ -1,7 +1,8 @@
 //! Email/get, Thread/get, SearchSnippet/get, blobs, and what is refused.
 
-use crate::support::{Fixture, message, text};
-use serde_json::json;
+use crate::support::{Fixture, answers_within, message, text};
+use jmap::Limits;
+use serde_json::{Value, json};
 use std::fs;
 
 fn fixture() -> Fixture {
@@ -123,6 +124,9 @@ fn snippets_mark_words_of_subject_and_text() {
     assert_eq!(both["preview"], "The first <mark>boat</mark> &lt;b&gt;sails&lt;/b&gt;.");
     let not = json!({"operator": "NOT", "conditions": [{"text": "one"}]});
     assert_eq!(snippet(not)["list"][0], json!({"emailId": id, "subject": null, "preview": null}));
+    let twice = json!({"filter": {}, "emailIds": [id, "M1", id, "M1"]});
+    let twice = fixture.call("SearchSnippet/get", twice);
+    assert_eq!((twice["list"].as_array().map(Vec::len), &twice["notFound"]), (Some(1), &json!(["M1"])));
     let missing = fixture.call("SearchSnippet/get", json!({"filter": null, "emailIds": ["M1"]}));
     assert_eq!(missing["notFound"], json!(["M1"]));
 }
@@ -133,4 +137,29 @@ fn what_is_not_there_is_refused() {
     assert_eq!(fixture.error("Email/sing", json!({})), "unknownMethod");
     let other = json!([["Email/get", {"accountId": "x", "ids": []}, "c"]]);
     assert_eq!(fixture.answers(&other)[0][1]["type"], "accountNotFound");
+}
+
+/// Senders decide how many recipients a message has, and an object takes many times the memory of its JSON.
+#[test]
+fn no_more_emails_are_got_than_the_response_has_room_for() {
+    let fixture = Fixture::new(&["mail"]);
+    let many: Vec<String> = (0..5_000).map(|number| format!("r{number}@example.org")).collect();
+    for name in ["one", "two", "three"] {
+        let recipients = format!("Cc: {}\n", many.join(",\n "));
+        fixture.put("mail", &format!("{name}:2,"), &message(name, 1, &recipients, ""));
+    }
+    fixture.update();
+    let ids = fixture.call("Email/query", json!({}))["ids"].take();
+    let limits = Limits { response_bytes: 8 << 20, ..Limits::default() };
+    let get =
+        |ids: &Value| json!(["Email/get", {"accountId": "mail", "ids": ids, "properties": ["cc"]}, "c"]);
+    let answers = |calls: Value| answers_within(&mut fixture.account(), &calls, &limits);
+    let count = |answer: &Value| answer[1]["list"].as_array().map(Vec::len);
+    let one = get(&json!([ids[0]]));
+    let answers = answers(json!([get(&ids), one, one, one]));
+    assert_eq!(answers[0][1]["type"], "requestTooLarge");
+    // What was refused takes no room.
+    assert_eq!([1, 2].map(|place| count(&answers[place])), [Some(1), Some(1)]);
+    assert_eq!(answers[3][1]["type"], "requestTooLarge");
+    assert_eq!(count(&fixture.answers(&json!([get(&ids)]))[0]), Some(3));
 }

@@ -74,6 +74,12 @@ fn filters_find_what_they_say() {
     let error = |filter: Value| fixture.error("Email/query", json!({"filter": filter}));
     assert_eq!(error(json!({"header": ["References"]})), "unsupportedFilter");
     assert_eq!(error(json!({"header": []})), "invalidArguments");
+    // One limit holds for all texts, wherever they are.
+    let many = "a ".repeat(2_048);
+    let texts = |more: Value| json!({"operator": "OR", "conditions": [{"text": many}, {"body": many}, more]});
+    assert_eq!(fixture.subjects(json!({"filter": texts(json!({}))})), "fig plum pear apple undated");
+    assert_eq!(error(texts(json!({"subject": "a"}))), "unsupportedFilter");
+    assert_eq!(error(texts(json!({"header": ["X-Project", "a"]}))), "unsupportedFilter");
     assert_eq!(error(json!({"unknown": 1})), "invalidArguments");
 }
 

@@ -100,6 +100,29 @@ fn changes_of_mailboxes_name_those_whose_counts_differ() {
     }
 }
 
+/// Names change, so `upToId` does not count (RFC 8620, section 5.6).
+#[test]
+fn changes_of_a_query_are_told_beyond_the_id_that_the_client_names() {
+    let fixture = fixture();
+    let (old, inbox) = (fixture.state(), fixture.mailbox("Inbox"));
+    fixture.put("mail/.New", "9.x:2,S", &message("nine", 9, "", ""));
+    fixture.update();
+    let query = json!({"sinceQueryState": old, "upToId": inbox});
+    let changes = fixture.call("Mailbox/queryChanges", query);
+    assert_eq!(changes["added"], json!([{"id": fixture.mailbox("New"), "index": 3}]));
+}
+
+#[test]
+fn all_mailboxes_are_got_even_if_they_are_many() {
+    let fixture = Fixture::new(&["mail"]);
+    for folder in 0..501 {
+        fixture.put(&format!("mail/.f{folder}"), "1.x:2,S", &message("one", 1, "", ""));
+    }
+    fixture.update();
+    let all = fixture.call("Mailbox/get", json!({"ids": null, "properties": ["name"]}));
+    assert_eq!(all["list"].as_array().map(Vec::len), Some(501), "{all}");
+}
+
 #[test]
 fn each_role_is_given_once_and_folders_of_roots_are_told_apart() {
     let fixture = Fixture::new(&["home", "work"]);

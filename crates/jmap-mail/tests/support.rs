@@ -174,10 +174,14 @@ impl Fixture {
 
 /// Answers the calls of one request by an account.
 pub(crate) fn answers_of(account: &mut Account<'_>, calls: &Value) -> Value {
+    answers_within(account, calls, &Limits::default())
+}
+
+/// Does the same with other limits.
+pub(crate) fn answers_within(account: &mut Account<'_>, calls: &Value, limits: &Limits) -> Value {
     let request = json!({"using": CAPABILITIES, "methodCalls": calls}).to_string();
-    let limits = Limits::default();
-    let request = Request::read(request.as_bytes(), &limits, &CAPABILITIES).expect("the fixture works");
-    let response = jmap::run(request, &limits, account).into_bytes();
+    let request = Request::read(request.as_bytes(), limits, &CAPABILITIES).expect("the fixture works");
+    let response = jmap::run(request, limits, account).into_bytes();
     let mut response: Value = serde_json::from_slice(&response).expect("the fixture works");
     response["methodResponses"].take()
 }

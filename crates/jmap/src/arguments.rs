@@ -49,6 +49,11 @@ impl Arguments {
         self.values
     }
 
+    /// Returns whether there is a value with this name, which may be null.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
     /// Takes a value of any type.
     pub fn value(&mut self, name: &str) -> Option<Value> {
         self.values.remove(name)

@@ -102,7 +102,7 @@ impl CreatedIds {
     }
 
     /// Returns the ids that `references` mean, each once, and the references that mean none.
-    pub(crate) fn resolve_all(&self, references: &[IdReference]) -> (Vec<Id>, Vec<IdReference>) {
+    pub fn resolve_all(&self, references: &[IdReference]) -> (Vec<Id>, Vec<IdReference>) {
         let mut seen = std::collections::HashSet::new();
         let (mut ids, mut unknown) = (Vec::new(), Vec::new());
         for reference in references {

@@ -38,6 +38,7 @@ mod error;
 mod i_json;
 mod id;
 mod limits;
+mod memory;
 mod pointer;
 mod reference;
 mod request;

@@ -35,6 +35,9 @@ pub struct Limits {
     /// JSON values in a request: one of few bytes can take hundreds of bytes in memory. A request with more
     /// exceeds "maxSizeRequest".
     pub json_values: usize,
+    /// Bytes of memory that all responses to a request may take, about: of objects that is many times their
+    /// JSON. A record that would exceed it is not added, except the first.
+    pub response_bytes: usize,
     /// How deep a filter may be nested. A single condition has depth 1.
     pub filter_depth: usize,
     /// Operators and conditions in a filter.
@@ -55,6 +58,7 @@ impl Default for Limits {
             collation_algorithms: vec!["i;unicode-casemap".to_owned()],
             json_depth: 96,
             json_values: 250_000,
+            response_bytes: 64 << 20,
             filter_depth: 32,
             filter_nodes: 1_000,
         }

@@ -8,6 +8,7 @@ use crate::created::CreatedIds;
 use crate::error::{MethodError, MethodErrorKind};
 use crate::i_json;
 use crate::limits::{CORE, Limits};
+use crate::memory::Room;
 use crate::reference::{self, Budget};
 use crate::request::{Invocation, Request};
 use serde_json::{Map, Value};
@@ -88,18 +89,23 @@ impl Response {
     }
 }
 
-/// Runs the calls of `request` in order. One that fails does not stop the next (RFC 8620, section 3.6.2).
+/// Runs the calls of `request` in order. One that fails does not stop the next (RFC 8620, section 3.6.2). As
+/// soon as the responses fill `response_bytes`, further calls are refused with `requestTooLarge`.
 pub fn run(request: Request, limits: &Limits, methods: &mut dyn Methods) -> Response {
     let Request { using, calls, created_ids } = request;
     let returns_created_ids = created_ids.is_some();
-    let mut context = Context { limits, created_ids: created_ids.unwrap_or_default(), using };
+    let room = Room::new(limits.response_bytes);
+    let mut context = Context { limits, created_ids: created_ids.unwrap_or_default(), using, room };
     let mut budget = Budget::new(limits.max_size_request);
     let mut responses: Vec<Invocation> = Vec::with_capacity(calls.len());
     for Invocation { name, arguments, call_id } in calls {
+        let left = context.room.left();
         let answers = permitted(&name, methods, &context)
+            .and_then(|()| context.room.check())
             .and_then(|()| reference::resolve(arguments, &responses, &mut budget))
             .and_then(|arguments| answers(&name, arguments, methods, &mut context))
             .unwrap_or_else(|error| vec![error.into()]);
+        context.room.settle(left, answers.iter().map(|answer| &answer.arguments));
         let invocation =
             |Answer { name, arguments }| Invocation { name, arguments, call_id: call_id.clone() };
         responses.extend(answers.into_iter().map(invocation));

@@ -96,6 +96,26 @@ fn references_to_whole_results_do_not_grow_without_limit() {
 }
 
 #[test]
+fn responses_take_no_more_memory_than_the_limit() {
+    let long = "x".repeat(1 << 20);
+    let echo = |name: &str| json!(["Core/echo", {"text": long}, name]);
+    // Each is echoed once, and referred to once.
+    let mut calls = vec![echo("0"), echo("1"), echo("2")];
+    calls.push(json!(["Todo/get", {"accountId": "A1", "ids": ["a"]}, "3"]));
+    calls.push(json!(["Todo/set", {"accountId": "A1", "destroy": ["a"]}, "4"]));
+    let mut server = todos(&["a"]);
+    server.response_bytes = 2 << 20;
+    let responses = server.answer(json!(calls));
+    let names: Vec<&Value> = (0..5).map(|place| &responses[place][0]).collect();
+    assert_eq!(names, ["Core/echo", "Core/echo", "error", "error", "error"]);
+    assert_eq!(responses[2][1]["type"], "requestTooLarge");
+    assert_eq!(
+        server.answer(json!([["Todo/get", {"accountId": "A1", "ids": ["a"]}, "c"]]))[0][0],
+        "Todo/get"
+    );
+}
+
+#[test]
 fn get_answers_each_id_once() {
     let response = success("Todo/get", json!({"accountId": "A1", "ids": ["b", "x", "b", "#k"]}));
     let expected = json!({

@@ -11,7 +11,10 @@ const CAPABILITIES: [&str; 2] = [CORE, TODO];
 type Object = Map<String, Value>;
 
 /// All records in each state so far. The name of a state is its place.
-pub(crate) struct Todos(Vec<BTreeMap<Id, Object>>);
+pub(crate) struct Todos {
+    states: Vec<BTreeMap<Id, Object>>,
+    pub(crate) response_bytes: usize,
+}
 
 pub(crate) fn id(text: &str) -> Id {
     Id::new(text).expect("an id")
@@ -20,13 +23,16 @@ pub(crate) fn id(text: &str) -> Id {
 /// Returns a server with the todos `names`, whose titles are their names.
 pub(crate) fn todos(names: &[&str]) -> Todos {
     let record = |name: &&str| (id(name), Object::from_iter([("title".to_owned(), Value::from(*name))]));
-    Todos(vec![BTreeMap::new(), names.iter().map(record).collect()])
+    let states = vec![BTreeMap::new(), names.iter().map(record).collect()];
+    Todos { states, response_bytes: Limits::default().response_bytes }
 }
 
 impl Todos {
     /// Answers the bytes of a request.
     pub(crate) fn answer_bytes(&mut self, bytes: &[u8]) -> Result<Value, RequestError> {
-        let limits = Limits { max_objects_in_get: 4, max_objects_in_set: 5, ..Limits::default() };
+        let response_bytes = self.response_bytes;
+        let limits =
+            Limits { max_objects_in_get: 4, max_objects_in_set: 5, response_bytes, ..Limits::default() };
         let request = Request::read(bytes, &limits, &CAPABILITIES)?;
         let response = run(request, &limits, self).into_bytes();
         Ok(serde_json::from_slice(&response).expect("a response is JSON"))
@@ -39,17 +45,17 @@ impl Todos {
     }
 
     fn state(&self) -> String {
-        (self.0.len() - 1).to_string()
+        (self.states.len() - 1).to_string()
     }
 
     fn now(&self) -> &BTreeMap<Id, Object> {
-        self.0.last().expect("there is always a state")
+        self.states.last().expect("there is always a state")
     }
 
     fn at(&self, state: &str) -> Result<&BTreeMap<Id, Object>, MethodError> {
         let place = state.parse().ok().filter(|place: &usize| place.to_string() == state);
         place
-            .and_then(|place| self.0.get(place))
+            .and_then(|place| self.states.get(place))
             .ok_or_else(|| MethodErrorKind::CannotCalculateChanges.into())
     }
 
@@ -143,7 +149,7 @@ impl Todos {
             }
         }
         if records != *self.now() {
-            self.0.push(records);
+            self.states.push(records);
         }
         response.new_state = self.state();
         Ok(response.into())

@@ -109,6 +109,24 @@ impl View {
         self.run(|mailbox| mailbox.with_related(found))
     }
 
+    /// Returns the name of a content's thread.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn thread_of(&self, hit: &Hit) -> Result<u64> {
+        self.check()?;
+        Ok(self.mailbox().thread_of(hit)?)
+    }
+
+    /// Returns whether a content with a file, none of those that were added, was in another thread before
+    /// they were; or nobody can tell.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn have_threads_joined(&self, added: &[[u8; 32]]) -> Result<bool> {
+        self.run(|mailbox| mailbox.have_threads_joined(added))
+    }
+
     /// Returns the contents of threads, oldest first, in the order of the threads' names.
     ///
     /// # Errors

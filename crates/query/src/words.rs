@@ -255,7 +255,7 @@ fn cut(word: &str) -> &str {
 
 /// Returns whether the character is indexed in pairs. Characters of those scripts that are not letters
 /// separate words.
-fn is_paired(c: char) -> bool {
+pub fn is_paired(c: char) -> bool {
     is_paired_script(c) && c.is_alphanumeric()
 }
 
@@ -270,7 +270,7 @@ impl Iterator for Words<'_> {
 }
 
 /// Returns whether a word that has begun goes on with this character.
-fn is_inside(c: char) -> bool {
+pub fn is_inside(c: char) -> bool {
     c.is_alphanumeric() || goes_on(c)
 }
 

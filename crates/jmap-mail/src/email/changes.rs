@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
+/// How many changes are told at once. A client that missed more reads everything again.
+const CHANGES_MAX: usize = 10_000;
+
 /// What became of a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fate {
@@ -48,7 +51,9 @@ impl Account<'_> {
     /// Returns what became of each content of which the change log tells since a state.
     ///
     /// # Errors
-    /// `cannotCalculateChanges`, if the state is none of this index, or too old.
+    /// `cannotCalculateChanges`, if the state is none of this index, or too old; if there are too many
+    /// contents; if a content that was there is in another thread now, although the thread of an email never
+    /// changes.
     pub(crate) fn fates(&self, since: &str) -> Result<BTreeMap<[u8; 32], Fate>, MethodError> {
         let changes = match self.view.changes(Some(since)) {
             Err(Error::Index(IndexError::Token { .. })) => return Err(unknown_state()),
@@ -57,12 +62,15 @@ impl Account<'_> {
         // For each content: whether it had a file, if that is told; and whether it has others now.
         let mut told: BTreeMap<[u8; 32], (Option<bool>, bool)> = BTreeMap::new();
         let mut has_unknown = false;
-        let mut tags_may_differ = Vec::new();
+        let (mut added, mut tags_may_differ) = (Vec::new(), Vec::new());
         let each = changes.each(self.view.mailbox(), |change| -> pneu::Result<()> {
             let Some(sha256) = change.sha256 else {
                 has_unknown = true;
                 return Ok(());
             };
+            if told.len() > CHANGES_MAX {
+                return Ok(());
+            }
             let (was_there, is_changed) = match change.what {
                 Happened::Added(_) | Happened::Archived | Happened::Back(_) | Happened::Forgotten => {
                     (Some(false), true)
@@ -71,6 +79,9 @@ impl Account<'_> {
                 Happened::Tags { .. } => (None, true),
                 _ => (Some(true), true),
             };
+            if matches!(change.what, Happened::Added(_) | Happened::Archived) {
+                added.push(sha256);
+            }
             if !matches!(change.what, Happened::Moved { .. } | Happened::Flags { .. }) && is_changed {
                 tags_may_differ.push(sha256);
             }
@@ -80,7 +91,8 @@ impl Account<'_> {
             Ok(())
         });
         each.map_err(failed)?;
-        if has_unknown {
+        check_count(told.len(), None)?;
+        if has_unknown || self.view.have_threads_joined(&added).map_err(failed)? {
             return Err(unknown_state());
         }
         // A content without tags of its own has those of one with its Message-ID that is gone.
@@ -99,11 +111,29 @@ impl Account<'_> {
     }
 }
 
-/// Checks that a response does not have more than a client wants.
+/// Checks that a response does not have more than a client wants, or any is told.
 ///
 /// # Errors
 /// `cannotCalculateChanges`: there is no state in between.
 pub(crate) fn maximum(response: &ChangesResponse, max: Option<NonZeroU64>) -> Result<(), MethodError> {
     let count = response.created.len() + response.updated.len() + response.destroyed.len();
-    if max.is_some_and(|max| count as u64 > max.get()) { Err(unknown_state()) } else { Ok(()) }
+    check_count(count, max)
+}
+
+fn check_count(count: usize, max: Option<NonZeroU64>) -> Result<(), MethodError> {
+    let is_too_many = count > CHANGES_MAX || max.is_some_and(|max| count as u64 > max.get());
+    if is_too_many { Err(unknown_state()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_changes_are_told_than_the_limit_and_the_client_s() {
+        let is_told = |count, max| check_count(count, NonZeroU64::new(max)).is_ok();
+        assert!(is_told(CHANGES_MAX, 0) && is_told(3, 3));
+        assert!(!is_told(CHANGES_MAX + 1, 0) && !is_told(4, 3));
+        assert!(!is_told(CHANGES_MAX + 1, u64::MAX));
+    }
 }

@@ -5,7 +5,7 @@
 //! copy has. Dates are those that pneu sorts by; a message without one counts as of the beginning of 1970.
 
 use super::keywords::Keyword;
-use super::search_text::{Scope, search};
+use super::search_text::{Allowance, Scope, search};
 use crate::account::Account;
 use crate::error::failed;
 use jmap::{Arguments, Context, Date, Filter, Id, MethodError, MethodErrorKind};
@@ -50,16 +50,22 @@ pub(crate) enum Condition {
 /// Reads a filter. `headers` are the header fields that the configuration names.
 ///
 /// # Errors
-/// As [`Filter::read`]; `unsupportedFilter`, if the index does not have a header field.
+/// As [`Filter::read`]; `unsupportedFilter`, if the index does not have a header field, or all texts together
+/// have too many words.
 pub(crate) fn read_filter(
     filter: Map<String, Value>,
     headers: &[String],
     context: &Context<'_>,
 ) -> Result<Filter<Conditions>, MethodError> {
-    Filter::read(filter, context.limits, &mut |members| conditions(members, headers))
+    let mut allowance = Allowance::default();
+    Filter::read(filter, context.limits, &mut |members| conditions(members, headers, &mut allowance))
 }
 
-fn conditions(mut members: Arguments, headers: &[String]) -> Result<Conditions, MethodError> {
+fn conditions(
+    mut members: Arguments,
+    headers: &[String],
+    allowance: &mut Allowance,
+) -> Result<Conditions, MethodError> {
     let mut all = Vec::new();
     all.extend(members.optional_id("inMailbox")?.map(Condition::InMailbox));
     if let Some(ids) = members.optional_strings("inMailboxOtherThan")? {
@@ -89,7 +95,7 @@ fn conditions(mut members: Arguments, headers: &[String]) -> Result<Conditions, 
     for (name, condition) in keyword_conditions {
         all.extend(members.optional_string(name)?.map(condition));
     }
-    if members.clone().value("hasAttachment").is_some() {
+    if members.has("hasAttachment") {
         let has = leaf(Field::Flag, Matcher::Flag(FlagName::Attach));
         let is_wanted = members.boolean("hasAttachment", false)?;
         all.push(Condition::Query(if is_wanted { has } else { Query::not(has) }));
@@ -105,12 +111,12 @@ fn conditions(mut members: Arguments, headers: &[String]) -> Result<Conditions, 
     ];
     for (name, scope) in texts {
         if let Some(text) = members.optional_string(name)? {
-            let query = search(&text, &scope)?;
+            let query = search(&text, &scope, allowance)?;
             all.push(Condition::Text { scope, text, query });
         }
     }
     if let Some(header) = members.optional_strings("header")? {
-        all.push(header_condition(header, headers, &members)?);
+        all.push(header_condition(header, headers, (&members, allowance))?);
     }
     members.finish().map(|()| all)
 }
@@ -119,7 +125,7 @@ fn conditions(mut members: Arguments, headers: &[String]) -> Result<Conditions, 
 fn header_condition(
     header: Vec<String>,
     headers: &[String],
-    members: &Arguments,
+    (members, allowance): (&Arguments, &mut Allowance),
 ) -> Result<Condition, MethodError> {
     let mut header = header.into_iter();
     let (Some(name), value, None) = (header.next(), header.next(), header.next()) else {
@@ -143,7 +149,7 @@ fn header_condition(
         }
     };
     let query = match &value {
-        Some(text) => search(text, &scope)?,
+        Some(text) => search(text, &scope, allowance)?,
         None => {
             let matcher = Matcher::Prefix { before: Vec::new(), last: String::new() };
             Query::Leaf(Leaf { target: scope.target(), matcher, span: 0..0 })
@@ -215,7 +221,7 @@ impl Account<'_> {
     }
 
     /// Returns the contents for which a condition holds.
-    fn holding(&self, condition: &Condition, all: &NumberSet) -> pneu::Result<NumberSet> {
+    pub(super) fn holding(&self, condition: &Condition, all: &NumberSet) -> pneu::Result<NumberSet> {
         match condition {
             Condition::InMailbox(id) => self.in_mailboxes(all, |other| other == id),
             Condition::InOther(ids) => self.in_mailboxes(all, |id| !ids.contains(id)),
@@ -248,7 +254,7 @@ impl Account<'_> {
 }
 
 /// Returns the contents with a keyword.
-pub(super) fn with_keyword(view: &View, keyword: &str, all: &NumberSet) -> pneu::Result<NumberSet> {
+fn with_keyword(view: &View, keyword: &str, all: &NumberSet) -> pneu::Result<NumberSet> {
     match Keyword::read(keyword) {
         Keyword::Flag(flag) => view.contents_with_flag(flag),
         Keyword::Tag(tag) => view.contents_with_tag(&tag),

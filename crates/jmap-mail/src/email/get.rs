@@ -52,7 +52,10 @@ impl Account<'_> {
                 None => None,
             };
             match object {
-                Some(object) => list.push(object),
+                Some(object) => {
+                    context.count(&object)?;
+                    list.push(object);
+                }
                 None => not_found.push(id.into()),
             }
         }

@@ -120,7 +120,7 @@ pub(super) fn address(name: &str, address: &str) -> Value {
 }
 
 /// Returns a text in Normalization Form C.
-pub(super) fn nfc(text: String) -> String {
+pub(crate) fn nfc(text: String) -> String {
     if is_nfc(&text) { text } else { text.nfc().collect() }
 }
 

@@ -44,6 +44,7 @@ impl Account<'_> {
             };
             match self.parsed(&blob, &bytes, &wanted, &body)? {
                 Some(email) => {
+                    context.count(&email)?;
                     emails.insert(id.into(), email);
                 }
                 None => not_parsable.push(id.into()),

@@ -4,7 +4,7 @@
 //! fifty of a large mailbox cost as much as those of a small one. An anchor, and threads in another order
 //! than that of dates, need all of them.
 
-use super::filter::{read_filter, with_keyword};
+use super::filter::{Condition, read_filter};
 use super::sort::{KeywordOrder, Sort, Whose};
 use crate::account::Account;
 use crate::error::{failed, unknown_state};
@@ -53,8 +53,11 @@ impl Account<'_> {
         });
         let listed = listed.transpose().map_err(failed)?;
         let total = listed.as_ref().map_or_else(|| found.count(), Vec::len);
-        let place = |id: &Id| self.place(id, listed.as_deref()?);
-        let Shown { position, range, limit } = query.window.show(total, Some(LIMIT_MAX), place)?;
+        let place = match (&query.window.anchor, &listed) {
+            (Some(anchor), Some(listed)) => self.place(anchor, listed)?,
+            _ => None,
+        };
+        let Shown { position, range, limit } = query.window.show(total, Some(LIMIT_MAX), |_| place)?;
         let hits = match listed {
             Some(listed) => listed.get(range).unwrap_or_default().to_vec(),
             None => self.listed(&found, range).map_err(failed)?,
@@ -104,19 +107,13 @@ impl Account<'_> {
 
     /// Returns the contents that have a keyword, or whose threads have it.
     fn having(&self, order: &KeywordOrder) -> pneu::Result<NumberSet> {
-        let all = self.view.contents()?;
-        let with = with_keyword(&self.view, &order.keyword, &all)?;
-        match order.whose {
-            Whose::Own => Ok(with),
-            Whose::SomeInThread => self.view.contents_related(&with),
-            Whose::AllInThread => {
-                let mut without = all.clone();
-                without.minus(&with);
-                let mut having = all;
-                having.minus(&self.view.contents_related(&without)?);
-                Ok(having)
-            }
-        }
+        let keyword = order.keyword.clone();
+        let condition = match order.whose {
+            Whose::Own => Condition::HasKeyword(keyword),
+            Whose::SomeInThread => Condition::SomeInThread(keyword),
+            Whose::AllInThread => Condition::AllInThread(keyword),
+        };
+        self.holding(&condition, &self.view.contents()?)
     }
 
     /// Returns the results in a range of places.
@@ -142,9 +139,10 @@ impl Account<'_> {
     }
 
     /// Returns the place of an email among results.
-    fn place(&self, id: &Id, hits: &[Hit]) -> Option<usize> {
-        let hit = self.view.content_hit(&ids::email_content(id)?).ok()??;
-        hits.iter().position(|other| other.number == hit.number)
+    fn place(&self, id: &Id, hits: &[Hit]) -> Result<Option<usize>, MethodError> {
+        let Some(sha256) = ids::email_content(id) else { return Ok(None) };
+        let hit = self.view.content_hit(&sha256).map_err(failed)?;
+        Ok(hit.and_then(|hit| hits.iter().position(|other| other.number == hit.number)))
     }
 }
 

@@ -5,7 +5,7 @@
 //! that language.
 
 use jmap::{MethodError, MethodErrorKind};
-use query::limits::{PHRASE_WORD_COUNT_MAX, TERM_COUNT_MAX};
+use query::limits::{PHRASE_WORD_COUNT_MAX, QUERY_BYTES_MAX, TERM_COUNT_MAX};
 use query::words::is_paired_script;
 use query::{Dot, Field, FieldSet, Leaf, Matcher, Query, Target, asked_words};
 
@@ -40,14 +40,29 @@ impl Scope {
     }
 }
 
+/// How much all texts of a filter may still have.
+#[derive(Debug)]
+pub(super) struct Allowance {
+    bytes_left: usize,
+    phrases_left: usize,
+}
+
+impl Default for Allowance {
+    fn default() -> Allowance {
+        Allowance { bytes_left: QUERY_BYTES_MAX, phrases_left: TERM_COUNT_MAX }
+    }
+}
+
 /// Returns the query for a string in a place. A string without anything matches every message; one that has
 /// signs only, which no index has, matches none.
 ///
 /// # Errors
-/// `unsupportedFilter`, if it has too many words.
-pub(super) fn search(text: &str, scope: &Scope) -> Result<Query, MethodError> {
+/// `unsupportedFilter`, if it has too many words, or more than the filter may still have.
+pub(super) fn search(text: &str, scope: &Scope, allowance: &mut Allowance) -> Result<Query, MethodError> {
     let too_long = || MethodError::new(MethodErrorKind::UnsupportedFilter, "a text has too many words");
+    allowance.bytes_left = allowance.bytes_left.checked_sub(text.len()).ok_or_else(too_long)?;
     let phrases = phrases(text);
+    allowance.phrases_left = allowance.phrases_left.checked_sub(phrases.len()).ok_or_else(too_long)?;
     if phrases.is_empty() {
         return Ok(Query::All);
     }
@@ -55,7 +70,7 @@ pub(super) fn search(text: &str, scope: &Scope) -> Result<Query, MethodError> {
     for phrase in &phrases {
         let words: Vec<String> =
             asked_words(phrase, scope.dot()).take(PHRASE_WORD_COUNT_MAX + 1).map(|word| word.text).collect();
-        if words.len() > PHRASE_WORD_COUNT_MAX || leaves.len() > TERM_COUNT_MAX {
+        if words.len() > PHRASE_WORD_COUNT_MAX {
             return Err(too_long());
         }
         if !words.is_empty() {
@@ -79,10 +94,17 @@ fn matcher(words: Vec<String>) -> Matcher {
 pub(crate) fn phrases(text: &str) -> Vec<String> {
     let mut phrases = Vec::new();
     let mut rest = text.trim_start();
+    // A quote that nothing ends is not looked for again: a later one of its kind has no end either.
+    let mut unended = Vec::new();
     while let Some(first) = rest.chars().next() {
-        let (phrase, behind) = match quoted(rest, first) {
+        let is_quote = matches!(first, '\'' | '"') && !unended.contains(&first);
+        let found = if is_quote { quoted(rest, first) } else { None };
+        let (phrase, behind) = match found {
             Some(found) => found,
             None => {
+                if is_quote {
+                    unended.push(first);
+                }
                 let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
                 let (word, behind) = rest.split_at(end);
                 (word.to_owned(), behind)
@@ -98,7 +120,7 @@ pub(crate) fn phrases(text: &str) -> Vec<String> {
 
 /// Reads a phrase in quotes, up to a quote after which nothing or a space is, and returns what follows.
 fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
-    let inside = text.strip_prefix(quote).filter(|_| matches!(quote, '\'' | '"'))?;
+    let inside = text.strip_prefix(quote)?;
     let mut phrase = String::new();
     let mut characters = inside.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
@@ -139,7 +161,7 @@ mod tests {
     }
 
     fn shown(text: &str, scope: &Scope) -> String {
-        search(text, scope).unwrap().to_string()
+        search(text, scope, &mut Allowance::default()).unwrap().to_string()
     }
 
     #[test]
@@ -148,11 +170,43 @@ mod tests {
         assert_eq!(shown("Zwölf Boote", &subject), "subject:zwolf and subject:boote");
         assert_eq!(shown("'Zwölf Boote'", &subject), "subject:\"zwolf boote\"");
         assert_eq!(shown("ana@example.org", &Scope::of(Field::From)), "from:\"ana example org\"");
-        assert_eq!(search("", &subject).unwrap(), Query::All);
-        assert_eq!(search("?! &", &subject).unwrap(), Query::not(Query::All));
+        let search = |text: &str| search(text, &subject, &mut Allowance::default());
+        assert_eq!(search("").unwrap(), Query::All);
+        assert_eq!(search("?! &").unwrap(), Query::not(Query::All));
         assert_eq!(shown("!? boat", &subject), "subject:boat");
-        assert!(search(&"a ".repeat(TERM_COUNT_MAX + 2), &subject).is_err());
-        assert!(search(&format!("'{}'", "a ".repeat(300)), &subject).is_err());
+        assert!(search(&format!("'{}'", "a ".repeat(300))).is_err());
+        assert!(search(&" ".repeat(QUERY_BYTES_MAX)).is_ok());
+        assert!(search(&" ".repeat(QUERY_BYTES_MAX + 1)).is_err());
+    }
+
+    #[test]
+    fn all_texts_of_a_filter_have_one_limit() {
+        let (subject, mut allowance) = (Scope::of(Field::Subject), Allowance::default());
+        let half = "a ".repeat(TERM_COUNT_MAX / 2);
+        assert!(search(&half, &subject, &mut allowance).is_ok());
+        assert!(search(&half, &subject, &mut allowance).is_ok());
+        assert!(search("a", &subject, &mut allowance).is_err());
+    }
+
+    /// Searching each of these quotes to the end would take minutes.
+    #[test]
+    fn quotes_without_an_end_are_words() {
+        let text = "'a \"b ".repeat(1 << 18);
+        let found = phrases(&text);
+        assert_eq!((found.len(), found[0].as_str(), found[1].as_str()), (1 << 19, "'a", "\"b"));
+    }
+
+    /// The obvious twin looks for the end of each quote.
+    fn phrases_naively(text: &str) -> Vec<String> {
+        let (mut found, mut rest) = (Vec::new(), text.trim_start());
+        while let Some(first) = rest.chars().next() {
+            let quoted = Some(first).filter(|first| "'\"".contains(*first)).and_then(|_| quoted(rest, first));
+            let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            let (phrase, behind) = quoted.unwrap_or_else(|| (rest[..end].to_owned(), &rest[end..]));
+            found.extend(Some(phrase).filter(|phrase| !phrase.trim().is_empty()));
+            rest = behind.trim_start();
+        }
+        found
     }
 
     /// Only words come out, in the fields that were asked for.
@@ -179,8 +233,13 @@ mod tests {
         fn no_text_is_read_as_syntax(
             text in "(from:|maildir:|/|\"|'|\\\\|\\*|\\(|\\)| or | not |query:|a|é|日|\\PC){0,20}",
         ) {
-            let query = search(&text, &Scope::of(Field::Subject)).unwrap();
+            let query = search(&text, &Scope::of(Field::Subject), &mut Allowance::default()).unwrap();
             prop_assert!(is_plain(&query), "{text}: {query:?}");
+        }
+
+        #[test]
+        fn phrases_are_those_of_the_obvious_twin(text in "['\"\\\\ a]{0,30}") {
+            prop_assert_eq!(phrases(&text), phrases_naively(&text));
         }
     }
 }

@@ -37,7 +37,7 @@ impl Folders {
         list.sort_by_cached_key(|folder| {
             (folder.sort_order(), folder.name.to_lowercase(), folder.id.clone())
         });
-        Ok(Folders { list })
+        Ok(Folders::of(list))
     }
 }
 

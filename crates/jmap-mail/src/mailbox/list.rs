@@ -4,11 +4,14 @@
 
 use jmap::Id;
 use pneu::FolderCounts;
+use std::collections::HashMap;
 
 /// All mailboxes, by sort order and name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folders {
     pub(super) list: Vec<Folder>,
+    /// Their places in the list.
+    by_id: HashMap<Id, usize>,
 }
 
 /// A mailbox.
@@ -37,7 +40,12 @@ impl Folder {
 }
 
 impl Folders {
+    pub(super) fn of(list: Vec<Folder>) -> Folders {
+        let by_id = list.iter().enumerate().map(|(place, folder)| (folder.id.clone(), place)).collect();
+        Folders { list, by_id }
+    }
+
     pub(super) fn find(&self, id: &Id) -> Option<&Folder> {
-        self.list.iter().find(|folder| folder.id == *id)
+        self.list.get(*self.by_id.get(id)?)
     }
 }

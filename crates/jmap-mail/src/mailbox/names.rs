@@ -3,11 +3,15 @@
 //! Input: roots and paths of folders. Output: for each folder its parent and its name, which no sibling has.
 //! In Maildir++ dots separate (`.Archive.2024`), elsewhere slashes. A folder whose parent is missing lies
 //! below the next one that is there, and its name keeps the rest. Of several roots, folders lie below their
-//! root's own folder, or have the root's name before theirs. Knows no counts.
+//! root's own folder, or have the root's name before theirs. A name is Net-Unicode (RFC 5198), without marks
+//! that turn text around, and not long. Knows no counts.
 
+use crate::email::nfc;
 use crate::ids;
+use crate::session::MAILBOX_NAME_BYTES_MAX;
 use jmap::Id;
 use pneu::IndexedFolder;
+use printable::sanitise::one_line;
 use std::collections::{HashMap, HashSet};
 
 /// The name of the folder that is the only root.
@@ -58,11 +62,18 @@ fn free_name(
     (parent, folder, id): (&Option<Id>, &IndexedFolder, &Id),
     taken: &mut HashSet<(Option<Id>, String)>,
 ) -> String {
-    let on_disk = format!("{name} ({})", folder.place.disk_name);
-    let with_id = format!("{name} ({id})");
-    let mut choice = [name, on_disk, with_id.clone()].into_iter();
+    let on_disk = net_unicode(&format!("{name} ({})", folder.place.disk_name), "");
+    let with_id = net_unicode(&name, &format!(" ({id})"));
+    let mut choice = [net_unicode(&name, ""), on_disk, with_id.clone()].into_iter();
     let free = choice.find(|name| !name.is_empty() && taken.insert((parent.clone(), name.clone())));
     free.unwrap_or(with_id)
+}
+
+/// Returns a text as a name may be, cut so that there is room for an end.
+fn net_unicode(text: &str, end: &str) -> String {
+    let mut name = nfc(one_line(text).into_owned());
+    name.truncate(name.floor_char_boundary(MAILBOX_NAME_BYTES_MAX.saturating_sub(end.len())));
+    name + end
 }
 
 /// Returns the parts of a path; none for a root.
@@ -120,6 +131,18 @@ mod tests {
     fn folders_of_several_roots_lie_below_their_root() {
         let folders = [("home", ""), ("home", "Sent"), ("work", "Sent"), ("work", "Sent/old")];
         assert_eq!(tree(&folders, 2), ["[home]", "home[Sent]", "[work/Sent]", "work/Sent[old]"]);
+    }
+
+    #[test]
+    fn names_are_short_and_have_no_harmful_characters() {
+        let long = "ü".repeat(200);
+        let folders = ["a\u{1b}[31mb\u{202e}c", "u\u{308}", &long, &format!("{long}x"), &format!("{long}y")];
+        let names = tree(&folders.map(|path| ("m", path)), 1);
+        assert_eq!(names[..2], ["[a\u{fffd}[31mb\u{fffd}c]", "[\u{fc}]"]);
+        for name in &names {
+            assert!(name.len() <= MAILBOX_NAME_BYTES_MAX + 2, "{name}");
+        }
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), folders.len());
     }
 
     #[test]

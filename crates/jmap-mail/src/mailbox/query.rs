@@ -75,7 +75,8 @@ impl Account<'_> {
         let old = self.cache.get(&query.since_query_state).ok_or_else(unknown_state)?;
         let (old, new) = (question.found(&old), question.found(self.folders()?));
         let response = QueryChangesResponse {
-            difference: difference(&old, &new, query.up_to_id.as_ref(), query.max_changes)?,
+            // `upToId` does not count: all filters and orders depend on what can change (RFC 8620, 5.6).
+            difference: difference(&old, &new, None, query.max_changes)?,
             account_id: query.account_id,
             old_query_state: query.since_query_state,
             new_query_state: self.state()?.to_owned(),
@@ -163,20 +164,19 @@ impl Condition {
 fn condition(mut members: Arguments) -> Result<Condition, MethodError> {
     let mut condition = Condition::default();
     // These are different if they are null: then the mailbox must have none.
-    let mut given = members.clone();
-    if given.value("parentId").is_some() {
+    if members.has("parentId") {
         condition.parent = Some(members.optional_id("parentId")?);
     }
-    if given.value("role").is_some() {
+    if members.has("role") {
         condition.role = Some(members.optional_string("role")?);
     }
-    if given.value("name").is_some() {
+    if members.has("name") {
         condition.name = Some(members.string("name")?);
     }
-    if given.value("hasAnyRole").is_some() {
+    if members.has("hasAnyRole") {
         condition.has_any_role = Some(members.boolean("hasAnyRole", false)?);
     }
-    if given.value("isSubscribed").is_some() {
+    if members.has("isSubscribed") {
         condition.is_subscribed = Some(members.boolean("isSubscribed", false)?);
     }
     members.finish().map(|()| condition)

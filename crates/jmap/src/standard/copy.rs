@@ -39,7 +39,8 @@ pub struct CopyArguments {
 impl CopyArguments {
     /// Reads them. `further` names the arguments that the method has besides those of each /copy.
     ///
-    /// # Errors `invalidArguments`, also if both accounts are the same; `requestTooLarge`, if there are more
+    /// # Errors
+    /// `invalidArguments`, also if both accounts are the same; `requestTooLarge`, if there are more
     /// objects than `maxObjectsInSet`.
     pub fn read(
         mut arguments: Arguments,

@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 /// Returns `object` with `patch`. A pointer whose value is null removes what it points to: if the property
 /// has a default, the caller sets it.
 ///
-/// # Errors `invalidPatch`, if a pointer is none, leads into an array or below something that does not exist,
+/// # Errors
+/// `invalidPatch`, if a pointer is none, leads into an array or below something that does not exist,
 /// or is the beginning of another.
 pub fn apply_patch(
     object: &Map<String, Value>,

@@ -32,6 +32,8 @@ pub struct BodyPart {
     pub location: Option<String>,
     /// The parts of a multipart.
     pub sub_parts: Vec<BodyPart>,
+    /// The highest number up to its end.
+    pub(super) last: usize,
     /// The range of its header block in the message.
     pub(super) header: Range<usize>,
     pub(super) content: ContentFields,
@@ -42,9 +44,12 @@ pub struct BodyPart {
 impl BodyPart {
     /// Returns the part with this number: this one, or one in it.
     pub(super) fn find(&self, part_id: usize) -> Option<&BodyPart> {
-        if self.part_id == Some(part_id) {
-            return Some(self);
+        let mut part = self;
+        while part.part_id != Some(part_id) {
+            // Numbers ascend: only one of the parts can have it.
+            let place = part.sub_parts.partition_point(|below| below.last < part_id);
+            part = part.sub_parts.get(place)?;
         }
-        self.sub_parts.iter().find_map(|part| part.find(part_id))
+        Some(part)
     }
 }

@@ -85,7 +85,7 @@ impl<'a> Email<'a> {
 struct Tree<'t> {
     whole: &'t [u8],
     parts: &'t [Part<'t>],
-    /// The number of each part; 0 for a multipart.
+    /// The number of each part; for a multipart, that of the part before it, or 0.
     numbers: Vec<usize>,
     /// The indexes of the parts in each multipart.
     children: Vec<Vec<usize>>,
@@ -97,6 +97,11 @@ impl<'t> Tree<'t> {
             Tree { whole, parts, numbers: vec![0; parts.len()], children: vec![Vec::new(); parts.len()] };
         for (number, index) in (1..).zip(numbered(parts)) {
             tree.numbers.get_mut(index).into_iter().for_each(|known| *known = number);
+        }
+        let mut last = 0;
+        for number in &mut tree.numbers {
+            last = last.max(*number);
+            *number = last;
         }
         for (index, part) in parts.iter().enumerate() {
             let children = part.parent.and_then(|parent| tree.children.get_mut(parent));
@@ -113,9 +118,12 @@ impl<'t> Tree<'t> {
         if matches!(part.body, Body::Multipart) {
             let children = self.children.get(index).into_iter().flatten();
             found.sub_parts = children.filter_map(|child| self.part(*child)).collect();
+            let last = found.sub_parts.last().map(|part| part.last);
+            found.last = last.or(self.numbers.get(index).copied()).unwrap_or_default();
             return Some(found);
         }
         found.part_id = self.numbers.get(index).copied();
+        found.last = found.part_id.unwrap_or_default();
         found.encoded = self.range(part.entity.body);
         let (size_bytes, own_name) = read_size(part.entity.body, &found.content);
         found.size_bytes = size_bytes;

@@ -455,3 +455,42 @@ fn numbers_and_contents_are_those_of_the_parts_that_are_extracted() {
         assert!(email.part(2).is_none() && email.part(0).is_none() && email.part(8).is_none());
     }
 }
+
+/// Each part is found by its number, as a search through the whole tree finds it.
+#[test]
+fn parts_are_found_by_their_numbers_in_any_tree() {
+    fn search(part: &BodyPart, number: usize) -> Option<&BodyPart> {
+        let here = Some(part).filter(|part| part.part_id == Some(number));
+        here.or_else(|| part.sub_parts.iter().find_map(|part| search(part, number)))
+    }
+    fn multipart(seed: &mut u64, depth: u64) -> String {
+        let mut next = |bound: u64| {
+            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (*seed >> 33) % bound
+        };
+        let (kind, count) = (if depth == 0 { 0 } else { next(4) }, next(4));
+        match kind {
+            0 => "Content-Type: text/plain\n\nx\n".to_owned(),
+            1 => format!("Content-Type: message/rfc822\n\n{}", multipart(seed, depth - 1)),
+            _ => {
+                let mut text = format!("Content-Type: multipart/mixed; boundary=b{depth}\n\n");
+                for _ in 0..count {
+                    text += &format!("--b{depth}\n{}", multipart(seed, depth - 1));
+                }
+                text + &format!("--b{depth}--\n")
+            }
+        }
+    }
+    let mut found_count = 0;
+    for mut seed in 0..400 {
+        let text = multipart(&mut seed, 5);
+        let email = Email::of_bytes(text.as_bytes());
+        for number in 0..40 {
+            let (found, expected) = (email.part(number), search(&email.structure, number));
+            assert_eq!(found.map(|part| &part.encoded), expected.map(|part| &part.encoded), "{text}");
+            assert_eq!(found.map(|part| part.part_id), expected.map(|part| part.part_id), "{text}");
+            found_count += usize::from(found.is_some());
+        }
+    }
+    assert!(found_count > 500, "{found_count}");
+}

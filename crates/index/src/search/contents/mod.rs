@@ -76,6 +76,15 @@ impl Mailbox {
         hits.iter().map(id).collect()
     }
 
+    /// Returns the name of a content's thread.
+    ///
+    /// # Errors
+    /// [`crate::Error::MessageRemoved`]; damage in the store.
+    pub fn thread_of(&self, hit: &Hit) -> Result<u64> {
+        let row = self.located(hit)?.row;
+        self.thread_of_node(rows::part_of(self.message_table(), row).u32_at(messages::NODE, row.row)?)
+    }
+
     /// Returns what the index has of a content.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 
 mod contents;
 mod conversation;
+mod joined;
 mod members;
 mod model;
 mod starts;
