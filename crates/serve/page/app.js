@@ -31,6 +31,7 @@ effect(followRoute);
 effect(search.followAddress);
 effect(keys.followHelp);
 effect(list.announceTotal);
+effect(list.followTotal);
 effect(title);
 effect(() => { document.body.dataset["menu"] = store.isMenuOpen.value ? "open" : ""; });
 

@@ -4,7 +4,7 @@ import { toggleAt, move } from "./conversation.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
-import { cursor, focusCursor, moveCursor, openCursor } from "./list.js";
+import { cursor, focusCursor, focusList, moveCursor, openCursor } from "./list.js";
 import { inboxId, openMailbox } from "./mailboxes.js";
 import { clearSearch, focusSearch } from "./search.js";
 import { closeMessage, isHelpOpen, isMenuOpen, route } from "./store.js";
@@ -51,7 +51,7 @@ function onKeyInField(event) {
     if (!clearSearch()) focusCursor();
   } else if (event.key === "Enter" || event.key === "ArrowDown") {
     // The form searches at once; then the list has the keys.
-    requestAnimationFrame(() => moveCursor(cursor.peek()));
+    requestAnimationFrame(focusList);
     if (event.key === "Enter") return;
   } else return;
   event.preventDefault();

@@ -34,6 +34,8 @@ export const cursor = signal(0);
 /** @type {import("./vendor/signals-core.mjs").Signal<List | null>} */
 const current = signal(null);
 let restTimer = 0;
+/** Whether the focus goes to the list as soon as there are rows. */
+let isFocusAwaited = false;
 /** The scroll position that was set by the program, and so is no scrolling. */
 let scrollSet = -1;
 
@@ -54,6 +56,7 @@ export function show(mailboxId, search) {
   const key = search ? `?${search}` : mailboxId;
   const before = current.peek();
   if (before?.key === key) return;
+  isFocusAwaited = false;
   if (before) {
     Object.assign(before, { top: place.peek().top, cursor: cursor.peek() });
     before.cursorId = before.rows.at(before.cursor)?.id ?? "";
@@ -95,7 +98,9 @@ export function refresh() {
     if (current.peek() !== list || !id || cursor.peek() !== index) return;
     const moved = list.rows.indexOf(id);
     if (moved < 0 || moved === index || list.rows.at(index)?.id === id) return;
+    const hasFocus = document.activeElement?.closest("#list .row") != null;
     cursor.value = moved;
+    if (hasFocus) queueMicrotask(focusCursor);
     if (place.peek().top > 0) moveTo(place.peek().top + (moved - index) * measure.peek().row);
   });
   list.rows.refresh();
@@ -118,6 +123,19 @@ export function focusCursor() {
   /** @type {HTMLElement | null} */
   const row = document.querySelector(`#list [data-index="${cursor.peek()}"] a`);
   row?.focus({ preventScroll: true });
+}
+
+/** Focuses the list: its row under the cursor, as soon as there is one. */
+export function focusList() {
+  isFocusAwaited = total.peek() === null;
+  moveCursor(cursor.peek());
+}
+
+/** Does what was awaited, when rows come. */
+export function followTotal() {
+  if (total.value === null || !isFocusAwaited) return;
+  isFocusAwaited = false;
+  queueMicrotask(() => moveCursor(cursor.peek()));
 }
 
 /** Opens the conversation under the cursor. */

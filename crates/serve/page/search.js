@@ -44,7 +44,7 @@ export function apply() {
   const words = typed.peek().trim();
   const before = route.peek();
   if (words === before.search) return;
-  if (before.search) replace({ search: words, message: "" });
+  if (before.search && words) replace({ search: words, message: "" });
   else go({ search: words, message: "" });
 }
 
