@@ -15,7 +15,11 @@ import * as store from "./store.js";
 const MINUTE_MS = 60_000;
 
 document.documentElement.lang = language;
-for (const [id, phrase] of [["mailboxes", "mailboxes"], ["list", "list"], ["reader", "conversation"]]) {
+for (const [id, phrase] of [
+  ["mailboxes", "mailboxes"],
+  ["list", "list"],
+  ["reader", "conversation"],
+]) {
   document.getElementById(String(id))?.setAttribute("aria-label", say(String(phrase)));
 }
 
@@ -33,7 +37,9 @@ effect(keys.followHelp);
 effect(list.announceTotal);
 effect(list.followTotal);
 effect(title);
-effect(() => { document.body.dataset["menu"] = store.isMenuOpen.value ? "open" : ""; });
+effect(() => {
+  document.body.dataset["menu"] = store.isMenuOpen.value ? "open" : "";
+});
 
 keys.listen();
 list.watchSize();
@@ -43,13 +49,18 @@ addEventListener("online", connect);
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "visible" && connection.peek() !== "online") void connect();
 });
-setInterval(() => { store.now.value = Date.now(); }, MINUTE_MS);
+setInterval(() => {
+  store.now.value = Date.now();
+}, MINUTE_MS);
 onChange(refresh);
 void connect();
 
 /** Fetches everything again that is shown. */
 function refresh() {
-  mailboxes.fetchMailboxes().then(chooseMailbox).catch(() => {});
+  mailboxes
+    .fetchMailboxes()
+    .then(chooseMailbox)
+    .catch(() => {});
   list.refresh();
   conversation.refresh();
 }
@@ -68,10 +79,11 @@ function followRoute() {
     if (mailbox || words) list.show(mailbox || store.ALL, words);
     if (message) list.pointAt(message);
     conversation.open(message);
-    if (wasOpen && !message) requestAnimationFrame(() => {
-      list.applyScroll();
-      list.focusCursor();
-    });
+    if (wasOpen && !message)
+      requestAnimationFrame(() => {
+        list.applyScroll();
+        list.focusCursor();
+      });
   });
 }
 
@@ -88,11 +100,15 @@ function bar() {
   const name = say(isOpen ? "menuClose" : "menu");
   return html`
     <button type="button" class="plain menu" aria-label=${name} title=${name} aria-expanded=${String(isOpen)}
-      aria-controls="mailboxes" onClick=${() => { store.isMenuOpen.value = !isOpen; }}>${icon(isOpen ? "close" : "menu")}</button>
+      aria-controls="mailboxes" onClick=${() => {
+        store.isMenuOpen.value = !isOpen;
+      }}>${icon(isOpen ? "close" : "menu")}</button>
     <span class="brand" aria-hidden="true">pneu</span>
     ${search.draw(list.isWaiting.value && store.route.value.search !== "")}
     <button type="button" class="plain keyboard" aria-label=${say("help")} title=${`${say("help")} (?)`}
-      onClick=${() => { store.isHelpOpen.value = true; }}>${icon("keyboard")}</button>`;
+      onClick=${() => {
+        store.isHelpOpen.value = true;
+      }}>${icon("keyboard")}</button>`;
 }
 
 /** Says that the server is lost, or that one must log in. */

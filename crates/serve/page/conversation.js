@@ -20,7 +20,17 @@ const TEXT_BYTES_MAX = 512 * 1024;
 const BODIES_MAX = 10;
 
 const PROPERTIES = [
-  "id", "threadId", "blobId", "subject", "from", "to", "cc", "receivedAt", "preview", "keywords", "hasAttachment",
+  "id",
+  "threadId",
+  "blobId",
+  "subject",
+  "from",
+  "to",
+  "cc",
+  "receivedAt",
+  "preview",
+  "keywords",
+  "hasAttachment",
 ];
 const BODY_PROPERTIES = ["id", "textBody", "bodyValues", "attachments"];
 const PART_PROPERTIES = ["partId", "blobId", "type", "name", "size"];
@@ -83,9 +93,13 @@ export function refresh() {
 async function load(id, isFirst) {
   const signalled = abort.signal;
   try {
-    const [known] = await request([["Email/get", { ids: [id], properties: ["threadId"] }],
-      ["Thread/get", { "#ids": from(0, "Email/get", "/list/*/threadId") }]], signalled).then(([emails, threads]) =>
-      [emails.list.length > 0 ? threads.list[0] : undefined]);
+    const [known] = await request(
+      [
+        ["Email/get", { ids: [id], properties: ["threadId"] }],
+        ["Thread/get", { "#ids": from(0, "Email/get", "/list/*/threadId") }],
+      ],
+      signalled,
+    ).then(([emails, threads]) => [emails.list.length > 0 ? threads.list[0] : undefined]);
     const messages = known ? await fetchMessages(known.emailIds, signalled) : [];
     if (signalled.aborted) return;
     if (messages.length === 0) {
@@ -135,10 +149,15 @@ function unfoldFirst(id, messages) {
 async function fetchBodies() {
   const signalled = abort.signal;
   const known = new Set(current.peek()?.messages.map((message) => message.id));
-  const ids = [...unfolded.peek()].filter((id) => known.has(id) && !bodies.peek().has(id)).slice(0, BODIES_MAX);
+  const ids = [...unfolded.peek()]
+    .filter((id) => known.has(id) && !bodies.peek().has(id))
+    .slice(0, BODIES_MAX);
   if (ids.length === 0) return;
   const args = {
-    ids, properties: BODY_PROPERTIES, bodyProperties: PART_PROPERTIES, fetchTextBodyValues: true,
+    ids,
+    properties: BODY_PROPERTIES,
+    bodyProperties: PART_PROPERTIES,
+    fetchTextBodyValues: true,
     maxBodyValueBytes: TEXT_BYTES_MAX,
   };
   try {
@@ -205,7 +224,9 @@ function point(id) {
 export function draw() {
   const shown = current.value;
   if (!shown) {
-    return route.value.message ? null : html`<div class="note">${icon("all")}<p>${say("nothingOpen")}</p>
+    return route.value.message
+      ? null
+      : html`<div class="note">${icon("all")}<p>${say("nothingOpen")}</p>
       <p>${say("nothingOpenHint")}</p></div>`;
   }
   return html`<div class="reader-head">
@@ -220,9 +241,17 @@ export function draw() {
 /** @param {Conversation} shown */
 function inner(shown) {
   if (shown.status === "missing") return html`<div class="note"><p>${say("missing")}</p></div>`;
-  const failed = shown.status === "failed" &&
+  const failed =
+    shown.status === "failed" &&
     html`<div class="note"><p role="alert">${say("failed", { reason: shown.reason })}</p></div>`;
-  if (shown.status === "loading") return html`<div class="message ghost"><span class="ghost-line"></span></div>`;
-  return [failed, shown.messages.map((message) =>
-    drawMessage(message, bodies.value.get(message.id), unfolded.value.has(message.id), () => toggle(message.id)))];
+  if (shown.status === "loading")
+    return html`<div class="message ghost"><span class="ghost-line"></span></div>`;
+  return [
+    failed,
+    shown.messages.map((message) =>
+      drawMessage(message, bodies.value.get(message.id), unfolded.value.has(message.id), () =>
+        toggle(message.id),
+      ),
+    ),
+  ];
 }

@@ -12,7 +12,12 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
 /** The units of "ago", and how many seconds each has. */
 const UNITS = /** @type {const} */ ([
-  ["year", 31_557_600], ["month", 2_629_800], ["week", 604_800], ["day", 86_400], ["hour", 3600], ["minute", 60],
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["week", 604_800],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
 ]);
 
 /**

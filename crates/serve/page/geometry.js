@@ -34,7 +34,8 @@ function scrollMax(size) {
 export function placeAt(size, top) {
   const longest = topMax(size);
   const clamped = Math.min(Math.max(0, top), longest);
-  const scroll = longest === 0 ? 0 : longest === scrollMax(size) ? clamped : (clamped / longest) * scrollMax(size);
+  const scroll =
+    longest === 0 ? 0 : longest === scrollMax(size) ? clamped : (clamped / longest) * scrollMax(size);
   return { top: clamped, scroll };
 }
 

@@ -75,7 +75,11 @@ export async function connect() {
 export async function request(calls, abort) {
   const at = session.value;
   if (!at) throw new Unreachable("there is no session yet");
-  const methodCalls = calls.map(([name, args], index) => [name, { accountId: at.accountId, ...args }, `c${index}`]);
+  const methodCalls = calls.map(([name, args], index) => [
+    name,
+    { accountId: at.accountId, ...args },
+    `c${index}`,
+  ]);
   const body = JSON.stringify({ using: [CORE, MAIL], methodCalls });
   const headers = { "Content-Type": "application/json" };
   const reply = await ask(at.apiUrl, { method: "POST", headers, body, ...(abort ? { signal: abort } : {}) });
@@ -117,7 +121,14 @@ async function getSession() {
   const accountId = found.primaryAccounts[MAIL];
   const { apiUrl, downloadUrl, eventSourceUrl } = found;
   const idsMax = found.capabilities[CORE].maxObjectsInGet;
-  return { accountId, apiUrl, downloadUrl, eventSourceUrl, idsMax, isReadOnly: found.accounts[accountId].isReadOnly };
+  return {
+    accountId,
+    apiUrl,
+    downloadUrl,
+    eventSourceUrl,
+    idsMax,
+    isReadOnly: found.accounts[accountId].isReadOnly,
+  };
 }
 
 /**
@@ -149,7 +160,9 @@ async function ask(url, init) {
 
 /** @param {Session} at */
 function openEvents(at) {
-  const url = at.eventSourceUrl.replace("{types}", "*").replace("{closeafter}", "no")
+  const url = at.eventSourceUrl
+    .replace("{types}", "*")
+    .replace("{closeafter}", "no")
     .replace("{ping}", String(PING_SECONDS));
   events = new EventSource(url);
   events.onopen = () => {

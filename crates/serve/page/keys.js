@@ -13,19 +13,34 @@ import { closeMessage, isHelpOpen, isMenuOpen, route } from "./store.js";
 
 /** @type {{ title: string, entries: Help[] }[]} */
 const HELP = [
-  { title: "keysList", entries: [
-    { keys: [["j"], ["↓"]], says: "keyDown" }, { keys: [["k"], ["↑"]], says: "keyUp" },
-    { keys: [["Enter"], ["o"]], says: "keyOpen" },
-  ] },
-  { title: "keysConversation", entries: [
-    { keys: [["n"]], says: "keyNext" }, { keys: [["p"]], says: "keyPrevious" },
-    { keys: [["Enter"], ["o"]], says: "keyFold" }, { keys: [["j"]], says: "keyDown" },
-    { keys: [["k"]], says: "keyUp" }, { keys: [["u"]], says: "keyBack" },
-  ] },
-  { title: "keysGeneral", entries: [
-    { keys: [["/"]], says: "keySearch" }, { keys: [["g", "i"]], says: "keyInbox" },
-    { keys: [["Esc"]], says: "keyEscape" }, { keys: [["?"]], says: "keyHelp" },
-  ] },
+  {
+    title: "keysList",
+    entries: [
+      { keys: [["j"], ["↓"]], says: "keyDown" },
+      { keys: [["k"], ["↑"]], says: "keyUp" },
+      { keys: [["Enter"], ["o"]], says: "keyOpen" },
+    ],
+  },
+  {
+    title: "keysConversation",
+    entries: [
+      { keys: [["n"]], says: "keyNext" },
+      { keys: [["p"]], says: "keyPrevious" },
+      { keys: [["Enter"], ["o"]], says: "keyFold" },
+      { keys: [["j"]], says: "keyDown" },
+      { keys: [["k"]], says: "keyUp" },
+      { keys: [["u"]], says: "keyBack" },
+    ],
+  },
+  {
+    title: "keysGeneral",
+    entries: [
+      { keys: [["/"]], says: "keySearch" },
+      { keys: [["g", "i"]], says: "keyInbox" },
+      { keys: [["Esc"]], says: "keyEscape" },
+      { keys: [["?"]], says: "keyHelp" },
+    ],
+  },
 ];
 
 /** The first of two keys. */
@@ -66,14 +81,21 @@ function act(key, target) {
   const first = before;
   before = "";
   if (first === "g" && key === "i") return does(() => openMailbox(inboxId()));
-  if (key === "g") return does(() => { before = "g"; });
+  if (key === "g")
+    return does(() => {
+      before = "g";
+    });
   if (key === "/") return does(focusSearch);
-  if (key === "?") return does(() => { isHelpOpen.value = true; });
+  if (key === "?")
+    return does(() => {
+      isHelpOpen.value = true;
+    });
   if (key === "Escape") return does(escape);
   if (key === "j" || key === "k") return does(() => step(key === "j" ? 1 : -1));
   const isOpen = route.peek().message !== "";
   const isInList = target === document.body || target.closest("#list") !== null;
-  if (isInList && (key === "ArrowDown" || key === "ArrowUp")) return does(() => moveCursor(cursor.peek() + (key === "ArrowDown" ? 1 : -1)));
+  if (isInList && (key === "ArrowDown" || key === "ArrowUp"))
+    return does(() => moveCursor(cursor.peek() + (key === "ArrowDown" ? 1 : -1)));
   if (isInList && key === "Home") return does(() => moveCursor(0));
   if (isInList && key === "End") return does(() => moveCursor(Number.MAX_SAFE_INTEGER));
   // Enter on a button or a link is theirs.
@@ -110,22 +132,34 @@ export function followHelp() {
   if (!dialog) return;
   if (isHelpOpen.value && !dialog.open) dialog.showModal();
   if (!isHelpOpen.value && dialog.open) dialog.close();
-  dialog.onclose = () => { isHelpOpen.value = false; };
-  dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); };
+  dialog.onclose = () => {
+    isHelpOpen.value = false;
+  };
+  dialog.onclick = (event) => {
+    if (event.target === dialog) dialog.close();
+  };
 }
 
 /** Draws the dialog. */
 export function drawHelp() {
-  const close = () => { isHelpOpen.value = false; };
+  const close = () => {
+    isHelpOpen.value = false;
+  };
   return html`<div class="help"><header><h2 id="help-title">${say("help")}</h2>
     <button type="button" class="plain" aria-label=${say("close")} title=${say("close")} onClick=${close}>${icon("close")}</button></header>
-    <div class="help-parts">${HELP.map((part) => html`<section><h3>${say(part.title)}</h3>
+    <div class="help-parts">${HELP.map(
+      (part) => html`<section><h3>${say(part.title)}</h3>
       <dl>${part.entries.map((entry) => html`<div><dt>${ways(entry.keys)}</dt><dd>${say(entry.says)}</dd></div>`)}</dl>
-    </section>`)}</div></div>`;
+    </section>`,
+    )}</div></div>`;
 }
 
 /** @param {string[][]} keys */
 function ways(keys) {
-  return keys.map((way, index) => html`${index > 0 && html`<span> ${say("or")} </span>`}${way.map((key, turn) =>
-    html`${turn > 0 && html`<span> ${say("then")} </span>`}<kbd>${key}</kbd>`)}`);
+  return keys.map(
+    (way, index) =>
+      html`${index > 0 && html`<span> ${say("or")} </span>`}${way.map(
+        (key, turn) => html`${turn > 0 && html`<span> ${say("then")} </span>`}<kbd>${key}</kbd>`,
+      )}`,
+  );
 }

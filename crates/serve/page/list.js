@@ -42,7 +42,9 @@ let scrollSet = -1;
 const size = computed(() => ({ count: current.value?.rows.total.value ?? 0, ...measure.value }));
 
 /** The words that were searched for, and whether their answer is still to come. */
-export const isWaiting = computed(() => current.value?.rows.total.value === null && !current.value.rows.failure.value);
+export const isWaiting = computed(
+  () => current.value?.rows.total.value === null && !current.value.rows.failure.value,
+);
 
 /** The number of rows, or null. */
 export const total = computed(() => current.value?.rows.total.value ?? null);
@@ -236,8 +238,11 @@ function heading() {
 }
 
 function waiting() {
-  const rows = Array.from({ length: 8 }, (_, index) => html`<li key=${index} class="row ghost"
-    style=${{ transform: `translateY(${index * measure.value.row}px)` }}>${ghost()}</li>`);
+  const rows = Array.from(
+    { length: 8 },
+    (_, index) => html`<li key=${index} class="row ghost"
+    style=${{ transform: `translateY(${index * measure.value.row}px)` }}>${ghost()}</li>`,
+  );
   return html`<ul class="rows" role="list" aria-label=${say("loading")}>${rows}</ul>`;
 }
 
@@ -260,7 +265,8 @@ function content(list, count) {
   if (at < first) indexes.unshift(at);
   else if (at >= end && at < count) indexes.push(at);
   const rows = indexes.map((index) => {
-    const shift = index === at && (at < first || at >= end) ? -2 * size.value.row : index * size.value.row - top + scroll;
+    const shift =
+      index === at && (at < first || at >= end) ? -2 * size.value.row : index * size.value.row - top + scroll;
     return drawRow(list.rows.at(index), index, count, shift);
   });
   const height = elementHeight(size.value);
@@ -281,7 +287,13 @@ function nothing() {
 function drawRow(row, index, count, shift) {
   const isAt = index === cursor.value;
   const isOpen = row !== undefined && isAt && route.value.message !== "";
-  const names = ["row", row ? "" : "ghost", row?.isUnread ? "unread" : "", isAt ? "at" : "", isOpen ? "open" : ""];
+  const names = [
+    "row",
+    row ? "" : "ghost",
+    row?.isUnread ? "unread" : "",
+    isAt ? "at" : "",
+    isOpen ? "open" : "",
+  ];
   return html`<li key=${index} class=${names.filter(Boolean).join(" ")} data-index=${index} aria-posinset=${index + 1}
     aria-setsize=${count} style=${{ transform: `translateY(${shift}px)` }}>
     ${row ? link(row, index, isAt, isOpen) : ghost()}</li>`;
@@ -305,14 +317,19 @@ function link(row, index, isAt, isOpen) {
     go({ message: row.id });
   };
   const marks = [
-    row.isAnswered && html`<span class="mark" role="img" aria-label=${say("isAnswered")}>${icon("reply")}</span>`,
-    row.hasAttachment && html`<span class="mark" role="img" aria-label=${say("hasAttachment")}>${icon("clip")}</span>`,
-    row.isFlagged && html`<span class="mark flag" role="img" aria-label=${say("isFlagged")}>${icon("flag")}</span>`,
+    row.isAnswered &&
+      html`<span class="mark" role="img" aria-label=${say("isAnswered")}>${icon("reply")}</span>`,
+    row.hasAttachment &&
+      html`<span class="mark" role="img" aria-label=${say("hasAttachment")}>${icon("clip")}</span>`,
+    row.isFlagged &&
+      html`<span class="mark flag" role="img" aria-label=${say("isFlagged")}>${icon("flag")}</span>`,
   ];
   const many = row.emailIds.length;
   const preview = row.preview.map((text, piece) => (piece % 2 === 1 ? html`<mark>${text}</mark>` : text));
   return html`<a href=${address({ message: row.id })} tabindex=${isAt ? 0 : -1} onClick=${open}
-    aria-current=${isOpen ? "true" : undefined} onFocus=${() => { cursor.value = index; }}>
+    aria-current=${isOpen ? "true" : undefined} onFocus=${() => {
+      cursor.value = index;
+    }}>
     <span class="line">
       ${row.isUnread && html`<span class="dot" role="img" aria-label=${say("isUnread")}></span>`}
       <bdi class="who">${writers(row.from)}</bdi>
@@ -328,6 +345,7 @@ function link(row, index, isAt, isOpen) {
 export function announceTotal() {
   const count = total.value;
   if (count === null || !mailboxes.value) return;
-  announcement.value = route.value.search ? say("results", { count })
+  announcement.value = route.value.search
+    ? say("results", { count })
     : `${nameOf(mailbox.value)}: ${say("conversations", { count })}`;
 }

@@ -16,7 +16,14 @@ import { ALL, address, go, isMenuOpen, mailboxes, route } from "./store.js";
  */
 
 const PROPERTIES = [
-  "id", "name", "role", "parentId", "sortOrder", "totalThreads", "unreadThreads", "unreadEmails",
+  "id",
+  "name",
+  "role",
+  "parentId",
+  "sortOrder",
+  "totalThreads",
+  "unreadThreads",
+  "unreadEmails",
 ];
 
 /** Branches that are folded, by their paths. @type {import("./vendor/signals-core.mjs").Signal<Set<string>>} */
@@ -58,8 +65,11 @@ export function draw() {
   const branches = tree(all);
   return html`
     <ul role="list">${withRoles}${entry(say("all"), ALL, 0, "all")}</ul>
-    ${branches.length > 0 && html`<h2>${say("mailboxes")}</h2>
-      <ul role="list">${branches.map((each) => branch(each, 0))}</ul>`}`;
+    ${
+      branches.length > 0 &&
+      html`<h2>${say("mailboxes")}</h2>
+      <ul role="list">${branches.map((each) => branch(each, 0))}</ul>`
+    }`;
 }
 
 /** @param {string | null} role @returns {import("./icons.js").Icon} */
@@ -109,7 +119,9 @@ function branch(at, depth) {
     folded.value = next;
   };
   const name = line(at.name);
-  const fold = at.inner.length > 0 && html`<button class=${`fold${isFolded ? "" : " unfolded"}`} type="button"
+  const fold =
+    at.inner.length > 0 &&
+    html`<button class=${`fold${isFolded ? "" : " unfolded"}`} type="button"
     aria-expanded=${String(!isFolded)} aria-label=${at.mailbox ? name : undefined} onClick=${toggle}
     >${icon("chevron")}${!at.mailbox && html`<bdi class="name" title=${name}>${name}</bdi>`}</button>`;
   const own = at.mailbox && mailboxLink(name, at.mailbox.id, at.mailbox.unreadThreads, icon("folder"));

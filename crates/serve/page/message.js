@@ -39,18 +39,23 @@ export function draw(message, body, isOpen, toggle) {
       <span class=${`face hue-${hue(author)}`} aria-hidden="true">${initial(author)}</span>
       <div class="message-who">
         <button type="button" class="message-from" aria-expanded=${String(isOpen)}
-          onClick=${(/** @type {Event} */ event) => { event.stopPropagation(); toggle(); }}>
+          onClick=${(/** @type {Event} */ event) => {
+            event.stopPropagation();
+            toggle();
+          }}>
           ${isUnread && html`<span class="dot" role="img" aria-label=${say("isUnread")}></span>`}
           <bdi>${author ? fullName(author) : say("noSender")}</bdi></button>
         ${isOpen && author?.name && html`<bdi class="address">${line(author.email)}</bdi>`}
         ${!isOpen && html`<bdi class="preview">${line(message.preview)}</bdi>`}
         ${isOpen && people(message)}
       </div>
-      <time dateTime=${message.receivedAt} title=${long(message.receivedAt)}>${isOpen
-        ? html`<span class="date-long">${long(message.receivedAt)}</span>
+      <time dateTime=${message.receivedAt} title=${long(message.receivedAt)}>${
+        isOpen
+          ? html`<span class="date-long">${long(message.receivedAt)}</span>
           <span class="date-short">${short(message.receivedAt, now.value)}</span>
           <span class="ago">${ago(message.receivedAt, now.value)}</span>`
-        : short(message.receivedAt, now.value)}</time>
+          : short(message.receivedAt, now.value)
+      }</time>
     </header>
     ${isOpen && html`<div class="message-body">${body ? drawBody(message, body) : ghost()}</div>`}
   </article>`;
@@ -58,9 +63,12 @@ export function draw(message, body, isOpen, toggle) {
 
 /** @param {Message} message */
 function people(message) {
-  const line = (/** @type {string} */ name, /** @type {Person[] | null} */ list) => (list ?? []).length > 0 &&
-    html`<div class="people"><span class="label">${name}</span> ${(list ?? []).map((person, index) => html`<bdi
-      title=${person.email}>${fullName(person)}</bdi>${index + 1 < (list ?? []).length ? ", " : ""}`)}</div>`;
+  const line = (/** @type {string} */ name, /** @type {Person[] | null} */ list) =>
+    (list ?? []).length > 0 &&
+    html`<div class="people"><span class="label">${name}</span> ${(list ?? []).map(
+      (person, index) => html`<bdi
+      title=${person.email}>${fullName(person)}</bdi>${index + 1 < (list ?? []).length ? ", " : ""}`,
+    )}</div>`;
   return [line(say("to"), message.to), line(say("cc"), message.cc)];
 }
 
@@ -76,7 +84,9 @@ function ghost() {
 function drawBody(message, body) {
   const values = body.textBody.flatMap((part) => {
     const value = part.partId === null ? undefined : body.bodyValues[part.partId];
-    return value ? [{ ...value, part, text: part.type === "text/html" ? textOfHtml(value.value) : value.value }] : [];
+    return value
+      ? [{ ...value, part, text: part.type === "text/html" ? textOfHtml(value.value) : value.value }]
+      : [];
   });
   const isHtml = values.some((value) => value.part.type === "text/html");
   const isEmpty = values.every((value) => value.text.trim() === "");
@@ -85,8 +95,11 @@ function drawBody(message, body) {
     ${isHtml && html`<p class="remark">${say("fromHtml")}</p>`}
     ${isEmpty && html`<p class="remark">${say("noText")}</p>`}
     ${values.map((value, index) => drawText(`${message.id}/${index}`, value.text))}
-    ${isCut && html`<p class="remark">${say("cut")} <a download
-      href=${blobUrl(message.blobId, "message.eml", "message/rfc822")}>${say("wholeMessage")}</a></p>`}
+    ${
+      isCut &&
+      html`<p class="remark">${say("cut")} <a download
+      href=${blobUrl(message.blobId, "message.eml", "message/rfc822")}>${say("wholeMessage")}</a></p>`
+    }
     ${values.some((value) => value.isEncodingProblem) && html`<p class="remark">${say("encoding")}</p>`}
     ${body.attachments.length > 0 && drawAttachments(body.attachments)}`;
 }
@@ -99,7 +112,8 @@ function drawText(id, text) {
   const names = isCode(text) ? "text code" : "text";
   return html`<div key=${id} class=${names}>${blocks(text).map((block, index) => {
     const key = `${id}/${index}`;
-    if (block.kind !== "quote") return html`<div key=${key} class=${`block ${block.kind}`}>${linked(block.text)}</div>`;
+    if (block.kind !== "quote")
+      return html`<div key=${key} class=${`block ${block.kind}`}>${linked(block.text)}</div>`;
     return quote(key, block);
   })}</div>`;
 }
@@ -116,7 +130,9 @@ function quote(key, block) {
     if (!next.delete(key)) next.add(key);
     turned.value = next;
   };
-  const button = (block.folded || count > 3) && html`<button type="button" class="quote-fold" onClick=${toggle}
+  const button =
+    (block.folded || count > 3) &&
+    html`<button type="button" class="quote-fold" onClick=${toggle}
     aria-expanded=${String(!isFolded)}>${isFolded ? say("quoteShow", { count }) : say("quoteHide")}</button>`;
   return html`<div key=${key} class=${`quote${isFolded ? " folded" : ""}`}>${button}
     ${!isFolded && html`<blockquote class="block">${linked(block.text)}</blockquote>`}</div>`;
@@ -124,8 +140,11 @@ function quote(key, block) {
 
 /** @param {string} text */
 function linked(text) {
-  return withLinks(text).map((piece, index) => (index % 2 === 0 ? piece
-    : html`<a href=${piece} target="_blank" rel="noopener noreferrer" dir="ltr">${piece}</a>`));
+  return withLinks(text).map((piece, index) =>
+    index % 2 === 0
+      ? piece
+      : html`<a href=${piece} target="_blank" rel="noopener noreferrer" dir="ltr">${piece}</a>`,
+  );
 }
 
 /** @param {Part[]} parts */
@@ -134,8 +153,11 @@ function drawAttachments(parts) {
     <ul role="list">${parts.map((part) => {
       const name = line(part.name) || part.type;
       const inner = html`${icon("clip")}<bdi class="name">${name}</bdi><span class="size">${size(part.size)}</span>`;
-      return html`<li>${part.blobId ? html`<a download=${name} href=${blobUrl(part.blobId, name, part.type)}>${inner}</a>`
-        : html`<span>${inner}</span>`}</li>`;
+      return html`<li>${
+        part.blobId
+          ? html`<a download=${name} href=${blobUrl(part.blobId, name, part.type)}>${inner}</a>`
+          : html`<span>${inner}</span>`
+      }</li>`;
     })}</ul></section>`;
 }
 

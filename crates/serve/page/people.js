@@ -21,7 +21,9 @@ export function writers(people) {
   if (people.length === 0) return say("noSender");
   if (people.length === 1) return fullName(/** @type {Person} */ (people[0]));
   const names = people.map(shortName);
-  return names.length <= 3 ? names.join(", ") : [names[0], "…", ...names.slice(-2)].join(", ").replace("…,", "…");
+  return names.length <= 3
+    ? names.join(", ")
+    : [names[0], "…", ...names.slice(-2)].join(", ").replace("…,", "…");
 }
 
 /** @param {Person} person */

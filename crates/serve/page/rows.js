@@ -21,7 +21,15 @@ const WINDOWS_MAX = 200;
 const THREAD_MAX = 100;
 
 const PROPERTIES = [
-  "id", "threadId", "subject", "from", "to", "receivedAt", "preview", "keywords", "hasAttachment",
+  "id",
+  "threadId",
+  "subject",
+  "from",
+  "to",
+  "receivedAt",
+  "preview",
+  "keywords",
+  "hasAttachment",
 ];
 
 export class Rows {
@@ -150,21 +158,33 @@ export class Rows {
 async function fetchWindow(filter, position, abort) {
   /** @type {import("./jmap.js").Call[]} */
   const calls = [
-    ["Email/query", {
-      filter, position, limit: WINDOW, collapseThreads: true, calculateTotal: true,
-      sort: [{ property: "receivedAt", isAscending: false }],
-    }],
+    [
+      "Email/query",
+      {
+        filter,
+        position,
+        limit: WINDOW,
+        collapseThreads: true,
+        calculateTotal: true,
+        sort: [{ property: "receivedAt", isAscending: false }],
+      },
+    ],
     ["Email/get", { "#ids": from(0, "Email/query", "/ids"), properties: PROPERTIES }],
     ["Thread/get", { "#ids": from(1, "Email/get", "/list/*/threadId") }],
   ];
-  if (filter?.["text"]) calls.push(["SearchSnippet/get", { filter, "#emailIds": from(0, "Email/query", "/ids") }]);
+  if (filter?.["text"])
+    calls.push(["SearchSnippet/get", { filter, "#emailIds": from(0, "Email/query", "/ids") }]);
   const [query, emails, threads, snippets] = await request(calls, abort);
   const byId = new Map(emails.list.map((/** @type {any} */ email) => [email.id, email]));
   const idsOf = new Map(threads.list.map((/** @type {any} */ thread) => [thread.id, thread.emailIds]));
-  const foundIn = new Map((snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each.preview]));
+  const foundIn = new Map(
+    (snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each.preview]),
+  );
   const rows = query.ids.map((/** @type {string} */ id) => byId.get(id)).filter(Boolean);
   return {
-    rows: rows.map((/** @type {any} */ email) => rowOf(email, idsOf.get(email.threadId), foundIn.get(email.id))),
+    rows: rows.map((/** @type {any} */ email) =>
+      rowOf(email, idsOf.get(email.threadId), foundIn.get(email.id)),
+    ),
     state: String(query.queryState),
     total: Number(query.total),
   };

@@ -70,7 +70,11 @@ export function draw(isWaiting) {
     ${icon("search")}
     <input id="search" type="search" value=${typed.value} onInput=${type} placeholder=${say("search")}
       aria-label=${say("search")} autocomplete="off" autocapitalize="off" spellcheck=${false} enterkeyhint="search" dir="auto" />
-    ${typed.value ? html`<button type="button" class="plain" aria-label=${say("searchClear")} title=${say("searchClear")}
-      onClick=${clear}>${icon("close")}</button>` : html`<kbd aria-hidden="true">/</kbd>`}
+    ${
+      typed.value
+        ? html`<button type="button" class="plain" aria-label=${say("searchClear")} title=${say("searchClear")}
+      onClick=${clear}>${icon("close")}</button>`
+        : html`<kbd aria-hidden="true">/</kbd>`
+    }
   </form>`;
 }

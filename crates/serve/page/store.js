@@ -44,7 +44,8 @@ export function routeOf(hash) {
   const steps = hash.replace(/^#\/?/, "").split("/");
   for (let index = 0; index + 1 < steps.length; index += 2) {
     const name = String(steps[index]);
-    if (name === "mailbox" || name === "search" || name === "message") found[name] = decoded(String(steps[index + 1]));
+    if (name === "mailbox" || name === "search" || name === "message")
+      found[name] = decoded(String(steps[index + 1]));
   }
   return found;
 }

@@ -20,7 +20,9 @@ export function visible(text) {
  * @param {string | null | undefined} text
  */
 export function line(text) {
-  return visible(text ?? "").replace(/\s+/g, " ").trim();
+  return visible(text ?? "")
+    .replace(/\s+/g, " ")
+    .trim();
 }
 
 /**
@@ -89,7 +91,9 @@ export function blocks(text) {
  * @param {string} text
  */
 export function isCode(text) {
-  return /^(diff --git |@@ -|--- a\/|\+\+\+ b\/|Index: )/m.test(text) || /^.*\S {4,}\S.* {4,}\S.*$/m.test(text);
+  return (
+    /^(diff --git |@@ -|--- a\/|\+\+\+ b\/|Index: )/m.test(text) || /^.*\S {4,}\S.* {4,}\S.*$/m.test(text)
+  );
 }
 
 /**
@@ -104,9 +108,33 @@ export function found(snippet) {
 
 /** @type {Record<string, string>} */
 const ENTITIES = {
-  amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", ndash: "–", mdash: "—", hellip: "…",
-  lsquo: "‘", rsquo: "’", ldquo: "“", rdquo: "”", bull: "•", copy: "©", reg: "®", trade: "™", euro: "€",
-  auml: "ä", ouml: "ö", uuml: "ü", Auml: "Ä", Ouml: "Ö", Uuml: "Ü", szlig: "ß", eacute: "é", middot: "·",
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  ndash: "–",
+  mdash: "—",
+  hellip: "…",
+  lsquo: "‘",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
+  bull: "•",
+  copy: "©",
+  reg: "®",
+  trade: "™",
+  euro: "€",
+  auml: "ä",
+  ouml: "ö",
+  uuml: "ü",
+  Auml: "Ä",
+  Ouml: "Ö",
+  Uuml: "Ü",
+  szlig: "ß",
+  eacute: "é",
+  middot: "·",
 };
 
 /** @param {string} text */
@@ -132,6 +160,11 @@ export function textOfHtml(source) {
     .replace(/<\/?(p|h[1-6]|blockquote|hr)\b[^>]*>/gi, "\n\n")
     .replace(/<\/t[dh]\b[^>]*>/gi, " ")
     .replace(/<[a-z/!?][^>]*(>|$)/gi, "");
-  const lines = withoutEntities(body).split("\n").map((each) => each.replace(/\s+/g, " ").trim());
-  return lines.join("\n").replace(/\n{3,}/g, "\n\n").trim();
+  const lines = withoutEntities(body)
+    .split("\n")
+    .map((each) => each.replace(/\s+/g, " ").trim());
+  return lines
+    .join("\n")
+    .replace(/\n{3,}/g, "\n\n")
+    .trim();
 }

@@ -31,7 +31,11 @@ export function tree(all) {
 function pathOf(mailbox, byId) {
   const path = [];
   const seen = new Set();
-  for (let at = /** @type {Mailbox | undefined} */ (mailbox); at && !seen.has(at); at = byId.get(at.parentId ?? "")) {
+  for (
+    let at = /** @type {Mailbox | undefined} */ (mailbox);
+    at && !seen.has(at);
+    at = byId.get(at.parentId ?? "")
+  ) {
     seen.add(at);
     path.unshift(...at.name.split("/").filter(Boolean));
   }
@@ -53,7 +57,8 @@ function grow(root, path, mailbox) {
     }
     at = next;
   }
-  if (at.mailbox || at === root) root.inner.push({ name: mailbox.name, path: `#${mailbox.id}`, mailbox, inner: [] });
+  if (at.mailbox || at === root)
+    root.inner.push({ name: mailbox.name, path: `#${mailbox.id}`, mailbox, inner: [] });
   else at.mailbox = mailbox;
 }
 

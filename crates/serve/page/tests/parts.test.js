@@ -18,8 +18,11 @@ const BYTES_MAX = 60_000;
 
 /** Returns the files that are served, with their names in the folder. */
 function files() {
-  const inFolder = (/** @type {string} */ folder) => fs.readdirSync(path.join(page, folder))
-    .filter((name) => /\.(html|css|js|mjs)$/.test(name)).map((name) => path.join(folder, name));
+  const inFolder = (/** @type {string} */ folder) =>
+    fs
+      .readdirSync(path.join(page, folder))
+      .filter((name) => /\.(html|css|js|mjs)$/.test(name))
+      .map((name) => path.join(folder, name));
   return [...inFolder("."), ...inFolder("vendor")];
 }
 
@@ -27,7 +30,8 @@ test("both languages have the same phrases, with the same values, and all that i
   const { en, de } = PHRASES;
   assert.deepEqual(Object.keys(de).sort(), Object.keys(en).sort());
   for (const [key, phrase] of Object.entries(en)) {
-    const values = (/** @type {unknown} */ each) => [...new Set(JSON.stringify(each).match(/\{\w+\}/g))].sort();
+    const values = (/** @type {unknown} */ each) =>
+      [...new Set(JSON.stringify(each).match(/\{\w+\}/g))].sort();
     assert.deepEqual(values(de[key]), values(phrase), key);
     assert.equal(typeof de[key], typeof phrase, key);
   }
@@ -38,7 +42,11 @@ test("both languages have the same phrases, with the same values, and all that i
     for (const [, key] of source.matchAll(/\b(?:says|title): "(\w+)"/g)) used.add(key);
     for (const [text] of source.matchAll(/"\w+"/g)) used.add(text.slice(1, -1));
   }
-  assert.deepEqual(Object.keys(en).filter((key) => !used.has(key)), [], "phrases that nothing says");
+  assert.deepEqual(
+    Object.keys(en).filter((key) => !used.has(key)),
+    [],
+    "phrases that nothing says",
+  );
   assert.throws(() => say("nothing"));
   assert.equal(say("messages", { count: 1 }), "1 message");
   assert.match(say("messages", { count: 1234 }), /^1.234 messages$/);
@@ -46,7 +54,8 @@ test("both languages have the same phrases, with the same values, and all that i
 
 test("dates are as short as they can be", () => {
   const now = new Date(2026, 2, 10, 12, 0).getTime();
-  const on = (/** @type {number[]} */ ...parts) => new Date(parts[0] ?? 0, (parts[1] ?? 1) - 1, parts[2], parts[3] ?? 9).toISOString();
+  const on = (/** @type {number[]} */ ...parts) =>
+    new Date(parts[0] ?? 0, (parts[1] ?? 1) - 1, parts[2], parts[3] ?? 9).toISOString();
   assert.match(short(on(2026, 3, 10, 9), now), /^0?9:00/);
   assert.equal(short(on(2026, 3, 9, 23), now), say("yesterday"));
   assert.equal(short(on(2026, 3, 5), now), "Thursday");
@@ -77,21 +86,31 @@ test("links end where they end, and nothing else is one", () => {
 });
 
 test("quotes and signatures are found, and quotes at the end are folded", () => {
-  const kinds = (/** @type {string} */ text) => blocks(text).map((block) => `${block.kind}${block.folded ? " folded" : ""}`);
+  const kinds = (/** @type {string} */ text) =>
+    blocks(text).map((block) => `${block.kind}${block.folded ? " folded" : ""}`);
   const long = "> 1\n> 2\n>> 3\n> 4\n";
   assert.deepEqual(kinds(`Hello\n${long}`), ["text", "quote folded"]);
   assert.deepEqual(kinds(`${long}Yes.\n`), ["quote", "text"]);
   assert.deepEqual(kinds(`Hello\n> 1\n`), ["text", "quote"]);
   assert.deepEqual(kinds(long), ["quote"]);
   assert.deepEqual(kinds(`Hello\n-- \nAna\n`), ["text", "signature"]);
-  assert.deepEqual(kinds("Hello\n\n-----Original Message-----\nFrom: Bo\nTo: Ana\n\nHello\n"), ["text", "quote folded"]);
-  assert.deepEqual(blocks("\n a\n  b\n\n").map((block) => block.text), [" a\n  b"]);
+  assert.deepEqual(kinds("Hello\n\n-----Original Message-----\nFrom: Bo\nTo: Ana\n\nHello\n"), [
+    "text",
+    "quote folded",
+  ]);
+  assert.deepEqual(
+    blocks("\n a\n  b\n\n").map((block) => block.text),
+    [" a\n  b"],
+  );
   assert.ok(isCode("diff --git a/x b/x\n"));
   assert.ok(!isCode("Hello,\nhow are you?"));
 });
 
 test("the text of HTML has nothing that runs or loads", () => {
-  assert.equal(textOfHtml("<p>a &lt;b&gt; &#x41;&#66;&nbsp;c</p><br>d<script>e</script><!-- f --><style>g"), "a <b> AB c\n\nd");
+  assert.equal(
+    textOfHtml("<p>a &lt;b&gt; &#x41;&#66;&nbsp;c</p><br>d<script>e</script><!-- f --><style>g"),
+    "a <b> AB c\n\nd",
+  );
   assert.equal(textOfHtml("<div>a</div>\n<div>b <i>c</i></div> 1 < 2 and <3"), "a\n\nb c\n1 < 2 and <3");
   assert.equal(textOfHtml("a<img src=x onerror='b()'"), "a");
   assert.deepEqual(found("x <mark>a &amp; b</mark> &lt;i&gt;"), ["x ", "a & b", " <i>"]);
@@ -106,14 +125,39 @@ test("names are short where there are several", () => {
 });
 
 test("mailboxes are a tree, and names with slashes are paths", () => {
-  const mailbox = (/** @type {string} */ name, /** @type {string | null} */ parentId = null, role = null) => ({
-    id: name, name, role, parentId, sortOrder: 7, totalThreads: 0, unreadThreads: 0, unreadEmails: 0,
+  const mailbox = (
+    /** @type {string} */ name,
+    /** @type {string | null} */ parentId = null,
+    role = null,
+  ) => ({
+    id: name,
+    name,
+    role,
+    parentId,
+    sortOrder: 7,
+    totalThreads: 0,
+    unreadThreads: 0,
+    unreadEmails: 0,
   });
   /** @type {(branches: import("../tree.js").Branch[]) => unknown} */
-  const shape = (branches) => branches.map((each) => [each.name, each.mailbox?.id ?? null, shape(each.inner)]);
-  const all = [mailbox("lists/b"), mailbox("lists/a"), mailbox("x/y/z"), mailbox("top"), mailbox("inner", "top")];
+  const shape = (branches) =>
+    branches.map((each) => [each.name, each.mailbox?.id ?? null, shape(each.inner)]);
+  const all = [
+    mailbox("lists/b"),
+    mailbox("lists/a"),
+    mailbox("x/y/z"),
+    mailbox("top"),
+    mailbox("inner", "top"),
+  ];
   assert.deepEqual(shape(tree(all)), [
-    ["lists", null, [["a", "lists/a", []], ["b", "lists/b", []]]],
+    [
+      "lists",
+      null,
+      [
+        ["a", "lists/a", []],
+        ["b", "lists/b", []],
+      ],
+    ],
     ["top", "top", [["inner", "inner", []]]],
     ["x/y/z", "x/y/z", []],
   ]);
@@ -129,7 +173,10 @@ test("rows are where they belong, in short lists and in long ones", () => {
   const long = { count: 1_000_000, row: 80, view: 400 };
   const height = elementHeight(long);
   assert.equal(height, 8_000_000);
-  assert.deepEqual(scrolled(long, { top: 5, scroll: 1 }, height - 400), { top: topMax(long), scroll: height - 400 });
+  assert.deepEqual(scrolled(long, { top: 5, scroll: 1 }, height - 400), {
+    top: topMax(long),
+    scroll: height - 400,
+  });
   assert.equal(scrolled(long, { top: 9999, scroll: 900 }, 0).top, 0);
   const middle = scrolled(long, { top: 0, scroll: 0 }, height / 2);
   assert.ok(Math.abs(middle.top - topMax(long) / 2) < 3000);
@@ -148,13 +195,26 @@ test("vendored files are those of their packages", () => {
   const readme = fs.readFileSync(path.join(page, "vendor/README.md"), "utf8");
   const wanted = JSON.parse(fs.readFileSync(path.join(page, "package.json"), "utf8")).devDependencies;
   const rows = [...readme.matchAll(/^\| `(\S+)` \| (\S+) \| (\S+) \| `(\S+)` \| .*\(`(\S+)`\)/gm)];
-  assert.deepEqual(rows.map((row) => row[1]).sort(), fs.readdirSync(path.join(page, "vendor")).filter((name) => /^[^.]+\.mjs$/.test(name)));
+  assert.deepEqual(
+    rows.map((row) => row[1]).sort(),
+    fs.readdirSync(path.join(page, "vendor")).filter((name) => /^[^.]+\.mjs$/.test(name)),
+  );
   for (const [, file, name, version, source, licence] of rows) {
     assert.equal(wanted[String(name)], version);
     const folder = path.join(page, "node_modules", String(name));
     assert.equal(JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8")).version, version);
-    assert.ok(fs.readFileSync(path.join(page, "vendor", String(file))).equals(fs.readFileSync(path.join(folder, String(source)))), file);
-    assert.ok(fs.readFileSync(path.join(page, "vendor", String(licence))).equals(fs.readFileSync(path.join(folder, "LICENSE"))), licence);
+    assert.ok(
+      fs
+        .readFileSync(path.join(page, "vendor", String(file)))
+        .equals(fs.readFileSync(path.join(folder, String(source)))),
+      file,
+    );
+    assert.ok(
+      fs
+        .readFileSync(path.join(page, "vendor", String(licence)))
+        .equals(fs.readFileSync(path.join(folder, "LICENSE"))),
+      licence,
+    );
   }
 });
 
@@ -164,7 +224,11 @@ test("the page is small, and no file of it makes markup of text", () => {
   assert.ok(sum <= BYTES_MAX, `${sum} bytes`);
   for (const name of files().filter((each) => !each.startsWith("vendor"))) {
     const source = fs.readFileSync(path.join(page, name), "utf8");
-    assert.doesNotMatch(source, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|\beval\(|new Function/, name);
+    assert.doesNotMatch(
+      source,
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|\beval\(|new Function/,
+      name,
+    );
     if (name.endsWith(".js")) assert.match(source, /^\/\/ [A-Z]/, `${name} does not say what it is`);
     assert.ok(source.split("\n").length <= 500, `${name} is long`);
   }

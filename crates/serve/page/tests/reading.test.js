@@ -18,21 +18,34 @@ test("the inbox is shown first, newest first, with who wrote, what, when, and ho
   const { page, close } = await start();
   assert.match(page.url(), /#\/mailbox\/F[0-9a-f]+$/);
   const shown = await subjects(page);
-  assert.deepEqual(shown.map((each) => each.slice(0, 14)), [
-    "The newest one", "A very long su", "With a file", "Only HTML", HOSTILE.subject.slice(0, 14), "Re: The plan",
-    "The oldest one",
-  ]);
+  assert.deepEqual(
+    shown.map((each) => each.slice(0, 14)),
+    [
+      "The newest one",
+      "A very long su",
+      "With a file",
+      "Only HTML",
+      HOSTILE.subject.slice(0, 14),
+      "Re: The plan",
+      "The oldest one",
+    ],
+  );
   assert.equal(await page.locator(".list-head .count").textContent(), "7 conversations, 3 unread");
   const plan = page.locator("#list .row").filter({ hasText: "Re: The plan" });
   assert.equal(await plan.locator(".who").textContent(), "Ana, Bo");
   assert.equal(await plan.locator(".many").textContent(), "3");
   assert.equal(await plan.locator("time").textContent(), "7 Mar 2025");
-  assert.match(String(await plan.locator("time").getAttribute("title")), /Friday,? 7 March 2025.*10:00 \(.*ago\)/);
+  assert.match(
+    String(await plan.locator("time").getAttribute("title")),
+    /Friday,? 7 March 2025.*10:00 \(.*ago\)/,
+  );
   assert.equal(await plan.getAttribute("aria-setsize"), "7");
   assert.equal(await plan.getAttribute("aria-posinset"), "6");
   const file = page.locator("#list .row").filter({ hasText: "With a file" });
-  assert.deepEqual(await file.getByRole("img").evaluateAll((all) => all.map((each) => each.ariaLabel)),
-    ["Has attachment", "Flagged"]);
+  assert.deepEqual(await file.getByRole("img").evaluateAll((all) => all.map((each) => each.ariaLabel)), [
+    "Has attachment",
+    "Flagged",
+  ]);
   await close();
 });
 
@@ -42,9 +55,13 @@ test("5,000 rows scroll without gaps, and few of them are in the page", async ()
   const height = await page.locator("#scroller").evaluate((element) => element.scrollHeight);
   let rowsMax = 0;
   for (const fraction of [0, 0.5, 0.1, 0.93, 0.3, 0.31, 0.32, 1, 0.66]) {
-    await page.locator("#scroller").evaluate((element, top) => { element.scrollTop = top; }, fraction * height);
+    await page.locator("#scroller").evaluate((element, top) => {
+      element.scrollTop = top;
+    }, fraction * height);
     // Rows that are seen, from edge to edge, and none of them without its message.
-    await until(page, `(() => {
+    await until(
+      page,
+      `(() => {
       const pane = document.getElementById("scroller").getBoundingClientRect();
       const rows = [...document.querySelectorAll("#list .row")].map((row) => [row, row.getBoundingClientRect()])
         .filter(([, at]) => at.bottom > pane.top && at.top < pane.bottom).sort((a, b) => a[1].top - b[1].top);
@@ -52,17 +69,21 @@ test("5,000 rows scroll without gaps, and few of them are in the page", async ()
         rows.every(([row, at], n) => !row.classList.contains("ghost") &&
           (n === 0 || Math.abs(at.top - rows[n - 1][1].bottom) < 1) &&
           row.querySelector(".subject").textContent.startsWith("Number " + (${LONG} - 1 - row.dataset.index) + " "));
-    })()`);
+    })()`,
+    );
     rowsMax = Math.max(rowsMax, await page.locator("#list .row").count());
   }
   assert.ok(rowsMax < 200, `${rowsMax} rows`);
-  assert.ok(await page.evaluate(() => document.querySelectorAll("#list *").length) < 2000);
+  assert.ok((await page.evaluate(() => document.querySelectorAll("#list *").length)) < 2000);
   await page.keyboard.press("Escape");
   await page.locator("#list .row a").nth(3).focus();
   await page.keyboard.press("End");
   await until(page, "document.activeElement.querySelector('.subject')?.textContent === 'Number 0 harbour'");
   await page.keyboard.press("Home");
-  await until(page, `document.activeElement.querySelector('.subject')?.textContent.startsWith('Number ${LONG - 1} ')`);
+  await until(
+    page,
+    `document.activeElement.querySelector('.subject')?.textContent.startsWith('Number ${LONG - 1} ')`,
+  );
   await close();
 });
 
@@ -70,12 +91,19 @@ test("a conversation has its messages oldest first, with those that were sent", 
   const { page, close } = await start();
   await openRow(page, "Re: The plan");
   assert.equal(await page.locator("#reader h2").textContent(), "The plan");
-  assert.deepEqual(await page.locator("#messages .message-from bdi").allTextContents(), ["Ana Ito", "Bo Berg", "Ana Ito"]);
+  assert.deepEqual(await page.locator("#messages .message-from bdi").allTextContents(), [
+    "Ana Ito",
+    "Bo Berg",
+    "Ana Ito",
+  ]);
   const last = page.locator("#messages .message").nth(2);
   assert.equal(await focused(page), "Ana Ito");
   assert.ok(await last.evaluate((element) => element === document.activeElement));
-  assert.deepEqual(await last.locator(".block").allTextContents(),
-    ["> I agree with the first part.", "Good.", "-- \nAna Ito\nHarbour office"]);
+  assert.deepEqual(await last.locator(".block").allTextContents(), [
+    "> I agree with the first part.",
+    "Good.",
+    "-- \nAna Ito\nHarbour office",
+  ]);
   // What is quoted at the end is folded.
   await page.getByRole("button", { name: "Bo Berg" }).click();
   const sent = page.locator("#messages .message").nth(1);
@@ -83,17 +111,32 @@ test("a conversation has its messages oldest first, with those that were sent", 
   assert.equal(await sent.locator("blockquote").count(), 0);
   assert.equal(await sent.locator(".quote-fold").textContent(), "Show quoted text (5 lines)");
   await sent.locator(".quote-fold").click();
-  assert.match(String(await sent.locator("blockquote").textContent()), /^> Here is the plan\.\n> It has three/);
+  assert.match(
+    String(await sent.locator("blockquote").textContent()),
+    /^> Here is the plan\.\n> It has three/,
+  );
   await close();
 });
 
 test("going back keeps the place and the focus, by key and by the browser's button", async () => {
   const { page, close } = await start({ viewport: { width: 800, height: 700 } });
   await folder(page, "Long");
-  await page.locator("#scroller").evaluate((element) => { element.scrollTop = 100_000; });
-  await until(page, "document.getElementById('scroller').scrollTop > 99000 && !document.querySelector('#list .row.ghost')");
-  for (const back of [() => page.keyboard.press("u"), () => page.goBack(), () => page.keyboard.press("Escape")]) {
-    const row = page.locator("#list .row").filter({ hasText: /Number 37\d\d / }).nth(4);
+  await page.locator("#scroller").evaluate((element) => {
+    element.scrollTop = 100_000;
+  });
+  await until(
+    page,
+    "document.getElementById('scroller').scrollTop > 99000 && !document.querySelector('#list .row.ghost')",
+  );
+  for (const back of [
+    () => page.keyboard.press("u"),
+    () => page.goBack(),
+    () => page.keyboard.press("Escape"),
+  ]) {
+    const row = page
+      .locator("#list .row")
+      .filter({ hasText: /Number 37\d\d / })
+      .nth(4);
     const subject = await row.locator(".subject").textContent();
     const top = await page.locator("#scroller").evaluate((element) => element.scrollTop);
     await row.locator("a").click();
@@ -141,7 +184,10 @@ test("words are searched as they are typed, old answers are dropped, and clearin
   await listReady(page);
   assert.equal(held, 1);
   assert.deepEqual(await subjects(page), ["The newest one", "Re: The plan"]);
-  assert.deepEqual(await page.locator("#list .row").first().locator("mark").allTextContents(), ["harbour", "lantern"]);
+  assert.deepEqual(await page.locator("#list .row").first().locator("mark").allTextContents(), [
+    "harbour",
+    "lantern",
+  ]);
   assert.match(page.url(), /\/search\/harbour%20lantern$/);
   assert.equal(await page.locator("#announcement").textContent(), "2 results");
   await page.getByRole("button", { name: "Clear search" }).click();
@@ -169,7 +215,11 @@ test("mailboxes show how much is unread, and follow the mail", async () => {
   assert.equal(await page.locator("#list .row.unread").count(), 3);
   await page.keyboard.press("j");
   const subject = await focused(page);
-  const file = mailbox.put("INBOX", { id: "late", subject: "It came late", date: "Thu, 13 Mar 2025 09:00:00 +0000" });
+  const file = mailbox.put("INBOX", {
+    id: "late",
+    subject: "It came late",
+    date: "Thu, 13 Mar 2025 09:00:00 +0000",
+  });
   await until(page, "document.querySelector('#list .row .subject')?.textContent === 'It came late'");
   await until(page, "document.querySelector('#mailboxes .badge').textContent === '4'");
   // The row with the focus is still the same.
@@ -188,19 +238,33 @@ test("mail that tries to run or to load something is text", async () => {
   assert.equal((await subjects(page))[4], shown(HOSTILE.subject));
   await openRow(page, "window.ran");
   assert.equal(await page.locator("#reader h2").textContent(), shown(HOSTILE.subject));
-  assert.match(String(await page.locator(".message-from bdi").textContent()), /^�.?<b onmouseover=alert\(1\)>Mallory<\/b>$/);
+  assert.match(
+    String(await page.locator(".message-from bdi").textContent()),
+    /^�.?<b onmouseover=alert\(1\)>Mallory<\/b>$/,
+  );
   assert.equal(await page.locator("#messages .text").textContent(), shown(HOSTILE.body));
-  const found = await page.locator("#messages .text a").evaluateAll((all) => all.map((each) =>
-    [each.getAttribute("href"), each.getAttribute("rel"), each.getAttribute("target")]));
-  assert.deepEqual(found.map(([href]) => href), [
-    "http://elsewhere.example/pixel.png", "https://link.example/a_(b)?x=1&y=2",
-  ]);
+  const found = await page
+    .locator("#messages .text a")
+    .evaluateAll((all) =>
+      all.map((each) => [each.getAttribute("href"), each.getAttribute("rel"), each.getAttribute("target")]),
+    );
+  assert.deepEqual(
+    found.map(([href]) => href),
+    ["http://elsewhere.example/pixel.png", "https://link.example/a_(b)?x=1&y=2"],
+  );
   assert.deepEqual(found[0]?.slice(1), ["noopener noreferrer", "_blank"]);
   await page.keyboard.press("u");
   await openRow(page, "Only HTML");
-  assert.equal(await page.locator("#messages .text").textContent(), "First paragraph & more.\n\n• one\n• two");
-  assert.equal(await page.locator("script, img, iframe, [onerror], [onload], [style*=url]").evaluateAll((all) =>
-    all.filter((each) => each.getAttribute("src") !== "/app.js").length), 0);
+  assert.equal(
+    await page.locator("#messages .text").textContent(),
+    "First paragraph & more.\n\n• one\n• two",
+  );
+  assert.equal(
+    await page
+      .locator("script, img, iframe, [onerror], [onload], [style*=url]")
+      .evaluateAll((all) => all.filter((each) => each.getAttribute("src") !== "/app.js").length),
+    0,
+  );
   assert.equal(await page.evaluate("window.ran"), undefined);
   assert.deepEqual(wrong, []);
   assert.ok(requests.length > 20);
@@ -225,7 +289,12 @@ test("a lost server is told and found again, with what changed meanwhile", async
   await page.getByText("The server cannot be reached.").waitFor();
   // Without the server, what was there is still there.
   assert.equal((await subjects(page)).length, 7);
-  mailbox.put("INBOX", { id: "meanwhile", subject: "Came meanwhile", date: "Fri, 14 Mar 2025 09:00:00 +0000", flags: "S" });
+  mailbox.put("INBOX", {
+    id: "meanwhile",
+    subject: "Came meanwhile",
+    date: "Fri, 14 Mar 2025 09:00:00 +0000",
+    flags: "S",
+  });
   // The new server knows no cookies of the old one.
   const again = await mailbox.serve(port);
   await page.getByText("You are not logged in.").waitFor();

@@ -22,7 +22,8 @@ const isFromDisk = process.env["PAGE_FROM_DISK"] === "1";
 export const pageDirectory = path.join(import.meta.dirname, "..");
 
 /** The policy of the page. The program has the same one; a test compares them. */
-export const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+export const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
   "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'";
 
@@ -73,12 +74,15 @@ export class Mailbox {
    */
   async serve(port = 0) {
     const child = spawn(String(program), ["serve", "--port", String(port), "--link"], {
-      env: this.environment(), stdio: ["ignore", "pipe", "pipe"],
+      env: this.environment(),
+      stdio: ["ignore", "pipe", "pipe"],
     });
     this.process = child;
     let printed = "";
     let told = "";
-    child.stderr.on("data", (data) => { told += data; });
+    child.stderr.on("data", (data) => {
+      told += data;
+    });
     for await (const data of child.stdout) {
       printed += data;
       const link = /^http:\/\/\S+\/login\?token=\S+$/m.exec(printed);
@@ -112,10 +116,14 @@ export class Mailbox {
 
 /** @param {Mail} mail */
 function source(mail) {
-  const reply = mail.inReplyTo ? `In-Reply-To: <${mail.inReplyTo}@example.org>\nReferences: <${mail.inReplyTo}@example.org>\n` : "";
-  return `From: ${mail.from ?? "Ana Ito <ana@example.org>"}\nTo: ${mail.to ?? "Bo Berg <bo@example.org>"}\n` +
+  const reply = mail.inReplyTo
+    ? `In-Reply-To: <${mail.inReplyTo}@example.org>\nReferences: <${mail.inReplyTo}@example.org>\n`
+    : "";
+  return (
+    `From: ${mail.from ?? "Ana Ito <ana@example.org>"}\nTo: ${mail.to ?? "Bo Berg <bo@example.org>"}\n` +
     `Subject: ${mail.subject}\nDate: ${mail.date}\nMessage-ID: <${mail.id}@example.org>\n${reply}` +
-    `MIME-Version: 1.0\nContent-Type: ${mail.type ?? "text/plain"}; charset=utf-8\n\n${mail.body ?? mail.subject}\n`;
+    `MIME-Version: 1.0\nContent-Type: ${mail.type ?? "text/plain"}; charset=utf-8\n\n${mail.body ?? mail.subject}\n`
+  );
 }
 
 /** @type {import("playwright-core").Browser | null} */
@@ -129,9 +137,15 @@ let browser = null;
  */
 export async function open(link, options = {}) {
   const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-  browser ??= await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+  browser ??= await chromium.launch({
+    executablePath,
+    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+  });
   const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 }, locale: "en-GB", timezoneId: "Europe/Berlin", ...options,
+    viewport: { width: 1280, height: 800 },
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+    ...options,
   });
   const { origin } = new URL(link);
   /** @type {string[]} */
@@ -171,8 +185,10 @@ export async function closeBrowser() {
 }
 
 const TYPES = /** @type {Record<string, string>} */ ({
-  ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".mjs": "text/javascript; charset=utf-8",
 });
 
 /**
@@ -202,7 +218,7 @@ export async function subjects(page) {
  */
 export async function until(page, condition) {
   const end = Date.now() + PATIENCE_MS;
-  while (!await page.evaluate(`Boolean(${condition})`)) {
+  while (!(await page.evaluate(`Boolean(${condition})`))) {
     if (Date.now() > end) throw new Error(`this did not become true: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -215,6 +231,11 @@ export async function listReady(page) {
 
 /** Returns what has the focus: the subject of a row, or else its id. @param {Page} page */
 export async function focused(page) {
-  return page.evaluate(() => document.activeElement?.querySelector(".subject")?.textContent ??
-    document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.id ?? "");
+  return page.evaluate(
+    () =>
+      document.activeElement?.querySelector(".subject")?.textContent ??
+      document.activeElement?.getAttribute("aria-label") ??
+      document.activeElement?.id ??
+      "",
+  );
 }

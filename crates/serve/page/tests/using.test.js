@@ -20,7 +20,10 @@ after(fixture.end);
 
 /** @param {Page} page @param {string} start */
 async function untilFocused(page, start) {
-  await until(page, `(document.activeElement.querySelector('.subject')?.textContent ?? '').startsWith('${start}')`);
+  await until(
+    page,
+    `(document.activeElement.querySelector('.subject')?.textContent ?? '').startsWith('${start}')`,
+  );
 }
 
 test("keys move in the list, open and close conversations, and search", async () => {
@@ -35,7 +38,10 @@ test("keys move in the list, open and close conversations, and search", async ()
   await untilFocused(page, "The newest one");
   await press("k");
   await untilFocused(page, "The newest one");
-  for (const [open, shut] of [["o", "u"], ["Enter", "Escape"]]) {
+  for (const [open, shut] of [
+    ["o", "u"],
+    ["Enter", "Escape"],
+  ]) {
     await press(String(open));
     await until(page, "document.querySelector('#reader h2')?.textContent === 'The newest one'");
     await press(String(shut));
@@ -70,9 +76,14 @@ test("keys move in the list, open and close conversations, and search", async ()
 test("n and p go through a conversation, o folds a message", async () => {
   const { page, close } = await start();
   await openRow(page, "Re: The plan");
-  const at = () => page.evaluate(() => [...document.querySelectorAll(".message")].indexOf(
-    /** @type {Element} */ (document.activeElement?.closest(".message"))));
-  const unfolded = () => page.locator(".message").evaluateAll((all) => all.map((each) => each.classList.contains("unfolded")));
+  const at = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll(".message")].indexOf(
+        /** @type {Element} */ (document.activeElement?.closest(".message")),
+      ),
+    );
+  const unfolded = () =>
+    page.locator(".message").evaluateAll((all) => all.map((each) => each.classList.contains("unfolded")));
   assert.equal(await at(), 2);
   assert.deepEqual(await unfolded(), [false, false, true]);
   await page.keyboard.press("p");
@@ -98,7 +109,10 @@ test("a question mark lists all keys, in a dialog", async () => {
   const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await dialog.waitFor();
   const listed = new Set(await dialog.locator("kbd").allTextContents());
-  assert.deepEqual([...listed].sort(), ["/", "?", "Enter", "Esc", "g", "i", "j", "k", "n", "o", "p", "u", "↑", "↓"].sort());
+  assert.deepEqual(
+    [...listed].sort(),
+    ["/", "?", "Enter", "Esc", "g", "i", "j", "k", "n", "o", "p", "u", "↑", "↓"].sort(),
+  );
   await page.keyboard.press("j");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "hidden" });
@@ -122,12 +136,23 @@ test("the page speaks German to those who do", async () => {
 test("at 320 pixels nothing is wider than the window", async () => {
   const { page, close } = await start({ viewport: { width: 320, height: 640 } });
   const check = async (/** @type {string} */ where) => {
-    const wide = await page.evaluate(() => [...document.querySelectorAll("body, body *")].filter((each) => {
-      const at = each.getBoundingClientRect();
-      const isCut = each.closest(".row, .mailbox, .unseen, nav") && !each.matches(".row, nav");
-      return !isCut && at.width > 0 && (at.right > 320.5 || each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0 &&
-        getComputedStyle(each).overflowX !== "hidden" && getComputedStyle(each).display !== "inline");
-    }).map((each) => `${each.tagName}.${each.className}`));
+    const wide = await page.evaluate(() =>
+      [...document.querySelectorAll("body, body *")]
+        .filter((each) => {
+          const at = each.getBoundingClientRect();
+          const isCut = each.closest(".row, .mailbox, .unseen, nav") && !each.matches(".row, nav");
+          return (
+            !isCut &&
+            at.width > 0 &&
+            (at.right > 320.5 ||
+              (each.scrollWidth > each.clientWidth + 1 &&
+                each.clientWidth > 0 &&
+                getComputedStyle(each).overflowX !== "hidden" &&
+                getComputedStyle(each).display !== "inline"))
+          );
+        })
+        .map((each) => `${each.tagName}.${each.className}`),
+    );
     assert.deepEqual(wide, [], where);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, where);
   };
@@ -160,8 +185,10 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     const { page, close } = await start({ colorScheme, reducedMotion: "reduce" });
     const check = async (/** @type {string} */ where) => {
       const found = await page.evaluate(`${axe}; axe.run({ resultTypes: ["violations"] })`);
-      const violations = /** @type {any} */ (found).violations.map((/** @type {any} */ each) =>
-        `${each.id}: ${each.nodes.map((/** @type {any} */ node) => `${node.html} ${node.failureSummary}`).join("\n")}`);
+      const violations = /** @type {any} */ (found).violations.map(
+        (/** @type {any} */ each) =>
+          `${each.id}: ${each.nodes.map((/** @type {any} */ node) => `${node.html} ${node.failureSummary}`).join("\n")}`,
+      );
       assert.deepEqual(violations, [], where);
     };
     await check("list");
@@ -205,31 +232,43 @@ test("a million rows scroll from end to end", async () => {
   const height = await pane.evaluate((element) => element.scrollHeight);
   assert.ok(height <= 8_000_000, `${height}`);
   const seen = async () => {
-    await until(page, `(() => {
+    await until(
+      page,
+      `(() => {
       const pane = document.getElementById("scroller").getBoundingClientRect();
       const rows = [...document.querySelectorAll("#list .row")].map((row) => [row, row.getBoundingClientRect()])
         .filter(([, at]) => at.bottom > pane.top && at.top < pane.bottom).sort((a, b) => a[1].top - b[1].top);
       return rows.length > 5 && rows[0][1].top <= pane.top + 1 && rows.at(-1)[1].bottom >= pane.bottom - 1 &&
         rows.every(([row], n) => row.querySelector(".subject")?.textContent === "Row " + row.dataset.index &&
           (n === 0 || Number(row.dataset.index) === Number(rows[n - 1][0].dataset.index) + 1));
-    })()`);
+    })()`,
+    );
     return page.evaluate(() => {
       const top = /** @type {Element} */ (document.getElementById("scroller")).getBoundingClientRect().top;
-      const rows = [...document.querySelectorAll("#list .row")].filter((row) => row.getBoundingClientRect().bottom > top + 1);
+      const rows = [...document.querySelectorAll("#list .row")].filter(
+        (row) => row.getBoundingClientRect().bottom > top + 1,
+      );
       return Math.min(...rows.map((row) => Number(/** @type {HTMLElement} */ (row).dataset["index"])));
     });
   };
-  await pane.evaluate((element) => { element.scrollTop = element.scrollHeight / 2; });
+  await pane.evaluate((element) => {
+    element.scrollTop = element.scrollHeight / 2;
+  });
   const middle = await seen();
   assert.ok(Math.abs(middle - MILLION / 2) < 1000, `${middle}`);
   // A small step is as small as in a short list.
   await pane.hover();
   await page.mouse.wheel(0, 800);
-  await until(page, `document.querySelector('#list [data-index="${middle + 6}"]').getBoundingClientRect().top <
-    document.getElementById("scroller").getBoundingClientRect().top`);
+  await until(
+    page,
+    `document.querySelector('#list [data-index="${middle + 6}"]').getBoundingClientRect().top <
+    document.getElementById("scroller").getBoundingClientRect().top`,
+  );
   const next = await seen();
   assert.ok(next > middle && next <= middle + 11, `${middle} ${next}`);
-  await pane.evaluate((element) => { element.scrollTop = element.scrollHeight; });
+  await pane.evaluate((element) => {
+    element.scrollTop = element.scrollHeight;
+  });
   await seen();
   assert.equal(await page.locator(`#list [data-index="${MILLION - 1}"]`).count(), 1);
   await page.locator("#list .row a").last().focus();
@@ -239,7 +278,7 @@ test("a million rows scroll from end to end", async () => {
   await untilFocused(page, "Row 1");
   await page.keyboard.press("End");
   await untilFocused(page, `Row ${MILLION - 1}`);
-  assert.ok(await page.locator("#list .row").count() < 200);
+  assert.ok((await page.locator("#list .row").count()) < 200);
   await close();
 });
 
@@ -247,11 +286,22 @@ test("a million rows scroll from end to end", async () => {
 function million({ position, limit }) {
   const numbers = Array.from({ length: Math.min(limit, MILLION - position) }, (_, index) => position + index);
   const emails = numbers.map((number) => ({
-    id: `M${number}`, threadId: `T${number}`, subject: `Row ${number}`, from: [{ name: "Ana", email: "ana@example.org" }],
-    to: [], receivedAt: "2025-03-01T08:00:00Z", preview: "", keywords: { $seen: true }, hasAttachment: false,
+    id: `M${number}`,
+    threadId: `T${number}`,
+    subject: `Row ${number}`,
+    from: [{ name: "Ana", email: "ana@example.org" }],
+    to: [],
+    receivedAt: "2025-03-01T08:00:00Z",
+    preview: "",
+    keywords: { $seen: true },
+    hasAttachment: false,
   }));
   return [
-    ["Email/query", { ids: emails.map((email) => email.id), position, total: MILLION, queryState: "1" }, "c0"],
+    [
+      "Email/query",
+      { ids: emails.map((email) => email.id), position, total: MILLION, queryState: "1" },
+      "c0",
+    ],
     ["Email/get", { list: emails, notFound: [], state: "1" }, "c1"],
     ["Thread/get", { list: numbers.map((number) => ({ id: `T${number}`, emailIds: [`M${number}`] })) }, "c2"],
   ];
