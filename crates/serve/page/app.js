@@ -36,6 +36,7 @@ effect(search.followAddress);
 effect(keys.followHelp);
 effect(list.announceTotal);
 effect(list.followTotal);
+effect(conversation.followReading);
 effect(title);
 effect(() => {
   document.body.dataset["menu"] = store.isMenuOpen.value ? "open" : "";

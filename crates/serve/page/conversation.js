@@ -4,7 +4,7 @@ import { signal } from "./vendor/signals-core.mjs";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
-import { Refused, from, request, session } from "./jmap.js";
+import { Refused, Unreachable, from, request, session } from "./jmap.js";
 import { draw as drawMessage } from "./message.js";
 import { line } from "./text.js";
 import { closeMessage, route } from "./store.js";
@@ -35,6 +35,9 @@ const PROPERTIES = [
 const BODY_PROPERTIES = ["id", "textBody", "bodyValues", "attachments"];
 const PART_PROPERTIES = ["partId", "blobId", "type", "name", "size"];
 
+/** After this time, an open message has been read. */
+const READ_MS = 1000;
+
 /** @type {import("./vendor/signals-core.mjs").Signal<Conversation | null>} */
 const current = signal(null);
 /** @type {import("./vendor/signals-core.mjs").Signal<Set<string>>} */
@@ -46,6 +49,7 @@ let at = "";
 /** The message to put at the top when it is drawn. */
 let awaited = "";
 let abort = new AbortController();
+let readTimer = 0;
 
 /** The subject of the open conversation. */
 export function subject() {
@@ -171,6 +175,34 @@ async function fetchBodies() {
     if (signalled.aborted || !(error instanceof Refused)) return;
     const shown = current.peek();
     if (shown) current.value = { ...shown, status: "failed", reason: error.message };
+  }
+}
+
+/** Marks messages that are open for a while as read, if the server lets one. */
+export function followReading() {
+  clearTimeout(readTimer);
+  const messages = current.value?.messages ?? [];
+  if (session.value?.isReadOnly !== false) return;
+  const isRead = (/** @type {Message} */ { id }) => unfolded.value.has(id) && bodies.value.has(id);
+  const ids = messages.filter((each) => !each.keywords["$seen"] && isRead(each)).map((each) => each.id);
+  if (ids.length > 0) readTimer = window.setTimeout(() => void markRead(ids), READ_MS);
+}
+
+/** @param {string[]} ids */
+async function markRead(ids) {
+  const update = Object.fromEntries(ids.map((id) => [id, { "keywords/$seen": true }]));
+  try {
+    const [answer] = await request([["Email/set", { update }]]);
+    const shown = current.peek();
+    if (!shown) return;
+    const isDone = (/** @type {string} */ id) => Object.hasOwn(answer.updated ?? {}, id);
+    const messages = shown.messages.map((each) =>
+      isDone(each.id) ? { ...each, keywords: { ...each.keywords, $seen: true } } : each,
+    );
+    current.value = { ...shown, messages };
+  } catch (error) {
+    // It stays unread, as the page shows it.
+    if (!(error instanceof Refused || error instanceof Unreachable)) throw error;
   }
 }
 

@@ -22,6 +22,15 @@ const HELP = [
     ],
   },
   {
+    title: "keysGeneral",
+    entries: [
+      { keys: [["/"]], says: "keySearch" },
+      { keys: [["g", "i"]], says: "keyInbox" },
+      { keys: [["Esc"]], says: "keyEscape" },
+      { keys: [["?"]], says: "keyHelp" },
+    ],
+  },
+  {
     title: "keysConversation",
     entries: [
       { keys: [["n"]], says: "keyNext" },
@@ -30,15 +39,6 @@ const HELP = [
       { keys: [["j"]], says: "keyDown" },
       { keys: [["k"]], says: "keyUp" },
       { keys: [["u"]], says: "keyBack" },
-    ],
-  },
-  {
-    title: "keysGeneral",
-    entries: [
-      { keys: [["/"]], says: "keySearch" },
-      { keys: [["g", "i"]], says: "keyInbox" },
-      { keys: [["Esc"]], says: "keyEscape" },
-      { keys: [["?"]], says: "keyHelp" },
     ],
   },
 ];

@@ -325,7 +325,7 @@ function link(row, index, isAt, isOpen) {
       html`<span class="mark flag" role="img" aria-label=${say("isFlagged")}>${icon("flag")}</span>`,
   ];
   const many = row.emailIds.length;
-  const preview = row.preview.map((text, piece) => (piece % 2 === 1 ? html`<mark>${text}</mark>` : text));
+  const subject = row.subject.join("") ? marked(row.subject) : say("noSubject");
   return html`<a href=${address({ message: row.id })} tabindex=${isAt ? 0 : -1} onClick=${open}
     aria-current=${isOpen ? "true" : undefined} onFocus=${() => {
       cursor.value = index;
@@ -337,8 +337,13 @@ function link(row, index, isAt, isOpen) {
       <time dateTime=${row.receivedAt} title=${`${long(row.receivedAt)} (${ago(row.receivedAt, now.value)})`}
         >${short(row.receivedAt, now.value)}</time>
     </span>
-    <span class="line"><bdi class="subject">${row.subject || say("noSubject")}</bdi>${marks}</span>
-    <bdi class="preview">${preview}</bdi></a>`;
+    <span class="line"><bdi class="subject">${subject}</bdi>${marks}</span>
+    <bdi class="preview">${marked(row.preview)}</bdi></a>`;
+}
+
+/** Draws a text of which each odd piece was found. @param {string[]} pieces */
+function marked(pieces) {
+  return pieces.map((text, index) => (index % 2 === 1 ? html`<mark>${text}</mark>` : text));
 }
 
 /** Says how many were found, to those who do not see it. */

@@ -6,10 +6,10 @@ import { found, line } from "./text.js";
 
 /**
  * @typedef {{ name: string | null, email: string }} Person
- * @typedef {{ id: string, threadId: string, subject: string, from: Person[], to: Person[], receivedAt: string,
+ * @typedef {{ id: string, threadId: string, subject: string[], from: Person[], to: Person[], receivedAt: string,
  *   preview: string[], isUnread: boolean, isFlagged: boolean, isAnswered: boolean, hasAttachment: boolean,
  *   emailIds: string[] }} Row
- *   `preview` has what was found at each odd index.
+ *   `subject` and `preview` have what was found at each odd index.
  * @typedef {{ rows: Row[], state: string }} Window
  */
 
@@ -178,7 +178,7 @@ async function fetchWindow(filter, position, abort) {
   const byId = new Map(emails.list.map((/** @type {any} */ email) => [email.id, email]));
   const idsOf = new Map(threads.list.map((/** @type {any} */ thread) => [thread.id, thread.emailIds]));
   const foundIn = new Map(
-    (snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each.preview]),
+    (snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each]),
   );
   const rows = query.ids.map((/** @type {string} */ id) => byId.get(id)).filter(Boolean);
   return {
@@ -193,18 +193,18 @@ async function fetchWindow(filter, position, abort) {
 /**
  * @param {any} email
  * @param {string[] | undefined} emailIds
- * @param {string | undefined} snippet
+ * @param {{ subject: string | null, preview: string | null } | undefined} snippet
  * @returns {Row}
  */
 function rowOf(email, emailIds, snippet) {
   return {
     id: email.id,
     threadId: email.threadId,
-    subject: line(email.subject),
+    subject: snippet?.subject ? found(snippet.subject) : [line(email.subject)],
     from: email.from ?? [],
     to: email.to ?? [],
     receivedAt: email.receivedAt,
-    preview: snippet ? found(snippet) : [line(email.preview)],
+    preview: snippet?.preview ? found(snippet.preview) : [line(email.preview)],
     isUnread: !email.keywords.$seen,
     isFlagged: Boolean(email.keywords.$flagged),
     isAnswered: Boolean(email.keywords.$answered),

@@ -184,7 +184,7 @@ test("words are searched as they are typed, old answers are dropped, and clearin
   await listReady(page);
   assert.equal(held, 1);
   assert.deepEqual(await subjects(page), ["The newest one", "Re: The plan"]);
-  assert.deepEqual(await page.locator("#list .row").first().locator("mark").allTextContents(), [
+  assert.deepEqual(await page.locator("#list .row .preview").first().locator("mark").allTextContents(), [
     "harbour",
     "lantern",
   ]);
@@ -269,6 +269,43 @@ test("mail that tries to run or to load something is text", async () => {
   assert.deepEqual(wrong, []);
   assert.ok(requests.length > 20);
   await close();
+});
+
+test("what was open for a second is marked as read, if the server lets one", async () => {
+  for (const isReadOnly of [true, false]) {
+    const { page, context, close } = await start();
+    /** @type {unknown[]} */
+    const sets = [];
+    await context.route("**/.well-known/jmap", async (route) => {
+      const reply = await route.fetch();
+      const session = await reply.json();
+      session.accounts.mail.isReadOnly = isReadOnly;
+      return route.fulfill({ response: reply, json: session });
+    });
+    await context.route("**/jmap/api", async (route) => {
+      const { methodCalls } = JSON.parse(String(route.request().postData()));
+      if (methodCalls[0][0] !== "Email/set") return route.fallback();
+      sets.push(methodCalls[0][1].update);
+      const updated = Object.fromEntries(Object.keys(methodCalls[0][1].update).map((id) => [id, null]));
+      return route.fulfill({ json: { methodResponses: [["Email/set", { updated }, "c0"]], sessionState: "1" } });
+    });
+    await page.reload();
+    await listReady(page);
+    await openRow(page, "The newest one");
+    const message = page.locator(".message.unread");
+    const id = await page.locator(".message").getAttribute("data-message");
+    assert.equal(await message.count(), 1);
+    if (isReadOnly) {
+      // Nothing is sent, however long one reads.
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1500)));
+      assert.equal(await message.count(), 1);
+      assert.deepEqual(sets, []);
+    } else {
+      await until(page, "!document.querySelector('.message.unread')");
+      assert.deepEqual(sets, [{ [String(id)]: { "keywords/$seen": true } }]);
+    }
+    await close();
+  }
 });
 
 test("an attachment is listed and can be stored", async () => {
