@@ -1,4 +1,5 @@
-// Puts the parts together: each has its place in the page, and follows the address. Knows no details of any part.
+// Puts the parts together: each has its place in the page, and follows the address. Knows no details of any
+// part.
 
 import { effect, untracked } from "./vendor/signals-core.mjs";
 import * as conversation from "./conversation.js";

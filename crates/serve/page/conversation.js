@@ -11,7 +11,8 @@ import { closeMessage, route } from "./store.js";
 
 /**
  * @typedef {import("./message.js").Message} Message
- * @typedef {{ id: string, status: "loading" | "ready" | "missing" | "failed", reason: string, messages: Message[] }} Conversation
+ * @typedef {"loading" | "ready" | "missing" | "failed"} Status
+ * @typedef {{ id: string, status: Status, reason: string, messages: Message[] }} Conversation
  */
 
 /** Longer texts are cut: a browser would take long to lay them out. */
@@ -137,8 +138,8 @@ async function fetchMessages(ids, signalled) {
 }
 
 /**
- * Unfolds the message that was opened, what is unread, and the newest one; shows the first of the unread ones,
- * or else the one that was opened.
+ * Unfolds the message that was opened, what is unread, and the newest one; shows the first of the unread
+ * ones, or else the one that was opened.
  * @param {string} id
  * @param {Message[]} messages
  */

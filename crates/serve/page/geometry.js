@@ -1,14 +1,19 @@
-// Where rows are in a list that may be longer than a browser allows an element to be. Pure. Knows neither rows nor mail.
+// Where rows are in a list that may be longer than a browser allows an element to be. Pure. Knows neither
+// rows nor mail.
 //
-// A list of `count` rows has a length; its element is never taller than ELEMENT_MAX. While both are the same, a
-// place in one is a place in the other. If the list is longer, small steps of the scroll bar are steps of the list,
-// so that wheels and keys move it as usual, and long ones are jumps to the same fraction of it.
+// A list of `count` rows has a length; its element is never taller than ELEMENT_MAX. While both are the same,
+// a place in one is a place in the other. If the list is longer, small steps of the scroll bar are steps of
+// the list, so that wheels and keys move it as usual, and long ones are jumps to the same fraction of it.
 
 /** Browsers stop at 16 to 33 million pixels. */
 export const ELEMENT_MAX = 8_000_000;
 
-/** @typedef {{ count: number, row: number, view: number }} Size Number of rows, height of a row, height of what is seen. */
-/** @typedef {{ top: number, scroll: number }} Place Where the list begins to be seen, and where the element is scrolled to. */
+/**
+ * @typedef {{ count: number, row: number, view: number }} Size The number of rows, the height of one, and the
+ *   height of what is seen.
+ * @typedef {{ top: number, scroll: number }} Place Where what is seen begins in the list, and where the element
+ *   is scrolled to.
+ */
 
 /** @param {Size} size */
 export function elementHeight(size) {

@@ -1,5 +1,5 @@
-// Templates for what is drawn, and places that redraw themselves. Touches the elements it is given. Knows no mail.
-// Text in a template becomes text nodes: nothing here can turn a text into markup.
+// Templates for what is drawn, and places that redraw themselves. Touches the elements it is given. Knows no
+// mail. Text in a template becomes text nodes: nothing here can turn a text into markup.
 
 import { h, render } from "./vendor/preact.mjs";
 import htm from "./vendor/htm.mjs";
@@ -7,7 +7,9 @@ import { effect } from "./vendor/signals-core.mjs";
 
 /** @typedef {import("./vendor/preact.mjs").ComponentChildren} Drawing */
 
-/** @type {(strings: TemplateStringsArray, ...values: unknown[]) => import("./vendor/preact.mjs").VNode<any>} */
+/** @typedef {import("./vendor/preact.mjs").VNode<any>} Node */
+
+/** @type {(strings: TemplateStringsArray, ...values: unknown[]) => Node} */
 export const html = /** @type {any} */ (htm.bind(h));
 
 /**

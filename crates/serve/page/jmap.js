@@ -57,8 +57,8 @@ export async function connect() {
   closeEvents();
   try {
     session.value = await getSession();
-    // Both times everything is fetched: now, so that it is there at once, and when events come, because it may have
-    // changed before they did.
+    // Both times everything is fetched: now, so that it is there at once, and when events come, because it
+    // may have changed before they did.
     tell();
     openEvents(session.value);
   } catch (error) {

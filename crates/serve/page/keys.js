@@ -1,4 +1,5 @@
-// Keys, as in Gmail and mutt, and the dialog that lists them. Touches the keyboard. Knows what the parts offer, not how.
+// Keys, as in Gmail and mutt, and the dialog that lists them. Touches the keyboard. Knows what the parts
+// offer, not how.
 
 import { toggleAt, move } from "./conversation.js";
 import { html } from "./html.js";

@@ -1,5 +1,5 @@
-// The mailboxes at the side: all mail, those with a role, and the others as a tree. Touches nothing. Asks the server
-// for them. Knows no messages.
+// The mailboxes at the side: all mail, those with a role, and the others as a tree. Touches nothing. Asks the
+// server for them. Knows no messages.
 
 import { signal } from "./vendor/signals-core.mjs";
 import { html } from "./html.js";
@@ -26,7 +26,10 @@ const PROPERTIES = [
   "unreadEmails",
 ];
 
-/** Branches that are folded, by their paths. @type {import("./vendor/signals-core.mjs").Signal<Set<string>>} */
+/**
+ * Branches that are folded, by their paths.
+ * @type {import("./vendor/signals-core.mjs").Signal<Set<string>>}
+ */
 const folded = signal(new Set());
 
 /** Asks the server for the mailboxes. */

@@ -1,4 +1,5 @@
-// One message, for reading. Touches nothing. Knows neither the list nor requests. All that comes from mail is text.
+// One message, for reading. Touches nothing. Knows neither the list nor requests. All that comes from mail is
+// text.
 
 import { signal } from "./vendor/signals-core.mjs";
 import { ago, long, short } from "./dates.js";
@@ -20,7 +21,10 @@ import { now } from "./store.js";
  *   bodyValues: Record<string, { value: string, isTruncated: boolean, isEncodingProblem: boolean }> }} Body
  */
 
-/** Quotes that are not as they are at first, by message and block. @type {import("./vendor/signals-core.mjs").Signal<Set<string>>} */
+/**
+ * Quotes that are not as they are at first, by message and block.
+ * @type {import("./vendor/signals-core.mjs").Signal<Set<string>>}
+ */
 const turned = signal(new Set());
 
 /**

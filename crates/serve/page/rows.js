@@ -36,7 +36,10 @@ export class Rows {
   /** @param {Record<string, unknown> | null} filter */
   constructor(filter) {
     this.filter = filter;
-    /** How many rows there are, or null while nobody knows. @type {import("./vendor/signals-core.mjs").Signal<number | null>} */
+    /**
+     * How many rows there are, or null while nobody knows.
+     * @type {import("./vendor/signals-core.mjs").Signal<number | null>}
+     */
     this.total = signal(null);
     /** Counts changes of rows. */
     this.version = signal(0);

@@ -1,4 +1,5 @@
-// Searching as one types: words become an address, after a short rest. Touches its field. Knows neither rows nor requests.
+// Searching as one types: words become an address, after a short rest. Touches its field. Knows neither rows
+// nor requests.
 
 import { signal } from "./vendor/signals-core.mjs";
 import { html } from "./html.js";

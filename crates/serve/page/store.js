@@ -1,4 +1,5 @@
-// What is shown: the address and the state that more than one part reads. Touches the address. Knows no server.
+// What is shown: the address and the state that more than one part reads. Touches the address. Knows no
+// server.
 //
 // The address says what is shown, and nothing else does: going back shows what was shown.
 //   #/mailbox/ID   with /search/WORDS and /message/ID after it, each of them or both.
@@ -17,7 +18,10 @@ export const ALL = "all";
 /** @type {import("./vendor/signals-core.mjs").Signal<Route>} */
 export const route = signal(routeOf(location.hash));
 
-/** The mailboxes, or null until the server has told them. @type {import("./vendor/signals-core.mjs").Signal<Mailbox[] | null>} */
+/**
+ * The mailboxes, or null until the server has told them.
+ * @type {import("./vendor/signals-core.mjs").Signal<Mailbox[] | null>}
+ */
 export const mailboxes = signal(null);
 
 /** Whether the mailboxes are open, where there is no place for them at the side. */

@@ -1,4 +1,5 @@
-// Texts from mail, made safe to read: pure functions of strings. Touches nothing. Knows neither the server nor the page.
+// Texts from mail, made safe to read: pure functions of strings. Touches nothing. Knows neither the server
+// nor the page.
 
 /** Characters that change how others are shown, and so can make a text look like another one. */
 const TRICKS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/g;
@@ -97,8 +98,8 @@ export function isCode(text) {
 }
 
 /**
- * Cuts a search result into texts, every second of which was found. The server marks what was found and writes
- * the rest as HTML does; it is read as text.
+ * Cuts a search result into texts, every second of which was found. The server marks what was found and
+ * writes the rest as HTML does; it is read as text.
  * @param {string} snippet
  * @returns {string[]}
  */

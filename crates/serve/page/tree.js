@@ -9,8 +9,8 @@
 export const ROLES = /** @type {const} */ (["inbox", "drafts", "sent", "archive", "junk", "trash"]);
 
 /**
- * Makes a tree of the mailboxes without roles. A name with slashes is a path. A branch with one branch in it and
- * no mailbox is one with it.
+ * Makes a tree of the mailboxes without roles. A name with slashes is a path. A branch with one branch in it
+ * and no mailbox is one with it.
  * @param {Mailbox[]} all
  * @returns {Branch[]}
  */

@@ -1,4 +1,5 @@
-// Steps that several tests begin with: the server with its mail, a page that is logged in, an open folder or message.
+// Steps that several tests begin with: the server with its mail, a page that is logged in, an open folder or
+// message.
 
 import { write } from "./mail.js";
 import { Mailbox, closeBrowser, listReady, open, until } from "./support.js";

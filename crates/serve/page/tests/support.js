@@ -1,7 +1,7 @@
 // What the tests of the page need: a Maildir, `pneu serve` of it, and a browser that is logged in.
 //
-// PNEU is the program. CHROMIUM is the browser (else /usr/bin/chromium). With PAGE_FROM_DISK=1 the files of the page
-// come from this folder instead of the program, so that one can work on them without building it.
+// PNEU is the program. CHROMIUM is the browser (else /usr/bin/chromium). With PAGE_FROM_DISK=1 the files of
+// the page come from this folder instead of the program, so that one can work on them without building it.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -130,8 +130,8 @@ function source(mail) {
 let browser = null;
 
 /**
- * Opens the page, logged in. Each request to another host, each error of the page and each violation of its policy
- * is noted, and `close` fails if there was one.
+ * Opens the page, logged in. Each request to another host, each error of the page and each violation of its
+ * policy is noted, and `close` fails if there was one.
  * @param {string} link
  * @param {import("playwright-core").BrowserContextOptions} [options]
  */
@@ -212,7 +212,8 @@ export async function subjects(page) {
 }
 
 /**
- * Waits until a condition in the page is true. The page's policy forbids to evaluate it there again and again.
+ * Waits until a condition in the page is true. The page's policy forbids to evaluate it there again and
+ * again.
  * @param {Page} page
  * @param {string} condition
  */
