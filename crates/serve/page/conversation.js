@@ -247,7 +247,8 @@ function point(id) {
     const element = document.querySelector(`[data-message="${CSS.escape(id)}"]`);
     const pane = document.getElementById("messages");
     if (!(element instanceof HTMLElement) || !pane) return;
-    element.focus({ preventScroll: true });
+    // Who has gone on to search keeps the focus there.
+    if (!document.activeElement?.matches("input")) element.focus({ preventScroll: true });
     const isFirst = element === pane.querySelector("[data-message]");
     pane.scrollTop = isFirst ? 0 : element.offsetTop - 12;
   });

@@ -117,7 +117,7 @@ function drawText(id, text) {
   return html`<div key=${id} class=${names}>${blocks(text).map((block, index) => {
     const key = `${id}/${index}`;
     if (block.kind !== "quote")
-      return html`<div key=${key} class=${`block ${block.kind}`}>${linked(block.text)}</div>`;
+      return html`<div key=${key} class=${block.kind === "text" ? "block" : "block signature"}>${linked(block.text)}</div>`;
     return quote(key, block);
   })}</div>`;
 }
