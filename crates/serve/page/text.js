@@ -67,8 +67,9 @@ export function blocks(text) {
   /** @type {Block["kind"]} */
   let kind = "text";
   let isRest = false;
-  for (const each of visible(text).replace(/\s+$/, "").split("\n")) {
-    if (/^-{2,} ?(Original Message|Forwarded by|Ursprüngliche Nachricht)/.test(each.trim())) isRest = true;
+  const lines = visible(text).replace(/\s+$/, "").split("\n");
+  for (const [index, each] of lines.entries()) {
+    if (beginsRest(lines, index)) isRest = true;
     if (each === "-- ") kind = "signature";
     else if (isRest || /^\s?(>|\|\s)/.test(each)) kind = "quote";
     else if (kind === "quote" && each.trim() !== "") kind = "text";
@@ -85,6 +86,20 @@ export function blocks(text) {
     }
   }
   return kept;
+}
+
+/**
+ * Returns whether everything from a line on is an older message, as programs write it that quote without marks.
+ * @param {string[]} lines
+ * @param {number} index
+ */
+function beginsRest(lines, index) {
+  const line = String(lines[index]).trim();
+  if (/^-{2,} ?(Original Message|Forwarded by|Ursprüngliche Nachricht)/.test(line)) return true;
+  if (!/^(_{10,}|\*?(From|Von|De): ?\*?.*)$/.test(line)) return false;
+  const next = lines.slice(index + 1, index + 4).map((each) => each.trim());
+  const isFrom = !line.startsWith("_") || next.some((each) => /^\*?(From|Von|De): ?/.test(each));
+  return isFrom && next.some((each) => /^\*?(Sent|Date|Gesendet|Datum|Envoyé): ?/.test(each));
 }
 
 /**
