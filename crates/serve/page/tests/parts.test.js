@@ -101,7 +101,7 @@ test("quotes and signatures are found, and quotes at the end are folded", () => 
   const outlook = "From: Bo <bo@example.org>\nSent: Monday\nTo: Ana\n\nHello\n";
   assert.deepEqual(kinds(`Yes\n\n${outlook}`), ["text", "quote folded"]);
   assert.deepEqual(kinds(`Yes\n${"_".repeat(32)}\n${outlook}`), ["text", "quote folded"]);
-  assert.deepEqual(kinds("From: here on\nall is text\n__________\nDate: no\n"), ["text"]);
+  assert.deepEqual(kinds("From: here on\nall\nis\ntext\n__________\nDate: no\n"), ["text"]);
   assert.deepEqual(
     blocks("\n a\n  b\n\n").map((block) => block.text),
     [" a\n  b"],
