@@ -9,6 +9,7 @@ import { ago, short } from "../dates.js";
 import { elementHeight, placeAt, rowsSeen, scrolled, topMax, topShowing } from "../geometry.js";
 import { PHRASES, say } from "../i18n.js";
 import { writers } from "../people.js";
+import { POLICY } from "./support.js";
 import { blocks, found, isCode, line, textOfHtml, visible, withLinks } from "../text.js";
 import { tree } from "../tree.js";
 
@@ -236,4 +237,10 @@ test("the page is small, and no file of it makes markup of text", () => {
     if (name.endsWith(".js")) assert.match(source, /^\/\/ [A-Z]/, `${name} does not say what it is`);
     assert.ok(source.split("\n").length <= 500, `${name} is long`);
   }
+});
+
+test("the program serves the page under the policy that the tests use", () => {
+  const source = fs.readFileSync(path.join(page, "../src/files.rs"), "utf8");
+  const policy = /const POLICY: &str = "([^"]*)"/.exec(source)?.[1]?.replace(/\\\n\s*/g, "");
+  assert.equal(policy, POLICY);
 });
