@@ -160,6 +160,7 @@ async function ask(url, init) {
 
 /** @param {Session} at */
 function openEvents(at) {
+  closeEvents();
   const url = at.eventSourceUrl
     .replace("{types}", "*")
     .replace("{closeafter}", "no")

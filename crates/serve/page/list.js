@@ -10,7 +10,16 @@ import { connection } from "./jmap.js";
 import { nameOf } from "./mailboxes.js";
 import { writers } from "./people.js";
 import { Rows } from "./rows.js";
-import { ALL, address, announcement, go, mailbox, mailboxes, now, route } from "./store.js";
+import {
+  ALL,
+  address,
+  announcement,
+  mailbox,
+  mailboxes,
+  now,
+  openMessage,
+  route,
+} from "./store.js";
 
 /**
  * @typedef {import("./rows.js").Row} Row
@@ -143,7 +152,7 @@ export function followTotal() {
 /** Opens the conversation under the cursor. */
 export function openCursor() {
   const row = current.peek()?.rows.at(cursor.peek());
-  if (row) go({ message: row.id });
+  if (row) openMessage(row.id);
 }
 
 /** Puts the cursor on a message, if its row is known. @param {string} id */
@@ -223,7 +232,7 @@ export function draw() {
     <div class="list-head">${heading()}</div>
     <div id="scroller" class="scroller" onScroll=${onScroll} tabindex=${count === 0 ? 0 : -1}>
       <div id="row-height" aria-hidden="true"></div>
-      ${list ? content(list, count) : waiting()}
+      ${list ? content(list, count) : unknown()}
     </div>`;
 }
 
@@ -234,10 +243,13 @@ function heading() {
   const title = search ? say("resultsFor", { words: search }) : mailboxes.value ? nameOf(mailbox.value) : "";
   const counted = count === null ? "" : say(search ? "results" : "conversations", { count });
   const detail = search || unread === 0 ? counted : `${counted}, ${say("unread", { count: unread })}`;
-  return html`<h1 dir="auto">${title || say("loading")}</h1><p class="count">${detail}</p>`;
+  return html`<h1 dir="auto">${title || (connection.value === "login" ? "pneu" : say("loading"))}</h1><p class="count">${detail}</p>`;
 }
 
-function waiting() {
+/** Draws the list while nobody knows it. Who must log in first waits for nothing. */
+function unknown() {
+  if (connection.value === "login") return null;
+
   const rows = Array.from(
     { length: 8 },
     (_, index) => html`<li key=${index} class="row ghost"
@@ -254,7 +266,7 @@ function content(list, count) {
   if (list.rows.failure.value) {
     return html`<div class="note"><p>${say("failed", { reason: list.rows.failure.value })}</p></div>`;
   }
-  if (list.rows.total.value === null) return connection.value === "login" ? null : waiting();
+  if (list.rows.total.value === null) return unknown();
   if (count === 0) return nothing();
   void list.rows.version.value;
   const { top, scroll } = place.value;
@@ -314,7 +326,7 @@ function link(row, index, isAt, isOpen) {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     cursor.value = index;
-    go({ message: row.id });
+    openMessage(row.id);
   };
   const marks = [
     row.isAnswered &&

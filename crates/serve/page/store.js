@@ -95,6 +95,15 @@ export function replace(change) {
   readAddress();
 }
 
+/**
+ * Opens a message. If one is open, this one takes its place, so that closing it shows the list.
+ * @param {string} id
+ */
+export function openMessage(id) {
+  if (route.peek().message) replace({ message: id });
+  else go({ message: id });
+}
+
 /** Closes the message. This is going back, if the list was shown before. */
 export function closeMessage() {
   if (!route.peek().message) return;

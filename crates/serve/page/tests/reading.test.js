@@ -5,7 +5,7 @@ import fs from "node:fs";
 import { after, before, test } from "node:test";
 import { HOSTILE, LONG } from "./mail.js";
 import { Fixture, folder, openRow } from "./steps.js";
-import { focused, listReady, subjects, until } from "./support.js";
+import { focused, listReady, open, subjects, until } from "./support.js";
 
 const fixture = new Fixture();
 const { mailbox } = fixture;
@@ -316,6 +316,13 @@ test("an attachment is listed and can be stored", async () => {
   const [download] = await Promise.all([page.waitForEvent("download"), file.click()]);
   assert.equal(download.suggestedFilename(), "notes.bin");
   assert.deepEqual([...fs.readFileSync(await download.path())], [0, 1, 2, 3, 4]);
+  await close();
+});
+
+test("who is not logged in is told how to log in", async () => {
+  const { page, close } = await open(`${mailbox.origin}/`);
+  await page.getByText("Open the link that “pneu serve --link” prints").waitFor();
+  assert.equal(await page.locator("#list .row").count(), 0);
   await close();
 });
 

@@ -54,6 +54,11 @@ test("keys move in the list, open and close conversations, and search", async ()
   await until(page, "document.querySelector('#reader h2')?.textContent.startsWith('A very long')");
   await press("k");
   await until(page, "document.querySelector('#reader h2')?.textContent === 'The newest one'");
+  await press("j");
+  await until(page, "document.querySelector('#reader h2')?.textContent.startsWith('A very long')");
+  await press("u");
+  await untilFocused(page, "A very long");
+  await press("k");
   await press("/");
   assert.equal(await focused(page), "Search all mail");
   await page.keyboard.type("jk?gi");
