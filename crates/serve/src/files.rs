@@ -11,6 +11,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 const HTML: &str = "text/html; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A file.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ macro_rules! files {
 /// The page itself.
 static INDEX: File = File { path: "/", content_type: HTML, bytes: include_bytes!("../page/index.html") };
 
-/// All other files.
+/// All other files. Libraries bring their licences.
 static FILES: &[File] = &files![
     SCRIPT "app.js",
     SCRIPT "conversation.js",
@@ -55,6 +56,9 @@ static FILES: &[File] = &files![
     STYLE "style.css",
     SCRIPT "text.js",
     SCRIPT "tree.js",
+    TEXT "vendor/LICENSE-htm",
+    TEXT "vendor/LICENSE-preact",
+    TEXT "vendor/LICENSE-signals-core",
     SCRIPT "vendor/htm.mjs",
     SCRIPT "vendor/preact.mjs",
     SCRIPT "vendor/signals-core.mjs",
@@ -91,7 +95,7 @@ mod tests {
         let names = entries.map(|name| name.into_string().unwrap());
         let is_served = |name: &String| {
             let end = name.rsplit('.').next().unwrap();
-            ["css", "js", "mjs"].contains(&end)
+            ["css", "js", "mjs"].contains(&end) || name.starts_with("LICENSE")
         };
         names.filter(is_served).map(|name| format!("/{folder}{name}")).collect()
     }
@@ -116,7 +120,8 @@ mod tests {
             let expected = match end {
                 "css" => STYLE,
                 "js" | "mjs" => SCRIPT,
-                _ => HTML,
+                "/" => HTML,
+                _ => TEXT,
             };
             assert_eq!(file.content_type, expected, "{}", file.path);
             assert_eq!(find(file.path), Some(file));

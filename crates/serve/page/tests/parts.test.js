@@ -22,7 +22,7 @@ function files() {
   const inFolder = (/** @type {string} */ folder) =>
     fs
       .readdirSync(path.join(page, folder))
-      .filter((name) => /\.(html|css|js|mjs)$/.test(name))
+      .filter((name) => /\.(html|css|js|mjs)$|^LICENSE/.test(name))
       .map((name) => path.join(folder, name));
   return [...inFolder("."), ...inFolder("vendor")];
 }
