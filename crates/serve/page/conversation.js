@@ -49,6 +49,8 @@ const bodies = signal(new Map());
 let at = "";
 /** The message to put at the top when it is drawn. */
 let awaited = "";
+/** Where the messages were scrolled to by the program. */
+let scrollSet = 0;
 let abort = new AbortController();
 let readTimer = 0;
 
@@ -171,6 +173,7 @@ async function fetchBodies() {
     const next = new Map(bodies.peek());
     for (const email of answer.list) next.set(email.id, email);
     bodies.value = next;
+    requestAnimationFrame(scrollAgain);
     if (answer.list.length > 0) await fetchBodies();
   } catch (error) {
     if (signalled.aborted || !(error instanceof Refused)) return;
@@ -249,9 +252,26 @@ function point(id) {
     if (!(element instanceof HTMLElement) || !pane) return;
     // Who has gone on to search keeps the focus there.
     if (!document.activeElement?.matches("input")) element.focus({ preventScroll: true });
-    const isFirst = element === pane.querySelector("[data-message]");
-    pane.scrollTop = isFirst ? 0 : element.offsetTop - 12;
+    scrollToMessage(pane, element);
   });
+}
+
+/**
+ * @param {HTMLElement} pane
+ * @param {HTMLElement} element
+ */
+function scrollToMessage(pane, element) {
+  const isFirst = element === pane.querySelector("[data-message]");
+  pane.scrollTop = isFirst ? 0 : element.offsetTop - 12;
+  scrollSet = pane.scrollTop;
+}
+
+/** Shows the message again that was shown when its text was not there yet, unless the user has scrolled. */
+function scrollAgain() {
+  const element = document.querySelector(`[data-message="${CSS.escape(at)}"]`);
+  const pane = document.getElementById("messages");
+  if (!(element instanceof HTMLElement) || !pane) return;
+  if (Math.abs(pane.scrollTop - scrollSet) < 1) scrollToMessage(pane, element);
 }
 
 /** Draws it. */

@@ -10,16 +10,7 @@ import { connection } from "./jmap.js";
 import { nameOf } from "./mailboxes.js";
 import { writers } from "./people.js";
 import { Rows } from "./rows.js";
-import {
-  ALL,
-  address,
-  announcement,
-  mailbox,
-  mailboxes,
-  now,
-  openMessage,
-  route,
-} from "./store.js";
+import { ALL, address, announcement, mailbox, mailboxes, now, openMessage, route } from "./store.js";
 
 /**
  * @typedef {import("./rows.js").Row} Row

@@ -21,8 +21,11 @@ import { now } from "./store.js";
  *   bodyValues: Record<string, { value: string, isTruncated: boolean, isEncodingProblem: boolean }> }} Body
  */
 
+/** Of more receivers, only the first are shown. */
+const PEOPLE_MAX = 4;
+
 /**
- * Quotes that are not as they are at first, by message and block.
+ * What is not folded as it is at first: quotes and receivers, by message and place.
  * @type {import("./vendor/signals-core.mjs").Signal<Set<string>>}
  */
 const turned = signal(new Set());
@@ -51,8 +54,8 @@ export function draw(message, body, isOpen, toggle) {
           <bdi>${author ? fullName(author) : say("noSender")}</bdi></button>
         ${isOpen && author?.name && html`<bdi class="address">${line(author.email)}</bdi>`}
         ${!isOpen && html`<bdi class="preview">${line(message.preview)}</bdi>`}
-        ${isOpen && people(message)}
       </div>
+      ${isOpen && receivers(message)}
       <time dateTime=${message.receivedAt} title=${long(message.receivedAt)}>${
         isOpen
           ? html`<span class="date-long">${long(message.receivedAt)}</span>
@@ -66,14 +69,43 @@ export function draw(message, body, isOpen, toggle) {
 }
 
 /** @param {Message} message */
-function people(message) {
-  const line = (/** @type {string} */ name, /** @type {Person[] | null} */ list) =>
-    (list ?? []).length > 0 &&
-    html`<div class="people"><span class="label">${name}</span> ${(list ?? []).map(
-      (person, index) => html`<bdi
-      title=${person.email}>${fullName(person)}</bdi>${index + 1 < (list ?? []).length ? ", " : ""}`,
-    )}</div>`;
-  return [line(say("to"), message.to), line(say("cc"), message.cc)];
+function receivers(message) {
+  return html`<div class="receivers">${people(`${message.id}/to`, say("to"), message.to ?? [])}${people(
+    `${message.id}/cc`,
+    say("cc"),
+    message.cc ?? [],
+  )}</div>`;
+}
+
+/**
+ * Draws people on a line; only the first of many, until one wants to see all.
+ * @param {string} key
+ * @param {string} label
+ * @param {Person[]} all
+ */
+function people(key, label, all) {
+  if (all.length === 0) return null;
+  const isFolded = all.length > PEOPLE_MAX && !turned.value.has(key);
+  const shown = isFolded ? all.slice(0, PEOPLE_MAX - 1) : all;
+  const names = shown.map(
+    (person, index) => html`${index > 0 && ", "}<bdi title=${line(person.email)}>${fullName(person)}</bdi>`,
+  );
+  const unfold = (/** @type {Event} */ event) => {
+    event.stopPropagation();
+    turn(key);
+  };
+  const more =
+    isFolded &&
+    html` <button type="button" class="more" onClick=${unfold}
+    >${say("more", { count: all.length - shown.length })}</button>`;
+  return html`<div class="people"><span class="label">${label}</span> ${names}${more}</div>`;
+}
+
+/** Turns something over that is folded or not. @param {string} key */
+function turn(key) {
+  const next = new Set(turned.value);
+  if (!next.delete(key)) next.add(key);
+  turned.value = next;
 }
 
 function ghost() {
@@ -129,11 +161,7 @@ function drawText(id, text) {
 function quote(key, block) {
   const isFolded = block.folded !== turned.value.has(key);
   const count = block.text.split("\n").length;
-  const toggle = () => {
-    const next = new Set(turned.value);
-    if (!next.delete(key)) next.add(key);
-    turned.value = next;
-  };
+  const toggle = () => turn(key);
   const button =
     (block.folded || count > 3) &&
     html`<button type="button" class="quote-fold" onClick=${toggle}

@@ -180,9 +180,7 @@ async function fetchWindow(filter, position, abort) {
   const [query, emails, threads, snippets] = await request(calls, abort);
   const byId = new Map(emails.list.map((/** @type {any} */ email) => [email.id, email]));
   const idsOf = new Map(threads.list.map((/** @type {any} */ thread) => [thread.id, thread.emailIds]));
-  const foundIn = new Map(
-    (snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each]),
-  );
+  const foundIn = new Map((snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each]));
   const rows = query.ids.map((/** @type {string} */ id) => byId.get(id)).filter(Boolean);
   return {
     rows: rows.map((/** @type {any} */ email) =>

@@ -53,6 +53,19 @@ export function write(mailbox) {
       "I agree with the first part.\n\nOn Monday, Ana Ito wrote:\n> Here is the plan.\n> It has three parts.\n" +
       "> First, the harbour.\n> Second, the meadow.\n> Third, the lantern.\n",
   });
+  for (let index = 0; index < 12; index += 1) {
+    const id = `talk${index}`;
+    const receivers = Array.from({ length: 10 }, (_, number) => `Person ${number} <p${number}@example.org>`);
+    mailbox.put("Talk", {
+      id,
+      ...(index > 0 ? { inReplyTo: `talk${index - 1}` } : {}),
+      subject: "A long talk",
+      to: receivers.join(",\n "),
+      body: `Part ${index}\n${"A line of it.\n".repeat(80)}`,
+      date: day(1 + index, 12),
+      flags: "S",
+    });
+  }
   for (let index = 0; index < LONG; index += 1) {
     const word = WORDS[index % WORDS.length];
     mailbox.put("Long", {

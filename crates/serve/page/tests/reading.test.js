@@ -118,6 +118,25 @@ test("a conversation has its messages oldest first, with those that were sent", 
   await close();
 });
 
+test("the message that was opened is at the top, and shows the first of many receivers", async () => {
+  const { page, close } = await start();
+  await folder(page, "Talk");
+  await openRow(page, "A long talk");
+  await until(
+    page,
+    `(() => { const last = [...document.querySelectorAll(".message")].at(-1).getBoundingClientRect();
+      return Math.abs(last.top - document.getElementById("messages").getBoundingClientRect().top) < 20; })()`,
+  );
+  const last = page.locator(".message").nth(11);
+  assert.match(
+    String(await last.locator(".people").textContent()),
+    /^To Person 0, Person 1, Person 2 and 7 more$/,
+  );
+  await last.getByRole("button", { name: "and 7 more" }).click();
+  assert.match(String(await last.locator(".people").textContent()), /Person 8, Person 9$/);
+  await close();
+});
+
 test("going back keeps the place and the focus, by key and by the browser's button", async () => {
   const { page, close } = await start({ viewport: { width: 800, height: 700 } });
   await folder(page, "Long");
@@ -287,7 +306,9 @@ test("what was open for a second is marked as read, if the server lets one", asy
       if (methodCalls[0][0] !== "Email/set") return route.fallback();
       sets.push(methodCalls[0][1].update);
       const updated = Object.fromEntries(Object.keys(methodCalls[0][1].update).map((id) => [id, null]));
-      return route.fulfill({ json: { methodResponses: [["Email/set", { updated }, "c0"]], sessionState: "1" } });
+      return route.fulfill({
+        json: { methodResponses: [["Email/set", { updated }, "c0"]], sessionState: "1" },
+      });
     });
     await page.reload();
     await listReady(page);
