@@ -2,8 +2,16 @@
 
 use server::{Body, Response, StatusCode};
 
-/// A file may load and do nothing. It is no sandbox: its links would be those of another site.
-const POLICY: &str = "default-src 'none'; form-action 'none'; base-uri 'none'";
+/// What the page may do: load its own files, ask this server, and show pictures that are in its style. A text
+/// never becomes markup: browsers that know trusted types refuse it.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                      img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+                      require-trusted-types-for 'script'";
+
+const HTML: &str = "text/html; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A file.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,24 +21,112 @@ pub(crate) struct File {
     bytes: &'static [u8],
 }
 
-/// All files, by their paths.
-static FILES: [File; 1] = [File {
-    path: "/",
-    content_type: "text/html; charset=utf-8",
-    bytes: include_str!("files/index.html").as_bytes(),
-}];
+/// Makes the table of files from their names in the folder `page`, below which they have the same addresses.
+macro_rules! files {
+    ($($content_type:ident $name:literal,)*) => {
+        [$(File {
+            path: concat!("/", $name),
+            content_type: $content_type,
+            bytes: include_bytes!(concat!("../page/", $name)),
+        },)*]
+    };
+}
+
+/// The page itself.
+static INDEX: File = File { path: "/", content_type: HTML, bytes: include_bytes!("../page/index.html") };
+
+/// All other files. Libraries bring their licences.
+static FILES: &[File] = &files![
+    SCRIPT "app.js",
+    SCRIPT "conversation.js",
+    SCRIPT "dates.js",
+    SCRIPT "geometry.js",
+    SCRIPT "html.js",
+    SCRIPT "i18n.js",
+    SCRIPT "icons.js",
+    SCRIPT "jmap.js",
+    SCRIPT "keys.js",
+    SCRIPT "list.js",
+    SCRIPT "mailboxes.js",
+    SCRIPT "message.js",
+    SCRIPT "people.js",
+    SCRIPT "rows.js",
+    SCRIPT "search.js",
+    SCRIPT "store.js",
+    STYLE "style.css",
+    SCRIPT "text.js",
+    SCRIPT "tree.js",
+    TEXT "vendor/LICENSE-htm",
+    TEXT "vendor/LICENSE-preact",
+    TEXT "vendor/LICENSE-signals-core",
+    SCRIPT "vendor/htm.mjs",
+    SCRIPT "vendor/preact.mjs",
+    SCRIPT "vendor/signals-core.mjs",
+];
 
 /// Returns the file at a path.
 pub(crate) fn find(path: &str) -> Option<&'static File> {
+    if path == INDEX.path {
+        return Some(&INDEX);
+    }
     FILES.iter().find(|file| file.path == path)
 }
 
 impl File {
     /// Returns it as an answer. Nobody keeps it: the next version of the program may have another one.
     pub(crate) fn response(&self) -> Response {
-        Response {
-            content_security_policy: Some(POLICY.to_owned()),
-            ..Response::new(StatusCode::OK, self.content_type, Body::Bytes(self.bytes.to_vec()))
+        let content_security_policy = Some(POLICY.to_owned());
+        let response = Response::new(StatusCode::OK, self.content_type, Body::Bytes(self.bytes.to_vec()));
+        Response { content_security_policy, ..response }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    /// Returns the names of the files in a folder of the page that a browser may load.
+    fn names(folder: &str) -> BTreeSet<String> {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("page").join(folder);
+        let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name());
+        let names = entries.map(|name| name.into_string().unwrap());
+        let is_served = |name: &String| {
+            let end = name.rsplit('.').next().unwrap();
+            ["css", "js", "mjs"].contains(&end) || name.starts_with("LICENSE")
+        };
+        names.filter(is_served).map(|name| format!("/{folder}{name}")).collect()
+    }
+
+    #[test]
+    fn each_file_of_the_page_is_served_and_no_other() {
+        let served: BTreeSet<String> = FILES.iter().map(|file| file.path.to_owned()).collect();
+        let there: BTreeSet<String> = names("").into_iter().chain(names("vendor/")).collect();
+        assert_eq!(served, there);
+        assert_eq!(FILES.len(), served.len());
+        for path in
+            ["/index.html", "/package.json", "/tests/mail.js", "/app.js/", "/vendor/", "/vendor/README.md"]
+        {
+            assert_eq!(find(path), None, "{path}");
         }
+    }
+
+    #[test]
+    fn each_file_has_the_type_of_its_name_and_the_policy() {
+        for file in FILES.iter().chain([&INDEX]) {
+            let end = file.path.rsplit('.').next().unwrap();
+            let expected = match end {
+                "css" => STYLE,
+                "js" | "mjs" => SCRIPT,
+                "/" => HTML,
+                _ => TEXT,
+            };
+            assert_eq!(file.content_type, expected, "{}", file.path);
+            assert_eq!(find(file.path), Some(file));
+            assert_eq!(file.response().content_security_policy.as_deref(), Some(POLICY));
+        }
+        assert!(POLICY.starts_with("default-src 'none'; ") && !POLICY.contains("unsafe"));
     }
 }

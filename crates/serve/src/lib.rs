@@ -7,7 +7,7 @@
 //!
 //! | path | answer |
 //! |---|---|
-//! | `/` | the page |
+//! | `/` | the page, and its files beside it: `/app.js` and so on |
 //! | `/.well-known/jmap`, `/jmap/session` | the session |
 //! | `/jmap/api` | the response to a request of JMAP |
 //! | `/jmap/download/{accountId}/{blobId}/{name}` | a blob |

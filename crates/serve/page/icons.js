@@ -1,0 +1,34 @@
+// Drawings for buttons and marks. They are beside words or have a name elsewhere. Pure.
+
+import { html } from "./html.js";
+
+/** Strokes in a square of 24. */
+const PATHS = {
+  menu: "M4 6.5h16M4 12h16M4 17.5h16",
+  search: "M10.5 4a6.5 6.5 0 1 1 0 13a6.5 6.5 0 0 1 0-13M15.3 15.3L20 20",
+  close: "M6 6l12 12M18 6L6 18",
+  back: "M14.5 5.5L8 12l6.5 6.5",
+  keyboard:
+    "M3 7.5A1.5 1.5 0 0 1 4.5 6h15A1.5 1.5 0 0 1 21 7.5v9a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 16.5zM6.5 9.7h.01M10.2 9.7h.01M13.9 9.7h.01M17.5 9.7h.01M6.5 12.4h.01M10.2 12.4h.01M13.9 12.4h.01M17.5 12.4h.01M8.5 15.2h7",
+  clip: "M19 11.5l-7.3 7.3a4.4 4.4 0 0 1-6.2-6.2l7.9-7.9a3 3 0 0 1 4.2 4.2l-7.8 7.8a1.5 1.5 0 0 1-2.1-2.1l6.9-6.9",
+  flag: "M6 21V4.5M6 5h11.5l-2.6 4.2 2.6 4.3H6",
+  reply: "M10 6L4.5 11.5L10 17M5 11.5h8.5a6 6 0 0 1 6 6v.5",
+  inbox:
+    "M4 13.5l2.6-7.6A1.4 1.4 0 0 1 8 5h8a1.4 1.4 0 0 1 1.4.9L20 13.5V18a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1zM4 13.5h4.8l1.4 2.5h3.6l1.4-2.5H20",
+  all: "M4 7a1 1 0 0 1 1-1h14a1 1 0 0 1 1 1v10a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1zM4.5 7l7.5 6 7.5-6",
+  folder:
+    "M3.5 7a1.5 1.5 0 0 1 1.5-1.5h4.2l2 2.2H19a1.5 1.5 0 0 1 1.5 1.5V17a1.5 1.5 0 0 1-1.5 1.5H5A1.5 1.5 0 0 1 3.5 17z",
+  sent: "M20 4L10.8 13.2M20 4l-5.8 16-3.4-6.8L4 9.8z",
+  drafts: "M5 19l1-4L16.2 4.8a1.8 1.8 0 0 1 2.6 0l.4.4a1.8 1.8 0 0 1 0 2.6L9 18z",
+  trash: "M5 7h14M10 7V5h4v2M7 7l.8 12h8.4L17 7M10.3 10.5l.3 5M13.7 10.5l-.3 5",
+  archive: "M4 5h16v4H4zM5.5 9v9.5h13V9M10 12.5h4",
+  junk: "M8.3 3.5h7.4l4.8 4.8v7.4l-4.8 4.8H8.3l-4.8-4.8V8.3zM12 8v5M12 16h.01",
+  chevron: "M9 6l6 6-6 6",
+};
+
+/** @typedef {keyof typeof PATHS} Icon */
+
+/** @param {Icon} name */
+export function icon(name) {
+  return html`<svg class=${`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true"><path d=${PATHS[name]} /></svg>`;
+}

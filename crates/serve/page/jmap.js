@@ -1,0 +1,207 @@
+// Talks with the server: the session, calls, and events. Touches the network. Knows nothing of what is shown.
+
+import { signal } from "./vendor/signals-core.mjs";
+
+/**
+ * @typedef {{ accountId: string, apiUrl: string, downloadUrl: string, eventSourceUrl: string, isReadOnly: boolean,
+ *   idsMax: number }} Session
+ * @typedef {[name: string, args: Record<string, unknown>]} Call
+ * @typedef {"starting" | "online" | "lost" | "login"} Connection
+ */
+
+const CORE = "urn:ietf:params:jmap:core";
+const MAIL = "urn:ietf:params:jmap:mail";
+/** How often the server shows that it is there, and after how long a silence it is taken as lost. */
+const PING_SECONDS = 20;
+const SILENCE_MS = 50_000;
+/** The pauses between attempts to reach it. The last one repeats. */
+const PAUSES_MS = [500, 1000, 2000, 4000, 8000];
+
+/** The server could not be reached, or refuses everything until the user logs in. */
+export class Unreachable extends Error {}
+
+/** The server refused a call. */
+export class Refused extends Error {
+  /** @param {string} type @param {string} description */
+  constructor(type, description) {
+    super(description || type);
+    this.type = type;
+  }
+}
+
+/** Whether the server is there. @type {import("./vendor/signals-core.mjs").Signal<Connection>} */
+export const connection = signal("starting");
+
+/** @type {import("./vendor/signals-core.mjs").Signal<Session | null>} */
+export const session = signal(null);
+
+/** @type {Set<() => void>} */
+const listeners = new Set();
+/** @type {EventSource | null} */
+let events = null;
+let attempts = 0;
+let retryTimer = 0;
+let silenceTimer = 0;
+
+/**
+ * Calls back whenever something may have changed: the server says so, or it was not heard for a while.
+ * @param {() => void} listener
+ */
+export function onChange(listener) {
+  listeners.add(listener);
+}
+
+/** Reaches the server, now, and keeps to it. */
+export async function connect() {
+  clearTimeout(retryTimer);
+  closeEvents();
+  try {
+    session.value = await getSession();
+    // Both times everything is fetched: now, so that it is there at once, and when events come, because it
+    // may have changed before they did.
+    tell();
+    openEvents(session.value);
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
+  }
+}
+
+/**
+ * Makes calls in one request. Returns the answer to each; the first one that is refused is thrown.
+ * @param {Call[]} calls
+ * @param {AbortSignal} [abort]
+ * @returns {Promise<any[]>}
+ */
+export async function request(calls, abort) {
+  const at = session.value;
+  if (!at) throw new Unreachable("there is no session yet");
+  const methodCalls = calls.map(([name, args], index) => [
+    name,
+    { accountId: at.accountId, ...args },
+    `c${index}`,
+  ]);
+  const body = JSON.stringify({ using: [CORE, MAIL], methodCalls });
+  const headers = { "Content-Type": "application/json" };
+  const reply = await ask(at.apiUrl, { method: "POST", headers, body, ...(abort ? { signal: abort } : {}) });
+  const answers = /** @type {[string, any, string][]} */ (reply.methodResponses);
+  return calls.map((_, index) => {
+    const answer = answers.find(([, , id]) => id === `c${index}`);
+    if (!answer) throw new Refused("serverFail", "the server left a call without an answer");
+    if (answer[0] === "error") throw new Refused(answer[1].type, answer[1].description);
+    return answer[1];
+  });
+}
+
+/**
+ * Returns an argument that is taken from the answer to an earlier call of the same request.
+ * @param {number} index
+ * @param {string} name
+ * @param {string} path
+ */
+export function from(index, name, path) {
+  return { resultOf: `c${index}`, name, path };
+}
+
+/**
+ * Returns the address of a blob, as a file.
+ * @param {string} blobId
+ * @param {string} name
+ * @param {string} type
+ */
+export function blobUrl(blobId, name, type) {
+  /** @type {Record<string, string>} */
+  const values = { accountId: session.value?.accountId ?? "", blobId, name, type };
+  const template = session.value?.downloadUrl ?? "";
+  return template.replace(/\{(\w+)\}/g, (_, key) => encodeURIComponent(values[key] ?? ""));
+}
+
+/** @returns {Promise<Session>} */
+async function getSession() {
+  const found = await ask("/.well-known/jmap", {});
+  const accountId = found.primaryAccounts[MAIL];
+  const { apiUrl, downloadUrl, eventSourceUrl } = found;
+  const idsMax = found.capabilities[CORE].maxObjectsInGet;
+  return {
+    accountId,
+    apiUrl,
+    downloadUrl,
+    eventSourceUrl,
+    idsMax,
+    isReadOnly: found.accounts[accountId].isReadOnly,
+  };
+}
+
+/**
+ * @param {string} url
+ * @param {RequestInit} init
+ * @returns {Promise<any>}
+ */
+async function ask(url, init) {
+  let reply;
+  try {
+    reply = await fetch(url, { credentials: "same-origin", cache: "no-store", ...init });
+    if (reply.ok) return await reply.json();
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    lose("lost");
+    throw new Unreachable("the server cannot be reached");
+  }
+  if (reply.status === 401) {
+    lose("login");
+    throw new Unreachable("nobody is logged in");
+  }
+  if (reply.status >= 500) {
+    lose("lost");
+    throw new Unreachable("the server cannot answer now");
+  }
+  const problem = await reply.json().catch(() => ({}));
+  throw new Refused(problem.type ?? "", problem.detail ?? `${reply.status} ${reply.statusText}`);
+}
+
+/** @param {Session} at */
+function openEvents(at) {
+  closeEvents();
+  const url = at.eventSourceUrl
+    .replace("{types}", "*")
+    .replace("{closeafter}", "no")
+    .replace("{ping}", String(PING_SECONDS));
+  events = new EventSource(url);
+  events.onopen = () => {
+    attempts = 0;
+    connection.value = "online";
+    awaitSign();
+    tell();
+  };
+  events.onerror = () => lose("lost");
+  events.addEventListener("ping", awaitSign);
+  events.addEventListener("state", () => {
+    awaitSign();
+    tell();
+  });
+}
+
+function closeEvents() {
+  clearTimeout(silenceTimer);
+  events?.close();
+  events = null;
+}
+
+/** Waits for the next sign of life. */
+function awaitSign() {
+  clearTimeout(silenceTimer);
+  silenceTimer = window.setTimeout(() => lose("lost"), SILENCE_MS);
+}
+
+/** @param {"lost" | "login"} why */
+function lose(why) {
+  closeEvents();
+  connection.value = why;
+  clearTimeout(retryTimer);
+  const pause = PAUSES_MS[Math.min(attempts, PAUSES_MS.length - 1)];
+  attempts += 1;
+  retryTimer = window.setTimeout(connect, pause);
+}
+
+function tell() {
+  for (const listener of listeners) listener();
+}

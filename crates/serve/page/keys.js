@@ -1,0 +1,166 @@
+// Keys, as in Gmail and mutt, and the dialog that lists them. Touches the keyboard. Knows what the parts
+// offer, not how.
+
+import { toggleAt, move } from "./conversation.js";
+import { html } from "./html.js";
+import { say } from "./i18n.js";
+import { icon } from "./icons.js";
+import { cursor, focusCursor, focusList, moveCursor, openCursor } from "./list.js";
+import { inboxId, openMailbox } from "./mailboxes.js";
+import { clearSearch, focusSearch } from "./search.js";
+import { closeMessage, isHelpOpen, isMenuOpen, route } from "./store.js";
+
+/** @typedef {{ keys: string[][], says: string }} Help A list of ways; each is one key or several in turn. */
+
+/** @type {{ title: string, entries: Help[] }[]} */
+const HELP = [
+  {
+    title: "keysList",
+    entries: [
+      { keys: [["j"], ["↓"]], says: "keyDown" },
+      { keys: [["k"], ["↑"]], says: "keyUp" },
+      { keys: [["Enter"], ["o"]], says: "keyOpen" },
+    ],
+  },
+  {
+    title: "keysGeneral",
+    entries: [
+      { keys: [["/"]], says: "keySearch" },
+      { keys: [["g", "i"]], says: "keyInbox" },
+      { keys: [["Esc"]], says: "keyEscape" },
+      { keys: [["?"]], says: "keyHelp" },
+    ],
+  },
+  {
+    title: "keysConversation",
+    entries: [
+      { keys: [["n"]], says: "keyNext" },
+      { keys: [["p"]], says: "keyPrevious" },
+      { keys: [["Enter"], ["o"]], says: "keyFold" },
+      { keys: [["j"]], says: "keyDown" },
+      { keys: [["k"]], says: "keyUp" },
+      { keys: [["u"]], says: "keyBack" },
+    ],
+  },
+];
+
+/** The first of two keys. */
+let before = "";
+
+/** Begins to listen. */
+export function listen() {
+  document.addEventListener("keydown", onKey);
+}
+
+/** @param {KeyboardEvent} event */
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (isHelpOpen.peek()) return;
+  const target = event.target instanceof Element ? event.target : document.body;
+  if (target.matches("input, textarea, select")) onKeyInField(event);
+  else if (act(event.key, target)) event.preventDefault();
+}
+
+/** @param {KeyboardEvent} event */
+function onKeyInField(event) {
+  if (event.key === "Escape") {
+    if (!clearSearch()) focusCursor();
+  } else if (event.key === "Enter" || event.key === "ArrowDown") {
+    // The form searches at once; then the list has the keys.
+    requestAnimationFrame(focusList);
+    if (event.key === "Enter") return;
+  } else return;
+  event.preventDefault();
+}
+
+/**
+ * Does what a key stands for. Returns whether it stands for something.
+ * @param {string} key
+ * @param {Element} target
+ */
+function act(key, target) {
+  const first = before;
+  before = "";
+  if (first === "g" && key === "i") return does(() => openMailbox(inboxId()));
+  if (key === "g")
+    return does(() => {
+      before = "g";
+    });
+  if (key === "/") return does(focusSearch);
+  if (key === "?")
+    return does(() => {
+      isHelpOpen.value = true;
+    });
+  if (key === "Escape") return does(escape);
+  if (key === "j" || key === "k") return does(() => step(key === "j" ? 1 : -1));
+  const isOpen = route.peek().message !== "";
+  const isInList = target === document.body || target.closest("#list") !== null;
+  if (isInList && (key === "ArrowDown" || key === "ArrowUp"))
+    return does(() => moveCursor(cursor.peek() + (key === "ArrowDown" ? 1 : -1)));
+  if (isInList && key === "Home") return does(() => moveCursor(0));
+  if (isInList && key === "End") return does(() => moveCursor(Number.MAX_SAFE_INTEGER));
+  // Enter on a button or a link is theirs.
+  const isTheirs = key === "Enter" && target.matches("a, button") && !target.closest("#list");
+  if ((key === "o" || key === "Enter") && !isTheirs) return does(isOpen && !isInList ? toggleAt : openCursor);
+  if (!isOpen) return false;
+  if (key === "u") return does(closeMessage);
+  if (key === "n" || key === "p") return does(() => move(key === "n" ? 1 : -1));
+  return false;
+}
+
+/** @param {() => void} action */
+function does(action) {
+  action();
+  return true;
+}
+
+/** Moves in the list. If a conversation is open, the next one is opened. @param {number} by */
+function step(by) {
+  const isOpen = route.peek().message !== "";
+  moveCursor(cursor.peek() + by);
+  if (isOpen) openCursor();
+}
+
+function escape() {
+  if (isMenuOpen.peek()) isMenuOpen.value = false;
+  else if (route.peek().message) closeMessage();
+  else clearSearch();
+}
+
+/** Opens and closes the dialog as the state says. */
+export function followHelp() {
+  const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById("help"));
+  if (!dialog) return;
+  if (isHelpOpen.value && !dialog.open) dialog.showModal();
+  if (!isHelpOpen.value && dialog.open) dialog.close();
+  dialog.onclose = () => {
+    isHelpOpen.value = false;
+  };
+  dialog.onclick = (event) => {
+    if (event.target === dialog) dialog.close();
+  };
+}
+
+/** Draws the dialog. */
+export function drawHelp() {
+  const close = () => {
+    isHelpOpen.value = false;
+  };
+  return html`<div class="help"><header><h2 id="help-title">${say("help")}</h2>
+    <button type="button" class="plain" aria-label=${say("close")} title=${say("close")} onClick=${close}>${icon("close")}</button></header>
+    <div class="help-parts">${HELP.map(
+      (part) => html`<section><h3>${say(part.title)}</h3>
+      <dl>${part.entries.map((entry) => html`<div><dt>${ways(entry.keys)}</dt><dd>${say(entry.says)}</dd></div>`)}</dl>
+    </section>`,
+    )}</div></div>`;
+}
+
+/** @param {string[][]} keys */
+function ways(keys) {
+  return keys.map(
+    (way, index) =>
+      html`${index > 0 && html`<span> ${say("or")} </span>`}${way.map(
+        (key, turn) => html`${turn > 0 && html`<span> ${say("then")} </span>`}<kbd>${key}</kbd>`,
+      )}`,
+  );
+}

@@ -1,0 +1,245 @@
+// The rows of one list, in windows that are fetched when they are wanted. Asks the server. Knows no elements.
+
+import { signal } from "./vendor/signals-core.mjs";
+import { Refused, from, request, session } from "./jmap.js";
+import { found, line } from "./text.js";
+
+/**
+ * @typedef {{ name: string | null, email: string }} Person
+ * @typedef {{ id: string, threadId: string, subject: string[], from: Person[], to: Person[], receivedAt: string,
+ *   preview: string[], isUnread: boolean, isFlagged: boolean, isAnswered: boolean, hasAttachment: boolean,
+ *   emailIds: string[] }} Row
+ *   `subject` and `preview` have what was found at each odd index.
+ * @typedef {{ rows: Row[], state: string }} Window
+ */
+
+/** How many rows are fetched at once, how many requests may be under way, and how many windows are kept. */
+export const WINDOW = 50;
+const REQUESTS_MAX = 2;
+const WINDOWS_MAX = 200;
+/** Of longer conversations, only the newest messages tell who wrote and what is unread. */
+const THREAD_MAX = 100;
+
+const PROPERTIES = [
+  "id",
+  "threadId",
+  "subject",
+  "from",
+  "to",
+  "receivedAt",
+  "preview",
+  "keywords",
+  "hasAttachment",
+];
+
+export class Rows {
+  /** @param {Record<string, unknown> | null} filter */
+  constructor(filter) {
+    this.filter = filter;
+    /**
+     * How many rows there are, or null while nobody knows.
+     * @type {import("./vendor/signals-core.mjs").Signal<number | null>}
+     */
+    this.total = signal(null);
+    /** Counts changes of rows. */
+    this.version = signal(0);
+    /** Why there is no answer. */
+    this.failure = signal("");
+    /** @type {Map<number, Window>} */
+    this.windows = new Map();
+    /** @type {Map<number, AbortController>} */
+    this.requests = new Map();
+    /** @type {[number, number]} */
+    this.wanted = [0, 1];
+    this.state = "";
+  }
+
+  /** @param {number} index */
+  at(index) {
+    return this.windows.get(Math.floor(index / WINDOW))?.rows[index % WINDOW];
+  }
+
+  /**
+   * Returns where a message is, among the rows that are there, or -1.
+   * @param {string} id
+   */
+  indexOf(id) {
+    for (const [number, window] of this.windows) {
+      const index = window.rows.findIndex((row) => row.id === id);
+      if (index >= 0) return number * WINDOW + index;
+    }
+    return -1;
+  }
+
+  /**
+   * Says which rows are seen: they are fetched, and requests for others are given up.
+   * @param {number} first
+   * @param {number} end
+   */
+  want(first, end) {
+    this.wanted = [Math.floor(first / WINDOW), Math.max(1, Math.ceil(end / WINDOW))];
+    for (const [number, abort] of this.requests) {
+      if (number < this.wanted[0] || number >= this.wanted[1]) {
+        abort.abort();
+        this.requests.delete(number);
+      }
+    }
+    this.fetchWanted();
+  }
+
+  /** Fetches again what is seen. The old rows stay until the new ones are there. */
+  refresh() {
+    this.state = "";
+    for (const abort of this.requests.values()) abort.abort();
+    this.requests.clear();
+    this.fetchWanted();
+  }
+
+  /** Gives up all requests. */
+  stop() {
+    for (const abort of this.requests.values()) abort.abort();
+    this.requests.clear();
+  }
+
+  fetchWanted() {
+    for (let number = this.wanted[0]; number < this.wanted[1]; number += 1) {
+      if (this.requests.size >= REQUESTS_MAX) return;
+      const window = this.windows.get(number);
+      const isNew = window && this.state !== "" && window.state === this.state;
+      if (!isNew && !this.requests.has(number)) void this.fetch(number);
+    }
+  }
+
+  /** @param {number} number */
+  async fetch(number) {
+    const abort = new AbortController();
+    this.requests.set(number, abort);
+    try {
+      const answer = await fetchWindow(this.filter, number * WINDOW, abort.signal);
+      if (abort.signal.aborted) return;
+      this.keep(number, answer);
+      await addThreads(answer.rows, abort.signal);
+      if (abort.signal.aborted) return;
+      this.version.value += 1;
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      if (error instanceof Refused) this.failure.value = error.message;
+      this.requests.delete(number);
+      return;
+    }
+    this.requests.delete(number);
+    this.fetchWanted();
+  }
+
+  /**
+   * @param {number} number
+   * @param {{ rows: Row[], state: string, total: number }} answer
+   */
+  keep(number, answer) {
+    // Rows of another state are shown until they were fetched again.
+    this.state = answer.state;
+    this.windows.delete(number);
+    this.windows.set(number, { rows: answer.rows, state: answer.state });
+    for (const old of this.windows.keys()) {
+      if (this.windows.size <= WINDOWS_MAX) break;
+      this.windows.delete(old);
+    }
+    for (const old of this.windows.keys()) {
+      if (old * WINDOW >= answer.total) this.windows.delete(old);
+    }
+    this.failure.value = "";
+    this.total.value = answer.total;
+    this.version.value += 1;
+  }
+}
+
+/**
+ * @param {Record<string, unknown> | null} filter
+ * @param {number} position
+ * @param {AbortSignal} abort
+ */
+async function fetchWindow(filter, position, abort) {
+  /** @type {import("./jmap.js").Call[]} */
+  const calls = [
+    [
+      "Email/query",
+      {
+        filter,
+        position,
+        limit: WINDOW,
+        collapseThreads: true,
+        calculateTotal: true,
+        sort: [{ property: "receivedAt", isAscending: false }],
+      },
+    ],
+    ["Email/get", { "#ids": from(0, "Email/query", "/ids"), properties: PROPERTIES }],
+    ["Thread/get", { "#ids": from(1, "Email/get", "/list/*/threadId") }],
+  ];
+  if (filter?.["text"])
+    calls.push(["SearchSnippet/get", { filter, "#emailIds": from(0, "Email/query", "/ids") }]);
+  const [query, emails, threads, snippets] = await request(calls, abort);
+  const byId = new Map(emails.list.map((/** @type {any} */ email) => [email.id, email]));
+  const idsOf = new Map(threads.list.map((/** @type {any} */ thread) => [thread.id, thread.emailIds]));
+  const foundIn = new Map((snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each]));
+  const rows = query.ids.map((/** @type {string} */ id) => byId.get(id)).filter(Boolean);
+  return {
+    rows: rows.map((/** @type {any} */ email) =>
+      rowOf(email, idsOf.get(email.threadId), foundIn.get(email.id)),
+    ),
+    state: String(query.queryState),
+    total: Number(query.total),
+  };
+}
+
+/**
+ * @param {any} email
+ * @param {string[] | undefined} emailIds
+ * @param {{ subject: string | null, preview: string | null } | undefined} snippet
+ * @returns {Row}
+ */
+function rowOf(email, emailIds, snippet) {
+  return {
+    id: email.id,
+    threadId: email.threadId,
+    subject: snippet?.subject ? found(snippet.subject) : [line(email.subject)],
+    from: email.from ?? [],
+    to: email.to ?? [],
+    receivedAt: email.receivedAt,
+    preview: snippet?.preview ? found(snippet.preview) : [line(email.preview)],
+    isUnread: !email.keywords.$seen,
+    isFlagged: Boolean(email.keywords.$flagged),
+    isAnswered: Boolean(email.keywords.$answered),
+    hasAttachment: Boolean(email.hasAttachment),
+    emailIds: emailIds ?? [email.id],
+  };
+}
+
+/**
+ * Adds who else wrote in the conversations, and whether one of their messages is unread.
+ * @param {Row[]} rows
+ * @param {AbortSignal} abort
+ */
+async function addThreads(rows, abort) {
+  const others = rows.flatMap((row) => row.emailIds.slice(-THREAD_MAX).filter((id) => id !== row.id));
+  const max = session.peek()?.idsMax ?? 500;
+  const emails = new Map();
+  for (let start = 0; start < others.length; start += max) {
+    const ids = others.slice(start, start + max);
+    const [answer] = await request([["Email/get", { ids, properties: ["id", "from", "keywords"] }]], abort);
+    for (const email of answer.list) emails.set(email.id, email);
+  }
+  for (const row of rows) {
+    const people = [];
+    for (const id of row.emailIds.slice(-THREAD_MAX)) {
+      if (id === row.id) people.push(...row.from);
+      const email = emails.get(id);
+      if (!email) continue;
+      people.push(...(email.from ?? []));
+      row.isUnread ||= !email.keywords.$seen;
+      row.isFlagged ||= Boolean(email.keywords.$flagged);
+    }
+    const seen = new Set();
+    const isNew = (/** @type {Person} */ person) => !seen.has(person.email) && seen.add(person.email);
+    if (people.length > 0) row.from = people.filter(isNew);
+  }
+}

@@ -1,0 +1,122 @@
+// What is shown: the address and the state that more than one part reads. Touches the address. Knows no
+// server.
+//
+// The address says what is shown, and nothing else does: going back shows what was shown.
+//   #/mailbox/ID   with /search/WORDS and /message/ID after it, each of them or both.
+
+import { computed, signal } from "./vendor/signals-core.mjs";
+
+/**
+ * @typedef {{ mailbox: string, search: string, message: string }} Route
+ * @typedef {{ id: string, name: string, role: string | null, parentId: string | null, sortOrder: number,
+ *   totalThreads: number, unreadThreads: number, unreadEmails: number }} Mailbox
+ */
+
+/** The mailbox that stands for all mail. */
+export const ALL = "all";
+
+/** @type {import("./vendor/signals-core.mjs").Signal<Route>} */
+export const route = signal(routeOf(location.hash));
+
+/**
+ * The mailboxes, or null until the server has told them.
+ * @type {import("./vendor/signals-core.mjs").Signal<Mailbox[] | null>}
+ */
+export const mailboxes = signal(null);
+
+/** Whether the mailboxes are open, where there is no place for them at the side. */
+export const isMenuOpen = signal(false);
+
+/** Whether the keys are explained. */
+export const isHelpOpen = signal(false);
+
+/** The time in steps of a minute, so that dates stay true. */
+export const now = signal(Date.now());
+
+/** What a screen reader says next. */
+export const announcement = signal("");
+
+/** The open mailbox, or undefined for all mail. */
+export const mailbox = computed(() => mailboxes.value?.find((each) => each.id === route.value.mailbox));
+
+/**
+ * @param {string} hash
+ * @returns {Route}
+ */
+export function routeOf(hash) {
+  const found = { mailbox: "", search: "", message: "" };
+  const steps = hash.replace(/^#\/?/, "").split("/");
+  for (let index = 0; index + 1 < steps.length; index += 2) {
+    const name = String(steps[index]);
+    if (name === "mailbox" || name === "search" || name === "message")
+      found[name] = decoded(String(steps[index + 1]));
+  }
+  return found;
+}
+
+/** @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Returns the address of what is shown, with some of it changed.
+ * @param {Partial<Route>} change
+ */
+export function address(change) {
+  const to = { ...route.peek(), ...change };
+  const steps = [`#/mailbox/${encodeURIComponent(to.mailbox || ALL)}`];
+  if (to.search) steps.push(`/search/${encodeURIComponent(to.search)}`);
+  if (to.message) steps.push(`/message/${encodeURIComponent(to.message)}`);
+  return steps.join("");
+}
+
+/**
+ * Shows something else, as a step that going back takes back.
+ * @param {Partial<Route>} change
+ */
+export function go(change) {
+  const to = address(change);
+  if (to === location.hash) return;
+  history.pushState({ depth: depth() + 1 }, "", to);
+  readAddress();
+}
+
+/**
+ * Shows something else in the place of what is shown.
+ * @param {Partial<Route>} change
+ */
+export function replace(change) {
+  history.replaceState({ depth: depth() }, "", address(change));
+  readAddress();
+}
+
+/**
+ * Opens a message. If one is open, this one takes its place, so that closing it shows the list.
+ * @param {string} id
+ */
+export function openMessage(id) {
+  if (route.peek().message) replace({ message: id });
+  else go({ message: id });
+}
+
+/** Closes the message. This is going back, if the list was shown before. */
+export function closeMessage() {
+  if (!route.peek().message) return;
+  if (depth() > 0) history.back();
+  else replace({ message: "" });
+}
+
+/** Takes over what the address says. */
+export function readAddress() {
+  route.value = routeOf(location.hash);
+}
+
+/** Returns how many steps back the page was opened. @returns {number} */
+function depth() {
+  return history.state?.depth ?? 0;
+}

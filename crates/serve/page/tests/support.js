@@ -1,0 +1,242 @@
+// What the tests of the page need: a Maildir, `pneu serve` of it, and a browser that is logged in.
+//
+// PNEU is the program. CHROMIUM is the browser (else /usr/bin/chromium). With PAGE_FROM_DISK=1 the files of
+// the page come from this folder instead of the program, so that one can work on them without building it.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { chromium } from "playwright-core";
+
+/** @typedef {import("playwright-core").Page} Page */
+/** @typedef {{ from?: string, to?: string, subject: string, body?: string, date: string, id: string, inReplyTo?: string,
+ *   type?: string, flags?: string, raw?: string }} Mail */
+
+/** How long something may take before a test fails. */
+const PATIENCE_MS = 15_000;
+
+const program = process.env["PNEU"];
+const isFromDisk = process.env["PAGE_FROM_DISK"] === "1";
+export const pageDirectory = path.join(import.meta.dirname, "..");
+
+/** The policy of the page. The program has the same one; a test compares them. */
+export const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+  "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'";
+
+/** Mail in a directory of its own, and a server of it. */
+export class Mailbox {
+  constructor() {
+    if (!program) throw new Error("PNEU says which program is tested");
+    this.directory = fs.mkdtempSync(path.join(os.tmpdir(), "pneu-page-"));
+    /** @type {import("node:child_process").ChildProcess | null} */
+    this.process = null;
+    this.port = 0;
+  }
+
+  /**
+   * Writes a message into a folder; `flags` are those of its file.
+   * @param {string} folder
+   * @param {Mail} mail
+   */
+  put(folder, mail) {
+    const directory = path.join(this.directory, "mail", folder);
+    for (const each of ["cur", "new", "tmp"]) fs.mkdirSync(path.join(directory, each), { recursive: true });
+    const file = path.join(directory, "cur", `${mail.id}:2,${mail.flags ?? ""}`);
+    fs.writeFileSync(path.join(directory, "tmp", mail.id), mail.raw ?? source(mail));
+    fs.renameSync(path.join(directory, "tmp", mail.id), file);
+    return file;
+  }
+
+  /** Brings the index in step with the mail. */
+  index() {
+    this.run("index", "--maildir", path.join(this.directory, "mail"));
+  }
+
+  /** @param {string[]} args */
+  run(...args) {
+    return execFileSync(String(program), args, { env: this.environment(), encoding: "utf8", stdio: "pipe" });
+  }
+
+  environment() {
+    const home = path.join(this.directory, "home");
+    fs.mkdirSync(home, { recursive: true });
+    return { PATH: process.env["PATH"], HOME: home };
+  }
+
+  /**
+   * Starts the server. Returns the address that logs a browser in.
+   * @param {number} [port]
+   * @returns {Promise<string>}
+   */
+  async serve(port = 0) {
+    const child = spawn(String(program), ["serve", "--port", String(port), "--link"], {
+      env: this.environment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.process = child;
+    let printed = "";
+    let told = "";
+    child.stderr.on("data", (data) => {
+      told += data;
+    });
+    for await (const data of child.stdout) {
+      printed += data;
+      const link = /^http:\/\/\S+\/login\?token=\S+$/m.exec(printed);
+      if (!link) continue;
+      this.port = Number(new URL(link[0]).port);
+      child.stdout.resume();
+      return link[0];
+    }
+    throw new Error(`the server did not start: ${told}`);
+  }
+
+  async stop() {
+    const child = this.process;
+    this.process = null;
+    if (!child || child.exitCode !== null) return;
+    await new Promise((resolve) => {
+      child.once("exit", resolve);
+      child.kill("SIGTERM");
+    });
+  }
+
+  async remove() {
+    await this.stop();
+    fs.rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  get origin() {
+    return `http://127.0.0.1:${this.port}`;
+  }
+}
+
+/** @param {Mail} mail */
+function source(mail) {
+  const reply = mail.inReplyTo
+    ? `In-Reply-To: <${mail.inReplyTo}@example.org>\nReferences: <${mail.inReplyTo}@example.org>\n`
+    : "";
+  return (
+    `From: ${mail.from ?? "Ana Ito <ana@example.org>"}\nTo: ${mail.to ?? "Bo Berg <bo@example.org>"}\n` +
+    `Subject: ${mail.subject}\nDate: ${mail.date}\nMessage-ID: <${mail.id}@example.org>\n${reply}` +
+    `MIME-Version: 1.0\nContent-Type: ${mail.type ?? "text/plain"}; charset=utf-8\n\n${mail.body ?? mail.subject}\n`
+  );
+}
+
+/** @type {import("playwright-core").Browser | null} */
+let browser = null;
+
+/**
+ * Opens the page, logged in. Each request to another host, each error of the page and each violation of its
+ * policy is noted, and `close` fails if there was one.
+ * @param {string} link
+ * @param {import("playwright-core").BrowserContextOptions} [options]
+ */
+export async function open(link, options = {}) {
+  const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+  browser ??= await chromium.launch({
+    executablePath,
+    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+  });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+    ...options,
+  });
+  const { origin } = new URL(link);
+  /** @type {string[]} */
+  const wrong = [];
+  /** @type {string[]} */
+  const requests = [];
+  await context.route("**", (route) => {
+    const url = new URL(route.request().url());
+    requests.push(url.href);
+    if (url.origin === origin) return isFromDisk ? fromDisk(route, url) : route.continue();
+    wrong.push(`a request to ${url.href}`);
+    return route.abort();
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  page.on("pageerror", (error) => wrong.push(`an error: ${error.stack}`));
+  page.on("dialog", (dialog) => {
+    wrong.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    if (/Content Security Policy|TrustedHTML/.test(message.text())) wrong.push(message.text());
+  });
+  await page.goto(link);
+  // What a redirection leads to is not intercepted.
+  if (isFromDisk) await page.goto(`${origin}/`);
+  const close = async () => {
+    await context.close();
+    assert.deepEqual(wrong, []);
+  };
+  return { page, context, close, requests, wrong };
+}
+
+export async function closeBrowser() {
+  await browser?.close();
+  browser = null;
+}
+
+const TYPES = /** @type {Record<string, string>} */ ({
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".mjs": "text/javascript; charset=utf-8",
+});
+
+/**
+ * @param {import("playwright-core").Route} route
+ * @param {URL} url
+ */
+async function fromDisk(route, url) {
+  const file = path.join(pageDirectory, url.pathname === "/" ? "index.html" : url.pathname);
+  const type = TYPES[path.extname(file)];
+  if (!type || !fs.existsSync(file)) return route.continue();
+  const headers = { "content-type": type, "content-security-policy": POLICY, "cache-control": "no-cache" };
+  return route.fulfill({ body: fs.readFileSync(file), headers });
+}
+
+/**
+ * Returns the subjects of rows that are drawn, in order.
+ * @param {Page} page
+ */
+export async function subjects(page) {
+  return page.locator("#list .row .subject").allTextContents();
+}
+
+/**
+ * Waits until a condition in the page is true. The page's policy forbids to evaluate it there again and
+ * again.
+ * @param {Page} page
+ * @param {string} condition
+ */
+export async function until(page, condition) {
+  const end = Date.now() + PATIENCE_MS;
+  while (!(await page.evaluate(`Boolean(${condition})`))) {
+    if (Date.now() > end) throw new Error(`this did not become true: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Waits until the list is there. @param {Page} page */
+export async function listReady(page) {
+  await until(page, "document.querySelector('#list .row a') && !document.querySelector('#list .row.ghost')");
+}
+
+/** Returns what has the focus: the subject of a row, or else its id. @param {Page} page */
+export async function focused(page) {
+  return page.evaluate(
+    () =>
+      document.activeElement?.querySelector(".subject")?.textContent ??
+      document.activeElement?.getAttribute("aria-label") ??
+      document.activeElement?.id ??
+      "",
+  );
+}

@@ -1,0 +1,2 @@
+// The types of preact.mjs: those of its package.
+export * from "preact";

@@ -1,0 +1,2 @@
+// The types of signals-core.mjs: those of its package.
+export * from "@preact/signals-core";
