@@ -12,10 +12,14 @@ pub mod engine;
 mod folder;
 mod modes;
 mod options;
+mod percentiles;
 mod plan;
 mod pneu;
+mod running;
+mod serve;
 mod small;
 mod text;
+mod used;
 mod watch;
 
 pub use actions::{Chosen, letter, seconds};

@@ -36,11 +36,11 @@ pub struct Options {
     /// How many small files.
     #[arg(long, default_value_t = 1_370_000)]
     pub small_messages: u32,
-    /// Small sizes for the parts `actions` and `watch`: they take seconds.
+    /// Small sizes for the parts `actions`, `watch` and `serve`: they take seconds.
     #[arg(long)]
     pub quick: bool,
-    /// How many messages there are in the Maildirs in which messages are tagged, moved and delivered
-    /// [default: 200,000 and 1,370,000, with --quick 5,000].
+    /// How many messages there are in the Maildirs in which messages are tagged, moved and delivered, and in
+    /// those that are served [default: 200,000 and 1,370,000, with --quick 5,000].
     #[arg(long, value_name = "COUNT", value_delimiter = ',')]
     pub action_messages: Vec<u32>,
     /// How many messages there are in the Maildir that is watched [default: 200,000, with --quick 5,000].
@@ -75,7 +75,8 @@ impl Options {
         corpora::kept(&self.corpora, "text", &self.text_options())
     }
 
-    /// Returns the sizes of the Maildirs in which messages are tagged, moved and delivered.
+    /// Returns the sizes of the Maildirs in which messages are tagged, moved and delivered, and of those that
+    /// are served.
     pub(crate) fn action_sizes(&self) -> Vec<u32> {
         match (self.action_messages.as_slice(), self.quick) {
             ([], true) => vec![QUICK_MESSAGES],
@@ -96,7 +97,7 @@ impl Options {
     }
 }
 
-/// How many messages the parts `actions` and `watch` have if they must be quick.
+/// How many messages the parts `actions`, `watch` and `serve` have if they must be quick.
 const QUICK_MESSAGES: u32 = 5000;
 
 /// What is watched.
@@ -129,6 +130,8 @@ pub enum Part {
     Actions,
     /// Follow mail that arrives.
     Watch,
+    /// Answer requests of JMAP.
+    Serve,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! measure.
 
 use crate::options::{Options, Part};
-use crate::{actions, archive, engine, folder, small, text, watch};
+use crate::{actions, archive, engine, folder, serve, small, text, watch};
 use anyhow::{Context, Result};
 use measure::{Report, Table, machine, resume, say, starter};
 use std::fs;
@@ -29,7 +29,7 @@ pub fn measure(options: &Options) -> Result<()> {
     if options.resume {
         resume::take(&mut report, &options.runs.join(&name))?;
     }
-    let parts: [(Part, MeasurePart); 7] = [
+    let parts: [(Part, MeasurePart); 8] = [
         (Part::Text, text::measure),
         (Part::Folder, folder::measure),
         (Part::Small, small::measure),
@@ -37,6 +37,7 @@ pub fn measure(options: &Options) -> Result<()> {
         (Part::Archive, archive::measure),
         (Part::Actions, actions::measure),
         (Part::Watch, watch::measure),
+        (Part::Serve, serve::measure),
     ];
     for (part, measure_part) in parts {
         if options.only.is_empty() || options.only.contains(&part) {
@@ -52,5 +53,6 @@ pub fn measure(options: &Options) -> Result<()> {
 
 /// Returns the tables of the parts that have goals of their own for each size.
 fn tables(options: &Options) -> Vec<Table> {
-    vec![actions::table(&options.action_sizes()).with_floors_of_work(), watch::table(options.watched())]
+    let sizes = options.action_sizes();
+    vec![actions::table(&sizes).with_floors_of_work(), watch::table(options.watched()), serve::table(&sizes)]
 }

@@ -23,10 +23,10 @@ const LIBRARIES: [&str; 4] =
 #[derive(Args)]
 pub struct BenchArguments {
     /// Tables: index, actions, headers, merge, recovery compare programs and are the default; own measures
-    /// pneu alone, own-actions and own-watch a part of that.
+    /// pneu alone, own-actions, own-watch and own-serve a part of that.
     names: Vec<String>,
-    /// Small sizes and few rounds: all tables in less than ten minutes. Of pneu alone, the parts actions and
-    /// watch are small.
+    /// Small sizes and few rounds: all tables in less than ten minutes. Of pneu alone, the parts actions,
+    /// watch and serve are small.
     #[arg(long)]
     quick: bool,
     /// Directory for generated mail and repositories, which are kept between runs [default: BENCH_CORPORA, or

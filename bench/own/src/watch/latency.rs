@@ -51,19 +51,6 @@ impl Latencies {
     }
 }
 
-/// Returns the percentiles from 0 to 100 of sorted values: they have the median, the minimum and the maximum
-/// of all. Fewer values stay as they are.
-pub(super) fn percentiles(sorted: &[f64]) -> Vec<f64> {
-    let Some(last) = sorted.len().checked_sub(1) else { return Vec::new() };
-    if last < PARTS {
-        return sorted.to_vec();
-    }
-    (0..=PARTS).map(|part| sorted[last * part / PARTS]).collect()
-}
-
-/// Into how many parts percentiles divide.
-const PARTS: usize = 100;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,14 +71,5 @@ mod tests {
         assert_eq!(latencies.seconds(&more).1, 1, "the fifth was never added");
         assert_eq!(latencies.take("1,000 added, 0 moved", at(99)), 1004);
         assert_eq!(latencies.added(), 1004);
-    }
-
-    #[test]
-    fn percentiles_keep_the_median_and_both_ends() {
-        let many: Vec<f64> = (0..=1000).map(f64::from).collect();
-        let parts = percentiles(&many);
-        assert_eq!((parts.len(), parts[0], parts[50], parts[100]), (101, 0.0, 500.0, 1000.0));
-        assert_eq!(percentiles(&[1.0, 5.0]), [1.0, 5.0]);
-        assert!(percentiles(&[]).is_empty());
     }
 }

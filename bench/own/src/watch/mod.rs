@@ -6,25 +6,26 @@
 mod arriving;
 mod latency;
 mod rows;
-mod running;
 
 use crate::options::WatchSizes;
+use crate::percentiles::percentiles;
+use crate::running::Running;
+use crate::used::{SETTLE, idle, since};
 use crate::{Options, Pneu};
 use anyhow::{Context, Result, anyhow, ensure};
 use arriving::Arriving;
-use latency::{Latencies, percentiles};
+use latency::Latencies;
 use measure::strace::{self, SYNCS};
 use measure::{Report, Sample, Series, Trial, child, corpora, say, take_turns, turns, watch};
 pub(crate) use rows::table;
-use rows::{Names, QUERIES, SEGMENTS_MAX, SETTLE};
-use running::Running;
+use rows::{Names, QUERIES, SEGMENTS_MAX};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use testkit::corpus::{CorpusOptions, facts};
 
-/// For how long nothing happens; with `--quick` it is a fifth of it.
-const IDLE: Duration = Duration::from_secs(10);
+/// What a watch says as soon as all folders are watched.
+const WATCHING: &str = "watching ";
 /// Without a line for so long, the watch has lost what it did not add.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// For how many seconds syncs are counted, at most.
@@ -50,7 +51,7 @@ fn follow(options: &Options, sizes: WatchSizes, names: &Names, seed: u64) -> Res
     let kept = corpora::kept(&options.corpora, "small", &corpus)?;
     let (place, pneu) = indexed_copy(options, &kept)?;
     let mut series = queries(options, &pneu, &corpus, |query| names.before(query))?;
-    let running = Running::start(watching(&pneu))?;
+    let running = Running::start(watching(&pneu), WATCHING)?;
     series.push(idle(options, &running, &names.idle())?);
     let WatchSizes { seconds, rate, .. } = sizes;
     let followed = arrive(&pneu, &running, Arriving { seed, count: seconds * rate, rate })?;
@@ -77,7 +78,7 @@ fn over_folders(options: &Options, sizes: WatchSizes, names: &Names, seed: u64) 
     let corpus = CorpusOptions { folders: sizes.folders, ..CorpusOptions::small(messages, corpora::SEED) };
     let kept = corpora::kept(&options.corpora, &format!("folders-{}", sizes.folders), &corpus)?;
     let (place, pneu) = indexed_copy(options, &kept)?;
-    let running = Running::start(watching(&pneu))?;
+    let running = Running::start(watching(&pneu), WATCHING)?;
     let followed = arrive(&pneu, &running, Arriving { seed, count: ARRIVING_BESIDE, rate: ARRIVING_BESIDE })?;
     ensure!(followed.missing == 0, "of {ARRIVING_BESIDE} messages, {} were not added", followed.missing);
     let peak = watch::peak_bytes(running.process()).unwrap_or(0);
@@ -127,19 +128,6 @@ fn queries(
         Some(trial.printing(hits.into()))
     });
     take_turns(options.query_rounds, trials.collect())
-}
-
-/// Measures what a watch takes while nothing happens.
-fn idle(options: &Options, running: &Running, name: &str) -> Result<Series> {
-    thread::sleep(SETTLE);
-    let time = if options.quick { IDLE / 5 } else { IDLE };
-    let before = watch::so_far(running.process())?;
-    thread::sleep(time);
-    let used = since(watch::so_far(running.process())?, before, time);
-    let series =
-        Series { note: "CPU time is counted in hundredths of a second".to_owned(), ..Series::of(name, used) };
-    turns::tell(&series);
-    Ok(series)
 }
 
 /// What happened while messages arrived.
@@ -232,21 +220,6 @@ fn syncs(pneu: &Pneu, running: &Running, arriving: Arriving) -> Result<String> {
     Ok(format!("{:.2} syncs for each of {count} further messages", calls as f64 / count as f64))
 }
 
-/// Returns what a process used between two moments.
-fn since(now: Sample, before: Sample, time: Duration) -> Sample {
-    Sample {
-        wall_seconds: time.as_secs_f64(),
-        user_seconds: now.user_seconds - before.user_seconds,
-        system_seconds: now.system_seconds - before.system_seconds,
-        minor_faults: now.minor_faults.saturating_sub(before.minor_faults),
-        major_faults: now.major_faults.saturating_sub(before.major_faults),
-        inputs: now.inputs.saturating_sub(before.inputs),
-        outputs: now.outputs.saturating_sub(before.outputs),
-        load_before: measure::machine::load_of_a_minute(),
-        ..Sample::default()
-    }
-}
-
 /// Returns the number of text segments in what `pneu info` says.
 fn segments(said: &str) -> Result<u64> {
     let count = said.lines().find_map(|line| line.strip_prefix("text segments"));
@@ -262,13 +235,6 @@ mod tests {
     fn text_segments_are_counted_by_pneu() {
         assert_eq!(segments("segments         7\ntext segments    1,012\nindex size  3\n").unwrap(), 1012);
         assert!(segments("segments         7\n").is_err());
-    }
-
-    #[test]
-    fn what_was_used_is_a_difference() {
-        let sample = |user_seconds, outputs| Sample { user_seconds, outputs, ..Sample::default() };
-        let used = since(sample(3.0, 9), sample(1.0, 4), Duration::from_secs(5));
-        assert_eq!((used.user_seconds, used.outputs, used.wall_seconds), (2.0, 5, 5.0));
     }
 
     #[test]

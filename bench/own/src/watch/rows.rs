@@ -3,9 +3,9 @@
 //! Input: sizes. Output: names, and a table. Does not know how anything is measured.
 
 use crate::options::WatchSizes;
+use crate::used::SETTLE;
 use measure::series::counted;
 use measure::{Goal, Quantity, Row, Table, named};
-use std::time::Duration;
 
 /// The heading of the only column, and the program in the names of series.
 const PNEU: &str = "pneu";
@@ -14,9 +14,6 @@ const PNEU: &str = "pneu";
 pub(super) const SEGMENTS_MAX: u64 = 64;
 /// Bytes of memory that a watch over many folders may take.
 const MEMORY_MAX: f64 = 60e6;
-
-/// The work of the last changes ends within this time.
-pub(super) const SETTLE: Duration = Duration::from_secs(5);
 
 /// Queries, by number of the known fact about the mail, or none for the newest 50.
 pub(super) const QUERIES: [(&str, Option<usize>); 3] =

@@ -1,4 +1,4 @@
-//! A watch that runs: `pneu index --watch`.
+//! A program that runs until it is interrupted: `pneu index --watch`, `pneu serve`.
 //!
 //! Input: a command. Output: its lines with their times, and what the system says of the process. Does not
 //! know what happens in the mail.
@@ -11,27 +11,25 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What it says as soon as all folders are watched.
-const WATCHING: &str = "watching ";
 /// The code of a program that was interrupted.
 const INTERRUPTED: i32 = 130;
-/// How long it may take until the mail is watched.
+/// How long it may take until it is ready.
 const READY: Duration = Duration::from_secs(600);
 
-/// A watch that runs. It is killed if it is dropped before its end.
-pub(super) struct Running {
+/// A program that runs. It is killed if it is dropped before its end.
+pub(crate) struct Running {
     child: Child,
     lines: Receiver<(String, Instant)>,
-    /// What it said before it watched all folders: also which it cannot watch.
-    pub(super) said: Vec<String>,
+    /// What it said until it was ready, that line included.
+    pub(crate) said: Vec<String>,
 }
 
 impl Running {
-    /// Starts a watch, and waits until it watches.
+    /// Starts a program, and waits for the line that says it is ready: it has `ready` in it.
     ///
     /// # Errors
     /// If it ends.
-    pub(super) fn start(mut command: Command) -> Result<Running> {
+    pub(crate) fn start(mut command: Command, ready: &str) -> Result<Running> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
         let (sender, lines) = channel();
@@ -41,8 +39,8 @@ impl Running {
         let begin = Instant::now();
         loop {
             let left = READY.saturating_sub(begin.elapsed());
-            let Some((line, _)) = running.line(left)? else { bail!("{command:?} does not watch") };
-            let is_ready = line.contains(WATCHING);
+            let Some((line, _)) = running.line(left)? else { bail!("{command:?} is never ready") };
+            let is_ready = line.contains(ready);
             running.said.push(line);
             if is_ready {
                 return Ok(running);
@@ -54,18 +52,18 @@ impl Running {
     ///
     /// # Errors
     /// If the process has ended.
-    pub(super) fn line(&self, timeout: Duration) -> Result<Option<(String, Instant)>> {
+    pub(crate) fn line(&self, timeout: Duration) -> Result<Option<(String, Instant)>> {
         match self.lines.recv_timeout(timeout) {
             Ok(line) => Ok(Some(line)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
-                bail!("the watch has ended; it said: {}", self.said.join("; "))
+                bail!("it has ended; it said: {}", self.said.join("; "))
             }
         }
     }
 
     /// Returns the number of the process.
-    pub(super) fn process(&self) -> u32 {
+    pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
@@ -73,11 +71,11 @@ impl Running {
     ///
     /// # Errors
     /// If it fails.
-    pub(super) fn end(mut self) -> Result<()> {
+    pub(crate) fn end(mut self) -> Result<()> {
         strace::interrupt(&self.child)?;
         let status = self.child.wait()?;
         let code = status.code();
-        ensure!(matches!(code, Some(0 | INTERRUPTED)) || code.is_none(), "the watch failed: {status}");
+        ensure!(matches!(code, Some(0 | INTERRUPTED)) || code.is_none(), "it failed: {status}");
         Ok(())
     }
 }
@@ -110,7 +108,7 @@ mod tests {
     fn shell(line: &str) -> Result<Running> {
         let mut command = Command::new("sh");
         command.args(["-c", line]);
-        Running::start(command)
+        Running::start(command, "watching ")
     }
 
     #[test]
