@@ -4,6 +4,7 @@
 //! for.
 
 use crate::fuzz::{self, FuzzArguments};
+use crate::page;
 use crate::run::{cargo, run, say};
 use crate::tidy;
 use anyhow::{Context, Result, ensure};
@@ -23,12 +24,13 @@ const FUZZ_SECONDS: u32 = 5;
 const FUZZ_SEED: u32 = 1;
 
 /// Cheap checks first, so that a small mistake shows soon.
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     ("formatting", formatting),
     ("tidy", tidy::run),
     ("clippy", clippy),
     ("build", build),
     ("tests", tests),
+    ("page", page::step),
     ("docs", docs),
     ("fuzz targets", fuzz_targets),
 ];

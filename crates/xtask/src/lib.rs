@@ -14,6 +14,7 @@ pub mod docs;
 pub mod figures;
 pub mod fuzz;
 pub mod generate;
+pub mod page;
 pub mod run;
 pub mod test_dist;
 pub mod tidy;

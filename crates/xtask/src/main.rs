@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{bench, ci, damage, demo, deny, dist, docs, fuzz, generate, run, test_dist, tidy};
+use xtask::{bench, ci, damage, demo, deny, dist, docs, fuzz, generate, page, run, test_dist, tidy};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Chores of the project")]
@@ -15,7 +15,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Run all checks: formatting, clippy, tests, docs, tidy, fuzz targets.
+    /// Run all checks: formatting, clippy, tests, the page, docs, tidy, fuzz targets.
     Ci,
     /// Check what clippy cannot: files, dependencies, waivers, words.
     Tidy,
@@ -27,6 +27,8 @@ enum Chore {
     Damage(damage::DamageArguments),
     /// Build the fuzz targets and run each for some time.
     Fuzz(fuzz::FuzzArguments),
+    /// Check the page of the server: the types of its scripts, and what it does in Chromium.
+    Page,
     /// Generate mail, index it and run some searches.
     Demo,
     /// Build the packages: a static tarball, a .deb, a wheel, and their checksums.
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Chore::Bench(arguments) => bench::bench(&arguments),
         Chore::Damage(arguments) => damage::damage(&arguments),
         Chore::Fuzz(arguments) => fuzz::fuzz(&arguments),
+        Chore::Page => page::page(),
         Chore::Demo => demo::demo(),
         Chore::Dist(arguments) => dist::dist(&arguments),
         Chore::TestDist => test_dist::test_dist(),
