@@ -8,8 +8,9 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
 
-/// The most bytes of a program, as `cargo install` leaves it and as packages carry it.
-const PROGRAM_BYTES_MAX: u64 = 20_000_000;
+/// The most bytes of a program, as `cargo install` leaves it and as packages carry it. It was 20 MB until the
+/// program had a server with a page.
+const PROGRAM_BYTES_MAX: u64 = 21_000_000;
 
 /// Builds the programs as `cargo install` does, and checks their sizes.
 ///
