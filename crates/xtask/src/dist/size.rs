@@ -53,6 +53,6 @@ mod tests {
         check(&program).unwrap();
         file.set_len(PROGRAM_BYTES_MAX + 1).unwrap();
         let error = check(&program).unwrap_err().to_string();
-        assert!(error.contains("has 20000001 bytes, 20000000 are allowed"), "{error}");
+        assert!(error.contains("has 21000001 bytes, 21000000 are allowed"), "{error}");
     }
 }
