@@ -17,12 +17,12 @@ use terminal::command_line::Run;
 /// no client.
 const PORT: u16 = 7638;
 
-/// Serve mail to mail programs that speak JMAP
+/// Show mail in a browser, and serve it to mail programs that speak JMAP
 ///
-/// Answers requests of JMAP (RFC 8620 and 8621) until Ctrl-C. Clients connect to the address that it prints;
-/// it is also where they find the session, at /.well-known/jmap. They are told of each change at once. What
-/// they change, "pneu undo" takes back. It follows the mail as "pneu index --watch" does, so that one need
-/// not run.
+/// Runs until Ctrl-C. A browser shows mail at the address that it prints. Clients of JMAP (RFC 8620 and
+/// 8621) connect to the same address, and find the session at /.well-known/jmap. They are told of each
+/// change at once. What they change, "pneu undo" takes back. It follows the mail as "pneu index --watch"
+/// does, so that one need not run.
 ///
 /// Only programs of this machine reach it, or with --socket only those of the user. All must log in. Mail
 /// programs send the token that --print-token prints, as Bearer or as the password of any user. It stays the
