@@ -61,6 +61,21 @@ pub struct ChangesResponse {
     pub destroyed: Vec<Id>,
 }
 
+impl ChangesResponse {
+    /// Returns the response that nothing has changed since a state.
+    pub fn unchanged(account_id: Id, state: String) -> ChangesResponse {
+        ChangesResponse {
+            account_id,
+            old_state: state.clone(),
+            new_state: state,
+            has_more_changes: false,
+            created: Vec::new(),
+            updated: Vec::new(),
+            destroyed: Vec::new(),
+        }
+    }
+}
+
 impl From<ChangesResponse> for Map<String, Value> {
     fn from(response: ChangesResponse) -> Self {
         arguments([

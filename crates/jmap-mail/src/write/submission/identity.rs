@@ -83,16 +83,7 @@ impl Account<'_> {
         if changes.since_state != state {
             return Err(unknown_state());
         }
-        let response = ChangesResponse {
-            account_id: changes.account_id,
-            old_state: changes.since_state,
-            new_state: state,
-            has_more_changes: false,
-            created: Vec::new(),
-            updated: Vec::new(),
-            destroyed: Vec::new(),
-        };
-        Ok(response.into())
+        Ok(ChangesResponse::unchanged(changes.account_id, state).into())
     }
 
     pub(in crate::write) fn identity_set(

@@ -35,16 +35,7 @@ impl Account<'_> {
         if changes.since_state != STATE {
             return Err(unknown_state());
         }
-        let response = ChangesResponse {
-            account_id: changes.account_id,
-            old_state: changes.since_state,
-            new_state: STATE.to_owned(),
-            has_more_changes: false,
-            created: Vec::new(),
-            updated: Vec::new(),
-            destroyed: Vec::new(),
-        };
-        Ok(response.into())
+        Ok(ChangesResponse::unchanged(changes.account_id, changes.since_state).into())
     }
 
     pub(in crate::write) fn submission_query(
