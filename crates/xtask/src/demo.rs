@@ -49,6 +49,11 @@ pub fn demo() -> Result<()> {
     say("\nThe second index only looks at names:");
     pneu(&["index"])?;
     say(&format!(
+        "\nIn a browser; it prints a link that logs one in, and runs until Ctrl-C:\n  \
+         XDG_CONFIG_HOME={PLACE}/config {} --data {PLACE}/data serve",
+        program.display()
+    ));
+    say(&format!(
         "\nFor your own mail:\n  {0} --maildir ~/Maildir index\n  {0} find from:somebody \
          subject:something\n  {0} --help",
         program.display()
