@@ -3,6 +3,7 @@
 //! Input: a host, and calls. Output: responses. The view is taken once, when the account is made.
 
 use crate::cache::Cache;
+use crate::conversation::{self, CONVERSATIONS};
 use crate::error::failed;
 use crate::ids::account_id;
 use crate::mailbox::Folders;
@@ -106,6 +107,7 @@ impl<'c> Account<'c> {
     ) -> Result<Map<String, Value>, MethodError> {
         match name {
             BLOB_COPY => Err(self.blob_copy(arguments)),
+            conversation::GET => self.conversation_get(arguments, context),
             "Email/changes" => self.email_changes(arguments),
             "Email/get" => self.email_get(arguments, context),
             "Email/parse" => self.email_parse(arguments, context),
@@ -127,6 +129,9 @@ impl Methods for Account<'_> {
     fn capability(&self, name: &str) -> Option<&str> {
         if name == BLOB_COPY {
             return Some(CORE);
+        }
+        if name == conversation::GET {
+            return Some(CONVERSATIONS);
         }
         if READING.contains(&name) { Some(MAIL) } else { Self::capability_of_writing(name) }
     }
