@@ -123,8 +123,8 @@ pub(crate) fn encode(state: &State) -> Vec<u8> {
     out
 }
 
-/// Reads the attachment of the commit with this number. `slot` returns the attachment of a slot. In any commit
-/// of an older version messages may have come into other threads, so this one counts as the last.
+/// Reads the attachment of the commit with this number. `slot` returns the attachment of a slot. In any
+/// commit of an older version messages may have come into other threads, so this one counts as the last.
 ///
 /// # Errors
 /// [`Unusable`] if it is damaged or has another version.

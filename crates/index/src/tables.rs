@@ -114,8 +114,8 @@ pub(crate) mod absent {
     pub(crate) const SINCE: usize = 1;
 }
 
-/// Message-IDs and the conversations that they belong to: a union-find. A ghost is a node whose message was never
-/// seen.
+/// Message-IDs and the conversations that they belong to: a union-find. A ghost is a node whose message was
+/// never seen.
 pub(crate) mod threads {
     /// The table's name.
     pub(crate) const TABLE: &str = "threads";

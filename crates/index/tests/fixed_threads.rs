@@ -4,6 +4,7 @@
 //! Input: mail in random orders, in several commits. Output: threads and conversations of contents. Uses only
 //! the public interface of the index.
 
+use crate::adopt::TestArchive;
 use crate::support::{Fixture, StopAfter, message};
 use index::Grouping::{Conversations, Threads};
 use index::{Environment, Grouping, Hit, Mailbox, Merging, NoArchive, Order, RecordReader, UpdateOptions};
@@ -213,6 +214,23 @@ fn merges_sweeps_and_removed_files_keep_threads_and_a_rebuild_makes_new_ones() {
     assert_eq!(shown(&fixture, Threads), "a b late, first");
     deliver(&fixture, "again", &["first", "a"]);
     assert_eq!(shown(&fixture, Threads), "a again b late, first");
+    fixture.check();
+}
+
+#[test]
+fn what_an_archive_adds_to_a_rebuilt_index_joins_threads() {
+    let fixture = begun();
+    deliver(&fixture, "a", &[]);
+    deliver(&fixture, "b", &[]);
+    let mut archive = TestArchive::default();
+    archive.put(answer("late", &["a", "b"]).as_bytes());
+    let environment = Environment { seed: 99, ..fixture.environment.clone() };
+    let options = UpdateOptions::default();
+    index::rebuild_with(&environment, &fixture.roots, &archive, &options, &Silent).unwrap();
+    assert_eq!(shown(&fixture, Threads), "a b, first");
+    // From then on, threads stay.
+    deliver(&fixture, "later", &["first", "a"]);
+    assert_eq!(shown(&fixture, Threads), "a b later, first");
     fixture.check();
 }
 

@@ -3,12 +3,11 @@
 //! Input: a host, and calls. Output: responses. The view is taken once, when the account is made.
 
 use crate::cache::Cache;
-use crate::conversation::{self, CONVERSATIONS};
 use crate::error::failed;
 use crate::ids::account_id;
 use crate::mailbox::Folders;
 use crate::messages::Messages;
-use crate::session::{MAIL, Session};
+use crate::session::{CONVERSATIONS, MAIL, Session};
 use crate::uploads::Uploads;
 use jmap::{Answer, Arguments, CORE, Context, Id, MethodError, MethodErrorKind, Methods};
 use pneu::{Cancel, Host, View};
@@ -18,6 +17,9 @@ use std::sync::Arc;
 
 /// The method that belongs to no kind of records.
 const BLOB_COPY: &str = "Blob/copy";
+
+/// The method that conversations have.
+const CONVERSATION_GET: &str = "Conversation/get";
 
 /// The methods that read.
 const READING: [&str; 12] = [
@@ -107,7 +109,7 @@ impl<'c> Account<'c> {
     ) -> Result<Map<String, Value>, MethodError> {
         match name {
             BLOB_COPY => Err(self.blob_copy(arguments)),
-            conversation::GET => self.conversation_get(arguments, context),
+            CONVERSATION_GET => self.conversation_get(arguments, context),
             "Email/changes" => self.email_changes(arguments),
             "Email/get" => self.email_get(arguments, context),
             "Email/parse" => self.email_parse(arguments, context),
@@ -130,7 +132,7 @@ impl Methods for Account<'_> {
         if name == BLOB_COPY {
             return Some(CORE);
         }
-        if name == conversation::GET {
+        if name == CONVERSATION_GET {
             return Some(CONVERSATIONS);
         }
         if READING.contains(&name) { Some(MAIL) } else { Self::capability_of_writing(name) }

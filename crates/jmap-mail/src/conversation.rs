@@ -6,15 +6,10 @@
 use crate::account::Account;
 use crate::error::failed;
 use crate::ids;
+use crate::session::CONVERSATIONS;
 use jmap::{Arguments, Context, MethodError};
 use pneu::{Grouping, Hit};
 use serde_json::{Map, Value};
-
-/// The capability.
-pub(crate) const CONVERSATIONS: &str = "urn:pneu:params:jmap:conversations";
-
-/// The method that only this capability has.
-pub(crate) const GET: &str = "Conversation/get";
 
 /// The property of an email.
 pub(crate) const PROPERTY: &str = "conversationId";

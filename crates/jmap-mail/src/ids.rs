@@ -2,9 +2,9 @@
 //!
 //! Input: SHA-256, names of threads, folders. Output: ids, which name contents and never paths. Ids of
 //! mailboxes and conversations are derived from what the index has now: a folder that is renamed, and a
-//! conversation that is joined to another one, get another id. That of a thread never changes. A blob is a message (`B` and its SHA-256), an upload (`U` and
-//! its SHA-256), or a part of one: then the number of the part follows, after that the number of a part in
-//! this part, and so on. Must not know what a record has.
+//! conversation that is joined to another one, get another id. That of a thread never changes. A blob is a
+//! message (`B` and its SHA-256), an upload (`U` and its SHA-256), or a part of one: then the number of the
+//! part follows, after that the number of a part in this part, and so on. Must not know what a record has.
 
 use jmap::Id;
 use pneu::Grouping;

@@ -3,7 +3,6 @@
 //! Input: the user's name, URLs, limits. Output: the object, and its state. Does not know where the URLs
 //! lead.
 
-use crate::conversation::CONVERSATIONS;
 use crate::ids::account_id;
 use crate::write::SUBMISSION;
 use jmap::{CORE, Limits};
@@ -16,6 +15,9 @@ pub const CAPABILITIES: [&str; 4] = [CORE, MAIL, SUBMISSION, CONVERSATIONS];
 
 /// The capability of RFC 8621.
 pub const MAIL: &str = "urn:ietf:params:jmap:mail";
+
+/// The capability of conversations: see docs/jmap-extensions.md.
+pub(crate) const CONVERSATIONS: &str = "urn:pneu:params:jmap:conversations";
 
 /// The longest name of a mailbox, in bytes: that of a file.
 pub(crate) const MAILBOX_NAME_BYTES_MAX: usize = 255;

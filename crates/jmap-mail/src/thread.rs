@@ -1,7 +1,7 @@
 //! Threads (RFC 8621, section 3).
 //!
-//! Input: ids. Output: the emails of each thread, oldest first; what changed of threads. The thread of an email
-//! never changes. What a late message joins is a conversation, which is read in the same way.
+//! Input: ids. Output: the emails of each thread, oldest first; what changed of threads. The thread of an
+//! email never changes. What a late message joins is a conversation, which is read in the same way.
 
 use crate::account::Account;
 use crate::email::maximum;

@@ -1,8 +1,8 @@
 //! Threads and conversations as lists of contents, each content for itself.
 //!
-//! Input: sets of contents, names of threads or conversations. Output: the contents of each by date; the first
-//! content of each. A thread is named by the hash of the Message-ID of its head, a conversation by that of its
-//! root, which a rebuilt index may choose otherwise. Reads columns only.
+//! Input: sets of contents, names of threads or conversations. Output: the contents of each by date; the
+//! first content of each. A thread is named by the hash of the Message-ID of its head, a conversation by that
+//! of its root, which a rebuilt index may choose otherwise. Reads columns only.
 
 use crate::edges::Grouping;
 use crate::error::Result;
