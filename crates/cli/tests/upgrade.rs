@@ -7,15 +7,18 @@ use crate::support::Home;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each version's directories: with a journal, and sealed.
+/// Each version's directories, oldest first: with a journal, and sealed.
 fn golden() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/format");
     let names = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path());
     let versions = names.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("data-v"));
-    let mut found: Vec<PathBuf> =
-        versions.flat_map(|path| [path.join("journal"), path.join("sealed")]).collect();
-    found.sort();
-    found
+    let number = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.trim_start_matches("data-v").parse::<u32>().unwrap()
+    };
+    let mut versions: Vec<PathBuf> = versions.collect();
+    versions.sort_by_key(number);
+    versions.iter().flat_map(|path| [path.join("journal"), path.join("sealed")]).collect()
 }
 
 /// The mail that was indexed and tagged when the directories were written: never to be changed.

@@ -126,7 +126,7 @@ pub(crate) fn state(snapshot: &Snapshot, directory: &Path) -> Result<State> {
     // A store that was created but never written to has no attachment.
     let Some(bytes) = snapshot.attachment(ATTACHMENT) else { return Ok(State::default()) };
     let attached = |slot| snapshot.shared_attachment(&text::slot_name(slot));
-    state::decode(bytes, &attached).map_err(|unusable| match unusable {
+    state::decode(bytes, snapshot.version().sequence, &attached).map_err(|unusable| match unusable {
         Unusable::Damaged => Error::Damaged { path: directory.to_owned(), what: "the state of the index" },
         Unusable::Version(found) => {
             Error::Version { path: directory.to_owned(), found, newest: state::VERSION }

@@ -15,9 +15,9 @@ pub(crate) const ATTACHMENT: &str = "mail";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
 /// Version of the mail tables, the text index and this attachment. An index of another version is rebuilt.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 /// The oldest version that is read, and written as the newest by the next commit. It has no small segments.
-/// Up to version 8 the change log does not tell of text.
+/// Up to version 8 the change log does not tell of text, up to version 9 no edge between threads is late.
 const VERSION_READ_MIN: u32 = 7;
 /// What the attachment has in the place of a slot for a segment in a file.
 const IN_FILE: u8 = u8::MAX;
@@ -68,6 +68,9 @@ pub(crate) struct State {
     pub text: Vec<TextSegment>,
     /// Names, in lower case, of the header fields whose values the index has for every message.
     pub headers: Vec<String>,
+    /// The last commit in which known messages came into other threads; 0 if there is none. Since then only
+    /// late edges have joined threads.
+    pub joined_in: u64,
 }
 
 impl State {
@@ -116,17 +119,25 @@ pub(crate) fn encode(state: &State) -> Vec<u8> {
     for name in &state.headers {
         put_bytes(&mut out, name.as_bytes());
     }
+    out.extend_from_slice(&state.joined_in.to_le_bytes());
     out
 }
 
-/// Reads the attachment. `slot` returns the attachment of a slot.
+/// Reads the attachment of the commit with this number. `slot` returns the attachment of a slot. In any
+/// commit of an older version messages may have come into other threads, so this one counts as the last.
 ///
 /// # Errors
 /// [`Unusable`] if it is damaged or has another version.
-pub(crate) fn decode(input: &[u8], slot: &dyn Fn(u8) -> Option<Arc<[u8]>>) -> Result<State, Unusable> {
+pub(crate) fn decode(
+    input: &[u8],
+    commit: u64,
+    slot: &dyn Fn(u8) -> Option<Arc<[u8]>>,
+) -> Result<State, Unusable> {
     let mut input = input.strip_prefix(&MAGIC).ok_or(Unusable::Damaged)?;
     match number(&mut input) {
-        Some(version @ VERSION_READ_MIN..=VERSION) => body(input, version, slot).ok_or(Unusable::Damaged),
+        Some(version @ VERSION_READ_MIN..=VERSION) => {
+            body(input, (version, commit), slot).ok_or(Unusable::Damaged)
+        }
         Some(version) => Err(Unusable::Version(version)),
         None => Err(Unusable::Damaged),
     }
@@ -149,7 +160,11 @@ pub(crate) fn decode_roots(input: &[u8]) -> Option<Vec<Root>> {
     (0..count(input)?).map(|_| root(input)).collect()
 }
 
-fn body(mut input: &[u8], version: u32, slot: &dyn Fn(u8) -> Option<Arc<[u8]>>) -> Option<State> {
+fn body(
+    mut input: &[u8],
+    (version, commit): (u32, u64),
+    slot: &dyn Fn(u8) -> Option<Arc<[u8]>>,
+) -> Option<State> {
     let input = &mut input;
     let next_message = number(input)?;
     let next_folder = number(input)?;
@@ -157,13 +172,21 @@ fn body(mut input: &[u8], version: u32, slot: &dyn Fn(u8) -> Option<Arc<[u8]>>) 
     let roots = (0..count(input)?).map(|_| root(input)).collect::<Option<_>>()?;
     let text = (0..count(input)?).map(|_| segment(input, version, slot)).collect::<Option<_>>()?;
     let headers = (0..count(input)?).map(|_| text_of(input)).collect::<Option<_>>()?;
-    input.is_empty().then_some(State { next_message, next_folder, next_node, roots, text, headers })
+    let joined_in = if version < VERSION { commit } else { long_number(input)? };
+    let state = State { next_message, next_folder, next_node, roots, text, headers, joined_in };
+    input.is_empty().then_some(state)
 }
 
 fn number(input: &mut &[u8]) -> Option<u32> {
     let (head, tail) = input.split_first_chunk::<4>()?;
     *input = tail;
     Some(u32::from_le_bytes(*head))
+}
+
+fn long_number(input: &mut &[u8]) -> Option<u64> {
+    let (head, tail) = input.split_first_chunk::<8>()?;
+    *input = tail;
+    Some(u64::from_le_bytes(*head))
 }
 
 fn root(input: &mut &[u8]) -> Option<Root> {
@@ -177,15 +200,13 @@ fn segment(
     version: u32,
     attached: &dyn Fn(u8) -> Option<Arc<[u8]>>,
 ) -> Option<TextSegment> {
-    let (id, document_count) = (text_of(input)?, number(input)?);
-    let (head, tail) = input.split_first_chunk::<8>()?;
-    *input = tail;
+    let (id, document_count, digest) = (text_of(input)?, number(input)?, long_number(input)?);
     let slot = if version == VERSION_READ_MIN { IN_FILE } else { *input.split_off_first()? };
     let place = match slot {
         IN_FILE => TextPlace::File,
         slot => TextPlace::Commit { slot: Some(slot), bytes: attached(slot)? },
     };
-    Some(TextSegment { id, document_count, digest: u64::from_le_bytes(*head), place })
+    Some(TextSegment { id, document_count, digest, place })
 }
 
 fn text_of(input: &mut &[u8]) -> Option<String> {
@@ -201,7 +222,7 @@ mod tests {
     }
 
     fn decode(input: &[u8]) -> Result<State, Unusable> {
-        super::decode(input, &attached)
+        super::decode(input, 77, &attached)
     }
 
     fn sample() -> State {
@@ -215,6 +236,7 @@ mod tests {
             roots: vec![Root { name: "mail".into(), path: "/mail".into() }],
             text: vec![segment("0", TextPlace::File), segment("1", in_commit)],
             headers: vec!["x-mailer".into()],
+            joined_in: 5,
         }
     }
 
@@ -238,25 +260,30 @@ mod tests {
             assert_eq!(decode_roots(&older), Some(sample().roots));
         }
         let mut newer = whole;
-        newer[8] = 10;
+        newer[8] = 11;
         assert_eq!(decode_roots(&newer), None);
-        assert_eq!(VERSION, 9, "a new version has its own count of numbers");
+        assert_eq!(VERSION, 10, "a new version has its own count of numbers");
     }
 
     #[test]
     fn a_slot_without_its_attachment_is_damage() {
-        assert_eq!(super::decode(&encode(&sample()), &|_| None), Err(Unusable::Damaged));
+        assert_eq!(super::decode(&encode(&sample()), 77, &|_| None), Err(Unusable::Damaged));
     }
 
     #[test]
-    fn version_7_has_no_slots() {
-        let mut state = sample();
+    fn older_versions_do_not_say_when_threads_joined_and_version_7_has_no_slots() {
+        let mut state = State { joined_in: 77, ..sample() };
+        let mut older = encode(&state);
+        older.truncate(older.len() - 8);
+        older[8] = 9;
+        assert_eq!(decode(&older), Ok(state.clone()));
         state.text.pop();
         let mut older = encode(&state);
+        older.truncate(older.len() - 8);
         older[8] = 7;
         let slot = older.iter().rposition(|byte| *byte == IN_FILE).unwrap();
         older.remove(slot);
-        assert_eq!(super::decode(&older, &|_| None), Ok(state));
+        assert_eq!(super::decode(&older, 77, &|_| None), Ok(state));
     }
 
     #[test]
@@ -278,7 +305,7 @@ mod tests {
             assert_eq!(decode(&whole[..length]), Err(Unusable::Damaged), "cut to {length}");
         }
         let mut newer = whole;
-        newer[8] = 10;
-        assert_eq!(decode(&newer), Err(Unusable::Version(10)));
+        newer[8] = 11;
+        assert_eq!(decode(&newer), Err(Unusable::Version(11)));
     }
 }

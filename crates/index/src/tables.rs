@@ -114,8 +114,8 @@ pub(crate) mod absent {
     pub(crate) const SINCE: usize = 1;
 }
 
-/// Message-IDs and the threads that they belong to: a union-find. A ghost is a node whose message was never
-/// seen.
+/// Message-IDs and the conversations that they belong to: a union-find. A ghost is a node whose message was
+/// never seen.
 pub(crate) mod threads {
     /// The table's name.
     pub(crate) const TABLE: &str = "threads";
@@ -123,8 +123,8 @@ pub(crate) mod threads {
     pub(crate) const NODE: usize = 0;
     /// XXH3-64 of the Message-ID (u64).
     pub(crate) const MESSAGE_ID_HASH: usize = 1;
-    /// A node of the same thread with a lower number (u32), or the node itself if it is the root. The root
-    /// identifies the thread.
+    /// A node of the same conversation with a lower number (u32), or the node itself if it is the root. The
+    /// highest bit marks a late edge: see [`crate::edges`].
     pub(crate) const ABOVE: usize = 2;
     /// Index: the node of a Message-ID.
     pub(crate) const BY_MESSAGE_ID: &str = "message-id";

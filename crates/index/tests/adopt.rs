@@ -11,10 +11,10 @@ use work::Silent;
 
 /// Files by the SHA-256 of their bytes.
 #[derive(Default)]
-struct TestArchive(BTreeMap<[u8; 32], ArchivedFile>, AtomicUsize);
+pub(crate) struct TestArchive(BTreeMap<[u8; 32], ArchivedFile>, AtomicUsize);
 
 impl TestArchive {
-    fn put(&mut self, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
         let kept = ArchivedFile { bytes: bytes.to_vec(), named_seconds: Some(1_000_000_000) };
         self.0.insert(Sha256::digest(bytes).into(), kept);
     }

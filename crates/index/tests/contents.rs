@@ -4,7 +4,7 @@
 //! counts. Uses only the public interface of the index.
 
 use crate::support::{Fixture, message, query};
-use index::{Content, Direction, FolderCounts, Mailbox, Order, RecordReader};
+use index::{Content, Direction, FolderCounts, Grouping, Mailbox, Order, RecordReader};
 use mail::Flags;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -58,7 +58,7 @@ fn check(mailbox: &Mailbox) {
     }
     let names: BTreeSet<u64> = contents.iter().map(|content| content.thread).collect();
     let names: Vec<u64> = names.into_iter().collect();
-    let threads = mailbox.contents_of_threads(&names).unwrap();
+    let threads = mailbox.contents_of_groups(&names, Grouping::Threads).unwrap();
     let mut firsts = 0;
     for (name, hits) in names.iter().zip(&threads) {
         let ids: BTreeSet<[u8; 32]> = mailbox.content_ids(hits).unwrap().into_iter().collect();
@@ -69,12 +69,13 @@ fn check(mailbox: &Mailbox) {
         for (direction, hit) in
             [(Direction::Ascending, &hits[0]), (Direction::Descending, &hits[hits.len() - 1])]
         {
-            let kept = mailbox.first_by_date_of_threads(mailbox.contents().unwrap(), direction).unwrap();
+            let all = mailbox.contents().unwrap();
+            let kept = mailbox.first_by_date(all, direction, Grouping::Threads).unwrap();
             assert!(kept.contains(hit.number));
         }
     }
     let newest = mailbox.sorted(mailbox.contents().unwrap(), &Order::default()).unwrap().list;
-    assert_eq!(mailbox.first_listed_of_threads(newest).unwrap().len(), firsts);
+    assert_eq!(mailbox.first_listed(newest, Grouping::Threads).unwrap().len(), firsts);
 }
 
 /// Numbers that look random, and are the same in each run.
@@ -138,44 +139,4 @@ fn a_content_does_not_match_for_what_its_copy_has() {
     assert_eq!(mailbox.contents_with_flag(Flags::SEEN).unwrap().count(), 1);
     let first = all(&mailbox)[0].message.sha256;
     assert_eq!(mailbox.contents_with_same_id(&first).unwrap().len(), 1);
-}
-
-/// They are those whose names differ from the ones in the index of before.
-#[test]
-fn joined_threads_are_found_by_the_links_of_known_messages() {
-    let fixture = Fixture::new();
-    let mut seed = 7_u64;
-    let mut next = |bound: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % bound
-    };
-    let ids = |mailbox: &Mailbox| {
-        let ids = all(mailbox).iter().map(|one| one.message.sha256).collect::<Vec<_>>();
-        ids.into_iter().map(|id| (id, thread_of(mailbox, &id))).collect::<BTreeMap<_, _>>()
-    };
-    fixture.put("a", "cur", "first.x:2,", &message("first", "s", ""));
-    fixture.update();
-    let (mut before, mut outcomes) = (ids(&fixture.mailbox()), [0, 0]);
-    for pass in 0..40 {
-        for number in 0..2 {
-            let references: String = (0..next(4)).map(|_| format!(" <r{}@example.org>", next(120))).collect();
-            let text = message(&format!("r{}", next(120)), "s", &format!("{pass} {number}"));
-            let text = format!("References:{references}\n{text}");
-            fixture.put("a", "cur", &format!("{pass}-{number}.x:2,"), &text);
-        }
-        fixture.update();
-        let mailbox = fixture.mailbox();
-        let after = ids(&mailbox);
-        let added: Vec<[u8; 32]> = after.keys().filter(|id| !before.contains_key(*id)).copied().collect();
-        let is_joined = before.iter().any(|(id, thread)| after[id] != *thread);
-        assert_eq!(mailbox.have_threads_joined(&added).unwrap(), is_joined, "{pass}");
-        outcomes[usize::from(is_joined)] += 1;
-        before = after;
-    }
-    assert!(outcomes.iter().all(|count| *count > 3), "{outcomes:?}");
-    assert!(fixture.mailbox().have_threads_joined(&[[0; 32]]).unwrap());
-}
-
-fn thread_of(mailbox: &Mailbox, sha256: &[u8; 32]) -> u64 {
-    mailbox.thread_of(&mailbox.content_hit(sha256).unwrap().unwrap()).unwrap()
 }

@@ -5,6 +5,9 @@ use crate::support::{Fixture, message};
 use index::Depth;
 use store::{OwnedValue, PayloadReader, Rows, Snapshot, Transaction, Value, Writer};
 
+/// The mark of a late edge.
+const LATE: u32 = 1 << 31;
+
 /// A message and its answer, and a copy of the first in another folder.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
@@ -73,7 +76,9 @@ fn a_row_that_disagrees_with_others_is_reported() {
         ("messages", 1, "parent", 9, "message 1 answers node 9, which has no row"),
         ("copies", 2, "first", 1, "message 2 is marked a copy of message 1, and is another"),
         ("copies", 2, "number", 9, "message 9 is marked a copy of message 0, and has no row"),
-        ("threads", 0, "above", 1, "node 0 of a thread stands below node 1, whose number is higher"),
+        ("threads", 0, "above", 1, "node 0 of a thread stands below 1, whose number is not lower"),
+        ("threads", 0, "above", LATE, "node 0 of a thread stands below 0, whose number is not lower"),
+        ("threads", 1, "above", LATE | 2, "node 1 of a thread stands below 2, whose number is not lower"),
         ("files", 1, "message", 9, "file 3.x:2,S has message 9, which has no row"),
     ] {
         let told = changed(table, key, column, OwnedValue::U32(value));

@@ -18,6 +18,7 @@ mod dates;
 mod fields;
 mod filter;
 mod first_index;
+mod fixed_threads;
 mod folder_names;
 mod forged;
 mod forms;

@@ -7,7 +7,7 @@ use crate::error::failed;
 use crate::ids::account_id;
 use crate::mailbox::Folders;
 use crate::messages::Messages;
-use crate::session::{MAIL, Session};
+use crate::session::{CONVERSATIONS, MAIL, Session};
 use crate::uploads::Uploads;
 use jmap::{Answer, Arguments, CORE, Context, Id, MethodError, MethodErrorKind, Methods};
 use pneu::{Cancel, Host, View};
@@ -17,6 +17,9 @@ use std::sync::Arc;
 
 /// The method that belongs to no kind of records.
 const BLOB_COPY: &str = "Blob/copy";
+
+/// The method that conversations have.
+const CONVERSATION_GET: &str = "Conversation/get";
 
 /// The methods that read.
 const READING: [&str; 12] = [
@@ -106,6 +109,7 @@ impl<'c> Account<'c> {
     ) -> Result<Map<String, Value>, MethodError> {
         match name {
             BLOB_COPY => Err(self.blob_copy(arguments)),
+            CONVERSATION_GET => self.conversation_get(arguments, context),
             "Email/changes" => self.email_changes(arguments),
             "Email/get" => self.email_get(arguments, context),
             "Email/parse" => self.email_parse(arguments, context),
@@ -127,6 +131,9 @@ impl Methods for Account<'_> {
     fn capability(&self, name: &str) -> Option<&str> {
         if name == BLOB_COPY {
             return Some(CORE);
+        }
+        if name == CONVERSATION_GET {
+            return Some(CONVERSATIONS);
         }
         if READING.contains(&name) { Some(MAIL) } else { Self::capability_of_writing(name) }
     }

@@ -1,12 +1,13 @@
 //! The ids of the account, of emails, blobs, threads and mailboxes, and back.
 //!
 //! Input: SHA-256, names of threads, folders. Output: ids, which name contents and never paths. Ids of
-//! threads and mailboxes are derived from what the index has now: a thread that is joined to another one, and
-//! a folder that is renamed, get another id. A blob is a message (`B` and its SHA-256), an upload (`U` and
-//! its SHA-256), or a part of one: then the number of the part follows, after that the number of a part in
-//! this part, and so on. Must not know what a record has.
+//! mailboxes and conversations are derived from what the index has now: a folder that is renamed, and a
+//! conversation that is joined to another one, get another id. That of a thread never changes. A blob is a
+//! message (`B` and its SHA-256), an upload (`U` and its SHA-256), or a part of one: then the number of the
+//! part follows, after that the number of a part in this part, and so on. Must not know what a record has.
 
 use jmap::Id;
+use pneu::Grouping;
 use printable::hex;
 use sha2::{Digest, Sha256};
 
@@ -89,16 +90,29 @@ pub(crate) fn blob(sha256: &[u8; 32]) -> Id {
     id(format!("B{}", hex(sha256)))
 }
 
-/// Returns the id of the thread with this name: the hash of the Message-ID of its root.
+/// Returns the id of the thread with this name: the hash of the Message-ID of its head.
 pub(crate) fn thread(name: u64) -> Id {
-    id(format!("T{name:016x}"))
+    group(name, Grouping::Threads)
 }
 
-/// Returns the name of the thread that an id names, if it is that of a thread.
-pub(crate) fn thread_name(id: &Id) -> Option<u64> {
-    let digits = id.as_str().strip_prefix('T')?;
+/// Returns the id of the thread or conversation with this name: the hash of a Message-ID.
+pub(crate) fn group(name: u64, grouping: Grouping) -> Id {
+    let letter = letter(grouping);
+    id(format!("{letter}{name:016x}"))
+}
+
+/// Returns the name of the thread or conversation that an id names, if it is that of one.
+pub(crate) fn group_name(id: &Id, grouping: Grouping) -> Option<u64> {
+    let digits = id.as_str().strip_prefix(letter(grouping))?;
     let name = u64::from_str_radix(digits, 16).ok()?;
-    (thread(name) == *id).then_some(name)
+    (group(name, grouping) == *id).then_some(name)
+}
+
+fn letter(grouping: Grouping) -> char {
+    match grouping {
+        Grouping::Threads => 'T',
+        Grouping::Conversations => 'C',
+    }
 }
 
 /// Returns the id of the folder at a path below a root.
@@ -150,7 +164,12 @@ mod tests {
         assert_eq!((0..100).fold(whole, |blob, _| blob.part(1)).id(), None);
         assert_eq!(email_content(&blob(&content)), None);
         for name in [0, 1, 0xa1, u64::MAX] {
-            assert_eq!(thread_name(&thread(name)), Some(name));
+            for (grouping, other) in
+                [(Grouping::Threads, Grouping::Conversations), (Grouping::Conversations, Grouping::Threads)]
+            {
+                let id = group(name, grouping);
+                assert_eq!((group_name(&id, grouping), group_name(&id, other)), (Some(name), None));
+            }
         }
     }
 
@@ -167,7 +186,7 @@ mod tests {
             assert_eq!(BlobId::read(&id(wrong.replace("{}", &digits).replace('+', "_"))), None, "{wrong}");
         }
         for wrong in ["T1", "T00000000000000A1", "T000000000000000000", "T"] {
-            assert_eq!(thread_name(&id(wrong.to_owned())), None, "{wrong}");
+            assert_eq!(group_name(&id(wrong.to_owned()), Grouping::Threads), None, "{wrong}");
         }
     }
 

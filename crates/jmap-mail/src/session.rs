@@ -11,10 +11,13 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 /// The capabilities that a request may use.
-pub const CAPABILITIES: [&str; 3] = [CORE, MAIL, SUBMISSION];
+pub const CAPABILITIES: [&str; 4] = [CORE, MAIL, SUBMISSION, CONVERSATIONS];
 
 /// The capability of RFC 8621.
 pub const MAIL: &str = "urn:ietf:params:jmap:mail";
+
+/// The capability of conversations: see docs/jmap-extensions.md.
+pub(crate) const CONVERSATIONS: &str = "urn:pneu:params:jmap:conversations";
 
 /// The longest name of a mailbox, in bytes: that of a file.
 pub(crate) const MAILBOX_NAME_BYTES_MAX: usize = 255;
@@ -54,10 +57,11 @@ impl Session {
             "accountCapabilities": {
                 CORE: {}, MAIL: mail_capability(),
                 SUBMISSION: { "maxDelayedSend": 0, "submissionExtensions": {} },
+                CONVERSATIONS: {},
             },
         });
         let object = json!({
-            "capabilities": { CORE: limits.core_capability(), MAIL: {}, SUBMISSION: {} },
+            "capabilities": { CORE: limits.core_capability(), MAIL: {}, SUBMISSION: {}, CONVERSATIONS: {} },
             "accounts": { id.as_str(): account },
             "primaryAccounts": { MAIL: id.as_str(), SUBMISSION: id.as_str() },
             "username": username,

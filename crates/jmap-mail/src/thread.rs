@@ -1,8 +1,7 @@
 //! Threads (RFC 8621, section 3).
 //!
-//! Input: ids. Output: the emails of each thread, oldest first; what changed of threads. A thread is named by
-//! its root, so one that a late message joins to another one is gone. Changes cannot be told then, because
-//! emails of both are in another thread, which no client expects.
+//! Input: ids. Output: the emails of each thread, oldest first; what changed of threads. The thread of an
+//! email never changes. What a late message joins is a conversation, which is read in the same way.
 
 use crate::account::Account;
 use crate::email::maximum;
@@ -12,10 +11,11 @@ use crate::ids;
 use jmap::{
     Arguments, ChangesArguments, ChangesResponse, Context, GetResponse, Id, MethodError, MethodErrorKind,
 };
+use pneu::Grouping;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The properties of a thread.
+/// The properties of a thread, and of a conversation.
 const PROPERTIES: [&str; 2] = ["id", "emailIds"];
 
 impl Account<'_> {
@@ -24,14 +24,24 @@ impl Account<'_> {
         arguments: Arguments,
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
+        self.group_get(arguments, context, Grouping::Threads)
+    }
+
+    /// Returns threads or conversations with their emails.
+    pub(crate) fn group_get(
+        &self,
+        arguments: Arguments,
+        context: &Context<'_>,
+        grouping: Grouping,
+    ) -> Result<Map<String, Value>, MethodError> {
         let (get, wanted) = self.get(arguments, &[], context, |names| wanted(names, &PROPERTIES))?;
         let ids = get.ids.ok_or_else(|| {
-            MethodError::new(MethodErrorKind::RequestTooLarge, "threads can only be read by their ids")
+            MethodError::new(MethodErrorKind::RequestTooLarge, "these can only be read by their ids")
         })?;
         let mut not_found = get.unknown;
         let (mut named, mut names) = (Vec::new(), Vec::new());
         for id in ids {
-            match ids::thread_name(&id) {
+            match ids::group_name(&id, grouping) {
                 Some(name) => {
                     named.push(id);
                     names.push(name);
@@ -39,9 +49,9 @@ impl Account<'_> {
                 None => not_found.push(id.into()),
             }
         }
-        let threads = self.view.contents_of_threads(&names).map_err(failed)?;
+        let groups = self.view.contents_of_groups(&names, grouping).map_err(failed)?;
         let mut list = Vec::new();
-        for (id, hits) in named.into_iter().zip(threads) {
+        for (id, hits) in named.into_iter().zip(groups) {
             if hits.is_empty() {
                 not_found.push(id.into());
                 continue;
@@ -69,12 +79,13 @@ impl Account<'_> {
             let hit = self.view.known_content(sha256).map_err(failed)?;
             // Of a content that was forgotten nobody knows the thread.
             let hit = hit.ok_or_else(unknown_state)?;
-            let thread = self.view.thread_of(&hit).map_err(failed)?;
+            let thread = self.view.group_of(&hit, Grouping::Threads).map_err(failed)?;
             *threads.entry(thread).or_default() |= fate.was_there;
         }
         let names: Vec<u64> = threads.keys().copied().collect();
         let (mut created, mut updated, mut destroyed) = (Vec::new(), Vec::new(), Vec::new());
-        for (name, hits) in names.iter().zip(self.view.contents_of_threads(&names).map_err(failed)?) {
+        let contents = self.view.contents_of_groups(&names, Grouping::Threads).map_err(failed)?;
+        for (name, hits) in names.iter().zip(contents) {
             let contents = self.view.content_ids(&hits).map_err(failed)?;
             let was_there = |sha256| fates.get(sha256).is_none_or(|fate| fate.was_there);
             let has_lost = threads.get(name).copied().unwrap_or_default();

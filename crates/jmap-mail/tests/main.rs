@@ -5,6 +5,7 @@
 mod blobs;
 mod bodies;
 mod changes;
+mod conversations;
 mod email_create;
 mod email_set;
 mod emails;

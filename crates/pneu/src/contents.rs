@@ -9,7 +9,9 @@ use crate::action::role::Known;
 use crate::error::Result;
 use crate::setup::roles::Role;
 use crate::view::View;
-use index::{Content, Direction, FolderCounts, Hit, IndexedFolder, Mailbox, NumberSet, RecordReader};
+use index::{
+    Content, Direction, FolderCounts, Grouping, Hit, IndexedFolder, Mailbox, NumberSet, RecordReader,
+};
 use mail::Flags;
 use query::Query;
 use std::collections::BTreeMap;
@@ -101,54 +103,51 @@ impl View {
         Ok(self.mailbox().contents_with_same_id(sha256)?)
     }
 
-    /// Returns the contents of the threads of a set.
+    /// Returns the contents of the threads or conversations of a set.
     ///
     /// # Errors
     /// As [`View::contents`].
-    pub fn contents_related(&self, found: &NumberSet) -> Result<NumberSet> {
-        self.run(|mailbox| mailbox.with_related(found))
+    pub fn contents_related(&self, found: &NumberSet, grouping: Grouping) -> Result<NumberSet> {
+        self.run(|mailbox| mailbox.contents_related(found, grouping))
     }
 
-    /// Returns the name of a content's thread.
+    /// Returns the name of a content's thread or conversation.
     ///
     /// # Errors
     /// As [`View::contents`].
-    pub fn thread_of(&self, hit: &Hit) -> Result<u64> {
+    pub fn group_of(&self, hit: &Hit, grouping: Grouping) -> Result<u64> {
         self.check()?;
-        Ok(self.mailbox().thread_of(hit)?)
+        Ok(self.mailbox().group_of(hit, grouping)?)
     }
 
-    /// Returns whether a content with a file, none of those that were added, was in another thread before
-    /// they were; or nobody can tell.
+    /// Returns the contents of threads or conversations, oldest first, in the order of their names.
     ///
     /// # Errors
     /// As [`View::contents`].
-    pub fn have_threads_joined(&self, added: &[[u8; 32]]) -> Result<bool> {
-        self.run(|mailbox| mailbox.have_threads_joined(added))
+    pub fn contents_of_groups(&self, names: &[u64], grouping: Grouping) -> Result<Vec<Vec<Hit>>> {
+        self.run(|mailbox| mailbox.contents_of_groups(names, grouping))
     }
 
-    /// Returns the contents of threads, oldest first, in the order of the threads' names.
+    /// Keeps the contents of a set that come first in their threads or conversations, by date in this
+    /// direction.
     ///
     /// # Errors
     /// As [`View::contents`].
-    pub fn contents_of_threads(&self, names: &[u64]) -> Result<Vec<Vec<Hit>>> {
-        self.run(|mailbox| mailbox.contents_of_threads(names))
+    pub fn first_by_date(
+        &self,
+        found: &NumberSet,
+        direction: Direction,
+        grouping: Grouping,
+    ) -> Result<NumberSet> {
+        self.run(|mailbox| mailbox.first_by_date(found, direction, grouping))
     }
 
-    /// Keeps the contents of a set that come first in their threads, by date in this direction.
+    /// Keeps the hits that come first in their threads or conversations, in the order of the list.
     ///
     /// # Errors
     /// As [`View::contents`].
-    pub fn first_by_date_of_threads(&self, found: &NumberSet, direction: Direction) -> Result<NumberSet> {
-        self.run(|mailbox| mailbox.first_by_date_of_threads(found, direction))
-    }
-
-    /// Keeps the hits that come first in their threads, in the order of the list.
-    ///
-    /// # Errors
-    /// As [`View::contents`].
-    pub fn first_listed_of_threads(&self, hits: Vec<Hit>) -> Result<Vec<Hit>> {
-        self.run(|mailbox| mailbox.first_listed_of_threads(hits))
+    pub fn first_listed(&self, hits: Vec<Hit>, grouping: Grouping) -> Result<Vec<Hit>> {
+        self.run(|mailbox| mailbox.first_listed(hits, grouping))
     }
 
     /// Returns all folders with their numbers.

@@ -3,6 +3,7 @@
 //!
 //! Input: a snapshot. Output: sentences. Writes nothing.
 
+use crate::edges::{Grouping, LATE};
 use crate::error::Result;
 use crate::tables::{NO_NODE, copies, messages, threads};
 use std::collections::HashMap;
@@ -69,8 +70,9 @@ fn nodes(snapshot: &Snapshot, node_count: u32, damage: &mut impl FnMut(String)) 
                 Some(slot) => *slot = Some(part.u64_at(threads::MESSAGE_ID_HASH, row)?),
                 None => damage(format!("node {node} of a thread is not numbered below {node_count}")),
             }
-            if above > node {
-                damage(format!("node {node} of a thread stands below node {above}, whose number is higher"));
+            if Grouping::Conversations.above(node, above).is_none() {
+                let above = above & !LATE;
+                damage(format!("node {node} of a thread stands below {above}, whose number is not lower"));
             }
         }
     }

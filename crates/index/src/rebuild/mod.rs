@@ -67,6 +67,8 @@ pub(crate) fn rebuild_with(
     let result = update(&beside, roots, options, observer).and_then(|mut summary| {
         let after = missing::indexed(&beside).unwrap_or_default();
         missing::tell(&mut summary.problems, before.as_ref(), &after);
+        // What the archive adds is of the first index, too: nobody has seen it yet.
+        first::begin(&beside)?;
         let adopted = adopt(&beside, archive, options, observer)?;
         replace(environment, &beside, observer)?;
         first::end(environment)?;

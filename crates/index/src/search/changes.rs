@@ -16,6 +16,9 @@ use store::{PRIMARY, Table, Value};
 pub struct Changes {
     /// The token of the newest commits. They are durable.
     pub token: String,
+    /// Whether known messages came into other threads, so that their ids are others. That happens only before
+    /// the first index is complete, or by an older version.
+    pub have_threads_changed: bool,
     /// Commits of the index.
     index: Vec<Logged>,
     /// Commits of tags.
@@ -144,10 +147,12 @@ impl Mailbox {
         index.make_durable()?;
         user.map_or(Ok(()), store::Snapshot::make_durable)?;
         let token = Token::newest(index, user)?.to_text();
-        let Some(since) = since else { return Ok(Changes { token, index: Vec::new(), user: Vec::new() }) };
+        let nothing = Changes { token, have_threads_changed: false, index: Vec::new(), user: Vec::new() };
+        let Some(since) = since else { return Ok(nothing) };
         let since = Token::read(since, index, user)?;
+        let have_threads_changed = since.index < self.state().joined_in;
         let user = user.map_or_else(|| Ok(Vec::new()), |user| Log::since(user, since.user))?;
-        Ok(Changes { token, index: Log::since(index, since.index)?, user })
+        Ok(Changes { have_threads_changed, index: Log::since(index, since.index)?, user, ..nothing })
     }
 }
 

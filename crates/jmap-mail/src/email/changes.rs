@@ -52,8 +52,8 @@ impl Account<'_> {
     ///
     /// # Errors
     /// `cannotCalculateChanges`, if the state is none of this index, or too old; if there are too many
-    /// contents; if a content that was there is in another thread now, although the thread of an email never
-    /// changes.
+    /// contents; if a content that was there is in another thread now, because the first index was not complete
+    /// then.
     pub(crate) fn fates(&self, since: &str) -> Result<BTreeMap<[u8; 32], Fate>, MethodError> {
         let changes = match self.view.changes(Some(since)) {
             Err(Error::Index(IndexError::Token { .. })) => return Err(unknown_state()),
@@ -62,7 +62,7 @@ impl Account<'_> {
         // For each content: whether it had a file, if that is told; and whether it has others now.
         let mut told: BTreeMap<[u8; 32], (Option<bool>, bool)> = BTreeMap::new();
         let mut has_unknown = false;
-        let (mut added, mut tags_may_differ) = (Vec::new(), Vec::new());
+        let mut tags_may_differ = Vec::new();
         let each = changes.each(self.view.mailbox(), |change| -> pneu::Result<()> {
             let Some(sha256) = change.sha256 else {
                 has_unknown = true;
@@ -79,9 +79,6 @@ impl Account<'_> {
                 Happened::Tags { .. } => (None, true),
                 _ => (Some(true), true),
             };
-            if matches!(change.what, Happened::Added(_) | Happened::Archived) {
-                added.push(sha256);
-            }
             if !matches!(change.what, Happened::Moved { .. } | Happened::Flags { .. }) && is_changed {
                 tags_may_differ.push(sha256);
             }
@@ -92,7 +89,7 @@ impl Account<'_> {
         });
         each.map_err(failed)?;
         check_count(told.len(), None)?;
-        if has_unknown || self.view.have_threads_joined(&added).map_err(failed)? {
+        if has_unknown || changes.have_threads_changed {
             return Err(unknown_state());
         }
         // A content without tags of its own has those of one with its Message-ID that is gone.

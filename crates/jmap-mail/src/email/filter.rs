@@ -9,7 +9,7 @@ use super::search_text::{Allowance, Scope, search};
 use crate::account::Account;
 use crate::error::failed;
 use jmap::{Arguments, Context, Date, Filter, Id, MethodError, MethodErrorKind};
-use pneu::{NumberSet, View};
+use pneu::{Grouping, NumberSet, View};
 use query::{Field, FieldSet, FlagName, Leaf, Matcher, Query, Target};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -229,17 +229,19 @@ impl Account<'_> {
             Condition::NotKeyword(keyword) => Ok(rest(all, &with_keyword(&self.view, keyword, all)?)),
             Condition::AllInThread(keyword) => {
                 let without = rest(all, &with_keyword(&self.view, keyword, all)?);
-                Ok(rest(all, &self.view.contents_related(&without)?))
+                Ok(rest(all, &self.in_threads_of(&without)?))
             }
-            Condition::SomeInThread(keyword) => {
-                self.view.contents_related(&with_keyword(&self.view, keyword, all)?)
-            }
+            Condition::SomeInThread(keyword) => self.in_threads_of(&with_keyword(&self.view, keyword, all)?),
             Condition::NoneInThread(keyword) => {
                 let with = with_keyword(&self.view, keyword, all)?;
-                Ok(rest(all, &self.view.contents_related(&with)?))
+                Ok(rest(all, &self.in_threads_of(&with)?))
             }
             Condition::Text { query, .. } | Condition::Query(query) => self.view.contents_matching(query),
         }
+    }
+
+    fn in_threads_of(&self, found: &NumberSet) -> pneu::Result<NumberSet> {
+        self.view.contents_related(found, Grouping::Threads)
     }
 
     fn in_mailboxes(&self, all: &NumberSet, is_one: impl Fn(&Id) -> bool) -> pneu::Result<NumberSet> {

@@ -13,6 +13,7 @@ use super::header::{address, nfc};
 use super::keywords::keywords;
 use super::properties::{BODY_ARGUMENTS, BodyWanted, Named, Property, stored};
 use crate::account::Account;
+use crate::conversation;
 use crate::error::failed;
 use crate::ids::{self, BlobId, BlobSource};
 use crate::messages::Messages;
@@ -31,7 +32,11 @@ impl Account<'_> {
         arguments: Arguments,
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
-        let (mut get, wanted) = self.get(arguments, &BODY_ARGUMENTS, context, stored)?;
+        let (mut get, (wanted, has_conversation)) =
+            self.get(arguments, &BODY_ARGUMENTS, context, |names| {
+                let (names, has_conversation) = conversation::take_property(names, context);
+                Ok((stored(names.as_deref())?, has_conversation))
+            })?;
         let body = BodyWanted::read(&mut get.rest)?;
         let ids = match get.ids {
             Some(ids) => ids,
@@ -47,7 +52,11 @@ impl Account<'_> {
             let object = match hit.flatten() {
                 Some(hit) => {
                     let content = self.view.content(&hit, &mut reader).map_err(failed)?;
-                    self.object(&content, &wanted, &body, &mailboxes)?
+                    let mut object = self.object(&content, &wanted, &body, &mailboxes)?;
+                    if let Some(object) = object.as_mut().filter(|_| has_conversation) {
+                        object[conversation::PROPERTY] = self.conversation_of(&hit)?;
+                    }
+                    object
                 }
                 None => None,
             };

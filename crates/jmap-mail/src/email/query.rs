@@ -7,6 +7,7 @@
 use super::filter::{Condition, read_filter};
 use super::sort::{KeywordOrder, Sort, Whose};
 use crate::account::Account;
+use crate::conversation::{collapse, collapsing};
 use crate::error::{failed, unknown_state};
 use crate::ids;
 use jmap::{
@@ -18,9 +19,6 @@ use std::ops::Range;
 
 /// The most ids of a response.
 const LIMIT_MAX: u64 = 10_000;
-
-/// The arguments that these methods have besides those of each /query.
-const FURTHER: [&str; 1] = ["collapseThreads"];
 
 /// What was found, in the order of its parts.
 struct Found {
@@ -35,21 +33,24 @@ impl Account<'_> {
         arguments: Arguments,
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
-        let mut query = QueryArguments::read(arguments, &FURTHER, context)?;
+        let mut query = QueryArguments::read(arguments, collapsing(context), context)?;
         self.check(&query.account_id)?;
-        let collapses = query.rest.boolean("collapseThreads", false)?;
+        let grouping = collapse(&mut query.rest)?;
         let headers = &self.view.settings().configuration.headers;
         let filter = query.filter.take().map(|filter| read_filter(filter, headers, context)).transpose()?;
         let sort = Sort::read(query.sort)?;
         let mut found = self.found(filter.as_ref())?;
         let by_date = sort.keywords.is_empty() && sort.key == SortKey::Date;
-        if collapses && by_date {
-            found = self.view.first_by_date_of_threads(&found, sort.direction).map_err(failed)?;
+        if let Some(grouping) = grouping.filter(|_| by_date) {
+            found = self.view.first_by_date(&found, sort.direction, grouping).map_err(failed)?;
         }
         let found = Found { parts: self.divided(found, &sort).map_err(failed)?, sort };
-        let listed = (query.window.anchor.is_some() || (collapses && !by_date)).then(|| {
+        let listed = (query.window.anchor.is_some() || (grouping.is_some() && !by_date)).then(|| {
             let all = self.listed(&found, 0..usize::MAX)?;
-            if collapses { self.view.first_listed_of_threads(all) } else { Ok(all) }
+            match grouping {
+                Some(grouping) => self.view.first_listed(all, grouping),
+                None => Ok(all),
+            }
         });
         let listed = listed.transpose().map_err(failed)?;
         let total = listed.as_ref().map_or_else(|| found.count(), Vec::len);
@@ -81,9 +82,9 @@ impl Account<'_> {
         arguments: Arguments,
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
-        let mut query = QueryChangesArguments::read(arguments, &FURTHER, context)?;
+        let mut query = QueryChangesArguments::read(arguments, collapsing(context), context)?;
         self.check(&query.account_id)?;
-        query.rest.boolean("collapseThreads", false)?;
+        collapse(&mut query.rest)?;
         Err(unknown_state())
     }
 

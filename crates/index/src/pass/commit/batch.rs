@@ -32,6 +32,8 @@ pub(in crate::pass) struct Made {
     pub text: Vec<TextSegment>,
     /// The next node number.
     pub next_node: u32,
+    /// Whether known threads are others from now on.
+    pub has_joined: bool,
     /// Whether only an archive has the new messages.
     pub are_archived: bool,
 }
@@ -298,6 +300,9 @@ impl<'a> Batch<'a> {
             return Ok(Some(Transaction::default()));
         }
         self.state.next_node = made.next_node;
+        if made.has_joined {
+            self.state.joined_in = self.snapshot.version().sequence.saturating_add(1);
+        }
         self.state.text.extend(made.text);
         if !text::attach(&self.snapshot, &mut self.state, &mut transaction) {
             return Ok(None);

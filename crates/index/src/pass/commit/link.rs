@@ -2,11 +2,14 @@
 //!
 //! Input: Message-IDs and references of new messages, one message at a time. Output: numbers for their rows,
 //! and rows of `threads` and `copies`. Threads are a union-find, so that the order in which messages arrive
-//! does not change which belong together. Must not know files or text.
+//! does not change which belong together. An edge between threads that were there before is late: see
+//! [`crate::edges`]. Must not know files or text.
 
+use crate::edges::{Grouping, LATE};
 use crate::error::{Error, Result};
 use crate::rows;
 use crate::tables::{NO_NODE, copies, messages, threads};
+use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use store::{PRIMARY, RowId, Rows, Snapshot, Table, Value};
@@ -31,6 +34,15 @@ pub(super) struct Links {
     pub parent: u32,
 }
 
+/// What becomes of known threads that a batch joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joins {
+    /// They are one thread. The first index is not complete: where its batches end must not divide threads.
+    Early,
+    /// They stay threads, and are one conversation: the edge is late.
+    Late,
+}
+
 /// Rows that link the messages of a batch, and the next node number.
 pub(super) struct Linked {
     /// Rows of `threads`.
@@ -39,6 +51,8 @@ pub(super) struct Linked {
     pub copies: Rows,
     /// The next node number.
     pub next_node: u32,
+    /// Whether known threads are others from now on.
+    pub has_joined: bool,
 }
 
 /// Links the messages of one batch.
@@ -46,14 +60,17 @@ pub(super) struct Linker {
     threads: Table,
     messages: Table,
     copies: Table,
+    joins: Joins,
     next_node: u32,
     first_new: u32,
     /// Nodes by the hash of their Message-ID, for those that the batch has looked up.
     nodes: HashMap<u64, u32>,
     /// Hashes of new nodes, ordered by number.
     hashes: Vec<u64>,
-    /// The parents of nodes that are new or were looked up.
-    above: HashMap<u32, u32>,
+    /// Ways to the roots of conversations.
+    ways: Ways,
+    /// Ways to the heads of threads. Early joins need none: a head is a root then.
+    ways_in_threads: Ways,
     /// Older nodes whose row changes.
     changed: BTreeSet<u32>,
     /// First messages by Message-ID and copy hash, for all Message-IDs in `loaded`.
@@ -69,16 +86,18 @@ pub(super) struct Linker {
 
 impl Linker {
     /// Returns a linker whose first new node gets the number `next_node`.
-    pub(super) fn new(snapshot: &Snapshot, next_node: u32) -> Result<Linker> {
+    pub(super) fn new(snapshot: &Snapshot, next_node: u32, joins: Joins) -> Result<Linker> {
         Ok(Linker {
             threads: snapshot.table(threads::TABLE)?,
             messages: snapshot.table(messages::TABLE)?,
             copies: snapshot.table(copies::TABLE)?,
+            joins,
             next_node,
             first_new: next_node,
             nodes: HashMap::new(),
             hashes: Vec::new(),
-            above: HashMap::new(),
+            ways: Ways::new(Grouping::Conversations),
+            ways_in_threads: Ways::new(Grouping::Threads),
             changed: BTreeSet::new(),
             firsts: HashMap::new(),
             loaded: HashSet::new(),
@@ -94,12 +113,12 @@ impl Linker {
     /// Damage in the store; more nodes than there are numbers.
     pub(super) fn link(&mut self, number: u32, ids: &Ids) -> Result<Links> {
         let node = self.node(ids.own)?;
-        let mut parent = NO_NODE;
-        for hash in &ids.references {
-            let other = self.node(*hash)?;
+        let others = ids.references.iter().map(|hash| self.node(*hash)).collect::<Result<Vec<u32>>>()?;
+        // A reference to itself does not make a message an answer.
+        let parent = others.iter().rev().find(|other| **other != node).copied().unwrap_or(NO_NODE);
+        // A new message is in the thread of the one that it answers, so that one is first.
+        for other in others.into_iter().rev() {
             self.join(node, other)?;
-            // A reference to itself does not make a message an answer.
-            parent = if other == node { parent } else { other };
         }
         let first = self.first_copy(number, ids)?;
         if first != number {
@@ -114,17 +133,19 @@ impl Linker {
     /// Damage in the store.
     pub(super) fn finish(mut self) -> Result<Linked> {
         let mut rows = Rows::new(self.threads.schema());
+        let has_joined = self.joins == Joins::Early && !self.changed.is_empty();
+        let mark = if self.joins == Joins::Late { LATE } else { 0 };
         for node in std::mem::take(&mut self.changed) {
-            let row = self.row(node)?;
+            let row = row_of(&self.threads, node)?;
             let hash = rows::part_of(&self.threads, row).u64_at(threads::MESSAGE_ID_HASH, row.row)?;
-            let above = self.root(node)?;
+            let above = self.ways.end(&self.threads, node)? | mark;
             rows.push(&[Value::U32(node), Value::U64(hash), Value::U32(above)])?;
         }
         for (node, hash) in (self.first_new..).zip(std::mem::take(&mut self.hashes)) {
-            let above = self.root(node)?;
+            let above = self.head(node)?;
             rows.push(&[Value::U32(node), Value::U64(hash), Value::U32(above)])?;
         }
-        Ok(Linked { threads: rows, copies: self.copy_rows, next_node: self.next_node })
+        Ok(Linked { threads: rows, copies: self.copy_rows, next_node: self.next_node, has_joined })
     }
 
     /// Returns the node of a Message-ID. A new node is assigned a number here.
@@ -142,69 +163,45 @@ impl Linker {
 
     fn new_node(&mut self, hash: u64) -> Result<u32> {
         let node = self.next_node;
-        if node == NO_NODE {
-            return Err(Error::Limit { what: "the number of Message-IDs", limit: u64::from(NO_NODE) });
+        if node >= LATE {
+            return Err(Error::Limit { what: "the number of Message-IDs", limit: u64::from(LATE) });
         }
         self.next_node += 1;
         self.hashes.push(hash);
-        self.above.insert(node, node);
+        self.ways.above.insert(node, node);
+        if self.joins == Joins::Late {
+            self.ways_in_threads.above.insert(node, node);
+        }
         Ok(node)
     }
 
-    /// Joins two threads. The root with the lower number stays root.
+    /// Joins two conversations. The root with the lower number stays root.
     fn join(&mut self, left: u32, right: u32) -> Result<()> {
-        let (left, right) = (self.root(left)?, self.root(right)?);
-        let (low, high) = (left.min(right), left.max(right));
-        if low != high {
-            self.put_above(high, low);
+        let left_root = self.ways.end(&self.threads, left)?;
+        let right_root = self.ways.end(&self.threads, right)?;
+        let (low, high, joined) = match left_root.cmp(&right_root) {
+            Ordering::Equal => return Ok(()),
+            Ordering::Less => (left_root, right_root, left),
+            Ordering::Greater => (right_root, left_root, right),
+        };
+        self.ways.above.insert(high, low);
+        if high < self.first_new {
+            self.changed.insert(high);
+        } else if self.joins == Joins::Late {
+            // Its nodes are all new, as a root has the lowest number: they come into the thread of the node
+            // that they are joined to. The head of that one is low or known, so it has a lower number.
+            let head = self.head(joined)?;
+            self.ways_in_threads.above.insert(high, head);
         }
         Ok(())
     }
 
-    /// Returns the root of a node, and shortens the path to it.
-    fn root(&mut self, node: u32) -> Result<u32> {
-        let mut root = node;
-        let mut above = self.above(root)?;
-        // A parent has a lower number, so this ends.
-        while above != root {
-            root = above;
-            above = self.above(root)?;
+    /// Returns the head of a node's thread.
+    fn head(&mut self, node: u32) -> Result<u32> {
+        match self.joins {
+            Joins::Early => self.ways.end(&self.threads, node),
+            Joins::Late => self.ways_in_threads.end(&self.threads, node),
         }
-        let mut below = node;
-        while below != root {
-            let next = self.above(below)?;
-            // This alone does not mark an older row as changed, so that few rows are written again.
-            self.above.insert(below, root);
-            below = next;
-        }
-        Ok(root)
-    }
-
-    fn above(&mut self, node: u32) -> Result<u32> {
-        if let Some(above) = self.above.get(&node) {
-            return Ok(*above);
-        }
-        let row = self.row(node)?;
-        let above = rows::part_of(&self.threads, row).u32_at(threads::ABOVE, row.row)?;
-        if above > node {
-            return Err(Error::Inconsistent {
-                what: "a node of a thread stands above one with a lower number",
-            });
-        }
-        self.above.insert(node, above);
-        Ok(above)
-    }
-
-    fn put_above(&mut self, node: u32, above: u32) {
-        self.above.insert(node, above);
-        if node < self.first_new {
-            self.changed.insert(node);
-        }
-    }
-
-    fn row(&self, node: u32) -> Result<RowId> {
-        let row = self.threads.get(PRIMARY, &[Value::U32(node)])?;
-        row.ok_or(Error::Inconsistent { what: "a node of a thread has no row" })
     }
 
     /// Returns the first message that reads the same as message `number`.
@@ -236,6 +233,54 @@ impl Linker {
         }
         Ok(())
     }
+}
+
+/// Ways up from nodes that are new or were looked up.
+struct Ways {
+    grouping: Grouping,
+    /// The node above each of them. Ways are shortened here, and not in rows, so that few rows change.
+    above: HashMap<u32, u32>,
+}
+
+impl Ways {
+    fn new(grouping: Grouping) -> Ways {
+        Ways { grouping, above: HashMap::new() }
+    }
+
+    /// Returns the end of the way from a node, and shortens the way.
+    fn end(&mut self, table: &Table, node: u32) -> Result<u32> {
+        let mut end = node;
+        let mut above = self.above(table, end)?;
+        // A node above has a lower number, so this ends.
+        while above != end {
+            end = above;
+            above = self.above(table, end)?;
+        }
+        let mut below = node;
+        while below != end {
+            below = self.above.insert(below, end).unwrap_or(end);
+        }
+        Ok(end)
+    }
+
+    fn above(&mut self, table: &Table, node: u32) -> Result<u32> {
+        if let Some(above) = self.above.get(&node) {
+            return Ok(*above);
+        }
+        let row = row_of(table, node)?;
+        let column = rows::part_of(table, row).u32_at(threads::ABOVE, row.row)?;
+        let above = self
+            .grouping
+            .above(node, column)
+            .ok_or(Error::Inconsistent { what: "a node of a thread stands above one with a lower number" })?;
+        self.above.insert(node, above);
+        Ok(above)
+    }
+}
+
+fn row_of(table: &Table, node: u32) -> Result<RowId> {
+    let row = table.get(PRIMARY, &[Value::U32(node)])?;
+    row.ok_or(Error::Inconsistent { what: "a node of a thread has no row" })
 }
 
 #[cfg(test)]
@@ -289,7 +334,7 @@ mod tests {
         let snapshot = open::snapshot(&environment).unwrap();
         let known = bodies(&snapshot);
         assert_eq!(known.len(), 40);
-        let mut linker = Linker::new(&snapshot, 1000).unwrap();
+        let mut linker = Linker::new(&snapshot, 1000, Joins::Late).unwrap();
         for (number, &(_, own, bodies)) in (100..).zip(known.iter().chain(&known)) {
             linker.link(number, &Ids { own, references: Vec::new(), copy: bodies }).unwrap();
         }

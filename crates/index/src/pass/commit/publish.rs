@@ -11,11 +11,12 @@
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
+use crate::first;
 use crate::open;
 use crate::pass::commit::batch::{Batch, Made};
 use crate::pass::commit::findings::{Counts, Findings, Unread};
 use crate::pass::commit::holder::Holder;
-use crate::pass::commit::link::{Linker, Links};
+use crate::pass::commit::link::{Joins, Linked, Linker, Links};
 use crate::pass::commit::number::number_of;
 use crate::pass::commit::parse::Parsed;
 use crate::pass::commit::people::People;
@@ -285,21 +286,23 @@ impl<'a> Publisher<'a> {
         // Both take time, and the last batch of a pass has nothing else to wait for.
         let (people, linked) =
             rayon::join(|| people_of(snapshot, new), || self.link(snapshot, batch, new, findings));
-        let (mut rows, next_node) = linked?;
-        rows.push((contacts::TABLE, people?));
+        let (mut rows, Linked { threads, copies, next_node, has_joined }) = linked?;
+        rows.extend([(threads::TABLE, threads), (copies::TABLE, copies), (contacts::TABLE, people?)]);
         rows.retain(|(_, rows)| !rows.is_empty());
-        Ok(Made { rows, text: Vec::new(), next_node, are_archived: findings.are_absent })
+        Ok(Made { rows, text: Vec::new(), next_node, has_joined, are_archived: findings.are_absent })
     }
 
-    /// Returns the rows of new messages, and of their threads and copies, and the next node number.
+    /// Returns the rows of new messages, and those of their threads and copies.
     fn link(
         &self,
         snapshot: &Snapshot,
         batch: &Batch<'_>,
         new: &[&Parsed],
         findings: &Findings,
-    ) -> Result<(Vec<(&'static str, Rows)>, u32)> {
-        let mut linker = Linker::new(snapshot, batch.next_node())?;
+    ) -> Result<(Vec<(&'static str, Rows)>, Linked)> {
+        let is_first = first::is_incomplete(self.environment)?;
+        let joins = if is_first { Joins::Early } else { Joins::Late };
+        let mut linker = Linker::new(snapshot, batch.next_node(), joins)?;
         let mut message_rows = rows::empty(snapshot, messages::TABLE)?;
         let mut absent_rows = rows::empty(snapshot, absent::TABLE)?;
         let names = [batch.named_dates(), &findings.named];
@@ -313,14 +316,8 @@ impl<'a> Publisher<'a> {
                 rows::push_absent(&mut absent_rows, message.number, self.environment.now_seconds())?;
             }
         }
-        let linked = linker.finish()?;
-        let rows = vec![
-            (messages::TABLE, message_rows),
-            (threads::TABLE, linked.threads),
-            (copies::TABLE, linked.copies),
-            (absent::TABLE, absent_rows),
-        ];
-        Ok((rows, linked.next_node))
+        let rows = vec![(messages::TABLE, message_rows), (absent::TABLE, absent_rows)];
+        Ok((rows, linker.finish()?))
     }
 }
 

@@ -1,11 +1,13 @@
 //! The root of every node of the thread forest, kept in memory and carried forward from commit to commit.
 //!
-//! Input: rows of the table `threads`. Output: the root of a node. Must not know messages.
+//! Input: rows of the table `threads`, which edges count. Output: the root of a node: of all edges that of a
+//! conversation, without the late ones the head of a thread. Must not know messages.
 //!
-//! The lowest node of a thread is its root and identifies it. Nodes are never removed and threads never
-//! split, so a later commit only adds nodes and joins threads. A forest therefore shares one resolved array
-//! with the forests of older commits, and keeps later changes separately.
+//! The lowest node of a tree is its root and identifies it. Nodes are never removed and trees never split, so
+//! a later commit only adds nodes and joins trees. A forest therefore shares one resolved array with the
+//! forests of older commits, and keeps later changes separately.
 
+use crate::edges::Grouping;
 use crate::error::{Error, Result};
 use crate::set::NumberSet;
 use crate::tables::threads;
@@ -19,6 +21,8 @@ const CHANGE_COUNT_MAX: usize = 1 << 16;
 /// The root of every node.
 #[derive(Clone, Debug)]
 pub(crate) struct Forest {
+    /// Which nodes are one tree.
+    grouping: Grouping,
     /// The root of each node that existed when the table was last read completely.
     resolved: Arc<[u32]>,
     /// The roots of nodes added since then.
@@ -35,24 +39,25 @@ impl Forest {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(crate) fn load(snapshot: &Snapshot, node_count: u32) -> Result<Forest> {
+    pub(crate) fn load(snapshot: &Snapshot, node_count: u32, grouping: Grouping) -> Result<Forest> {
         let mut roots: Vec<u32> = (0..node_count).collect();
         for part in snapshot.table(threads::TABLE)?.parts() {
             let nodes = part.u32s(threads::NODE, 0..part.row_count())?;
             let above = part.u32s(threads::ABOVE, 0..part.row_count())?;
             for (_, (node, above)) in part.live_values(nodes.iter().zip(above)) {
-                let slot = roots.get_mut(*node as usize).filter(|_| above <= node);
-                *slot.ok_or(OUT_OF_RANGE)? = *above;
+                let above = grouping.above(*node, *above).ok_or(OUT_OF_RANGE)?;
+                *roots.get_mut(*node as usize).ok_or(OUT_OF_RANGE)? = above;
             }
         }
         for node in 0..roots.len() {
             roots[node] = roots[roots[node] as usize];
         }
-        Ok(Forest::resolved(roots))
+        Ok(Forest::resolved(roots, grouping))
     }
 
-    fn resolved(roots: Vec<u32>) -> Forest {
+    fn resolved(roots: Vec<u32>, grouping: Grouping) -> Forest {
         Forest {
+            grouping,
             resolved: roots.into(),
             added: Vec::new(),
             joined: HashMap::new(),
@@ -69,7 +74,8 @@ impl Forest {
         let mut links = Vec::with_capacity(rows.len());
         for id in rows {
             let part = table.part(*id);
-            links.push((part.u32_at(threads::NODE, id.row)?, part.u32_at(threads::ABOVE, id.row)?));
+            let (node, above) = (part.u32_at(threads::NODE, id.row)?, part.u32_at(threads::ABOVE, id.row)?);
+            links.push((node, self.grouping.above(node, above).ok_or(OUT_OF_RANGE)?));
         }
         links.sort_unstable();
         let mut forest = self.clone();
@@ -104,7 +110,7 @@ impl Forest {
         if self.added.len() + self.joined.len() <= CHANGE_COUNT_MAX {
             return self;
         }
-        Forest::resolved((0..self.bound()).map(|node| self.of(node)).collect())
+        Forest::resolved((0..self.bound()).map(|node| self.of(node)).collect(), self.grouping)
     }
 
     /// Returns the root of a node. A node that does not exist is its own root; `check` reports it.
@@ -185,7 +191,7 @@ mod tests {
             compacts in any::<bool>(),
         ) {
             let mut above: Vec<u32> = Vec::new();
-            let mut forest = Forest::resolved(Vec::new());
+            let mut forest = Forest::resolved(Vec::new(), Grouping::Conversations);
             for (is_new, one, other) in links {
                 let count = u32::try_from(above.len()).unwrap();
                 if is_new || count < 2 {
@@ -200,7 +206,8 @@ mod tests {
                     forest.link(a.max(b), a.min(b)).unwrap();
                 }
                 if compacts && above.len().is_multiple_of(7) {
-                    forest = Forest::resolved((0..forest.bound()).map(|node| forest.of(node)).collect());
+                    let roots = (0..forest.bound()).map(|node| forest.of(node)).collect();
+                    forest = Forest::resolved(roots, Grouping::Conversations);
                 }
                 let carried: Vec<u32> = (0..forest.bound()).map(|node| forest.of(node)).collect();
                 let mut wanted = NumberSet::new(forest.bound());
@@ -216,7 +223,7 @@ mod tests {
 
     #[test]
     fn nodes_that_leave_a_gap_or_point_up_are_refused() {
-        let mut forest = Forest::resolved(vec![0, 0]);
+        let mut forest = Forest::resolved(vec![0, 0], Grouping::Conversations);
         assert!(forest.link(3, 0).is_err());
         assert!(forest.link(1, 2).is_err());
         assert!(forest.link(2, 2).is_ok());

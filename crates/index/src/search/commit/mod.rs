@@ -9,6 +9,7 @@ mod flag_sets;
 mod forest;
 mod once;
 
+use crate::edges::Grouping;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
@@ -49,7 +50,8 @@ pub(crate) struct Commit {
     pub(crate) text: TextReader,
     /// The directory of the store.
     pub(crate) directory: PathBuf,
-    forest: OnceLock<Forest>,
+    conversations: OnceLock<Forest>,
+    threads: OnceLock<Forest>,
     copies: OnceLock<CopyGroups>,
     present: OnceLock<NumberSet>,
     flags: FlagSets,
@@ -139,7 +141,8 @@ impl Commit {
                         folders: folders.into(),
                         text,
                         directory,
-                        forest: OnceLock::new(),
+                        conversations: OnceLock::new(),
+                        threads: OnceLock::new(),
                         copies: OnceLock::new(),
                         present: OnceLock::new(),
                         flags: FlagSets::default(),
@@ -181,10 +184,13 @@ impl Commit {
         };
         let older_files = (&older.files, older.bound());
         self.flags = older.flags.with_changes(older_files, changes, (&self.files, self.bound()))?;
-        if let Some(forest) = older.forest.get() {
-            let carried = forest.with_rows(&self.snapshot, &of_table(threads::TABLE)?.added);
-            // A forest that does not continue the older one is read on first use.
-            self.forest = carried.map_or_else(|_| OnceLock::new(), OnceLock::from);
+        let both = [(&mut self.conversations, &older.conversations), (&mut self.threads, &older.threads)];
+        for (forest, older) in both {
+            if let Some(older) = older.get() {
+                let carried = older.with_rows(&self.snapshot, &of_table(threads::TABLE)?.added);
+                // A forest that does not continue the older one is read on first use.
+                *forest = carried.map_or_else(|_| OnceLock::new(), OnceLock::from);
+            }
         }
         if let Some(groups) = older.copies.get() {
             let TableDifference { added, removed } = of_table(copies::TABLE)?;
@@ -243,9 +249,13 @@ impl Commit {
         self.flags.get(flag, &self.files, self.bound())
     }
 
-    /// Returns the roots of all threads.
-    pub(crate) fn forest(&self) -> Result<&Forest> {
-        once(&self.forest, || Forest::load(&self.snapshot, self.state.next_node))
+    /// Returns the roots of all conversations, or the heads of all threads.
+    pub(crate) fn forest(&self, grouping: Grouping) -> Result<&Forest> {
+        let forest = match grouping {
+            Grouping::Conversations => &self.conversations,
+            Grouping::Threads => &self.threads,
+        };
+        once(forest, || Forest::load(&self.snapshot, self.state.next_node, grouping))
     }
 
     /// Returns which messages are copies of each other.

@@ -3,6 +3,7 @@
 //! Input: a mailbox. Output: folders with their numbers and paths, sets, counts. Counting reads columns only:
 //! flags, folders and nodes. Must not know what a folder is for.
 
+use crate::edges::Grouping;
 use crate::error::Result;
 use crate::rows::FolderRow;
 use crate::search::answer::folder_files;
@@ -83,7 +84,7 @@ impl Mailbox {
         let (present, unread) = (self.present()?, self.unread_contents()?);
         let roots = self.roots_by_number()?;
         let root_of = |number: u32| roots.get(number as usize).copied().unwrap_or(u32::MAX);
-        let mut unread_roots = NumberSet::new(self.forest()?.bound());
+        let mut unread_roots = NumberSet::new(self.forest_of(Grouping::Threads)?.bound());
         unread.iter().for_each(|number| unread_roots.insert(root_of(number)));
         // Of each content and of each thread, the last folder that counted it.
         let mut counted_in = vec![u32::MAX; self.bound() as usize];
@@ -133,9 +134,9 @@ impl Mailbox {
         Ok(by_folder)
     }
 
-    /// Returns the root of each message's thread, by the numbers of messages. Others have [`u32::MAX`].
+    /// Returns the head of each message's thread, by the numbers of messages. Others have [`u32::MAX`].
     fn roots_by_number(&self) -> Result<Vec<u32>> {
-        let forest = self.forest()?;
+        let forest = self.forest_of(Grouping::Threads)?;
         let mut roots = vec![u32::MAX; self.bound() as usize];
         for part in self.message_table().parts() {
             self.check_cancelled()?;

@@ -6,6 +6,7 @@
 
 mod folders;
 
+use crate::edges::Grouping;
 use crate::error::Result;
 use crate::record::LineRecord;
 use crate::rows::{self, RecordReader};
@@ -28,7 +29,7 @@ pub struct Content {
     pub message: Message,
     /// The numbers of the folders that it has files in, ascending, each once.
     pub folders: Vec<u32>,
-    /// The name of its thread: see [`Mailbox::contents_of_threads`].
+    /// The name of its thread: see [`Mailbox::contents_of_groups`]. It never changes.
     pub thread: u64,
 }
 
@@ -76,13 +77,14 @@ impl Mailbox {
         hits.iter().map(id).collect()
     }
 
-    /// Returns the name of a content's thread.
+    /// Returns the name of a content's thread or conversation.
     ///
     /// # Errors
     /// [`crate::Error::MessageRemoved`]; damage in the store.
-    pub fn thread_of(&self, hit: &Hit) -> Result<u64> {
+    pub fn group_of(&self, hit: &Hit, grouping: Grouping) -> Result<u64> {
         let row = self.located(hit)?.row;
-        self.thread_of_node(rows::part_of(self.message_table(), row).u32_at(messages::NODE, row.row)?)
+        let node = rows::part_of(self.message_table(), row).u32_at(messages::NODE, row.row)?;
+        self.group_of_node(node, grouping)
     }
 
     /// Returns what the index has of a content.
@@ -119,7 +121,7 @@ impl Mailbox {
         folders.dedup();
         let mut files = self.files_of(hit.number)?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
-        let thread = self.thread_of_node(part.u32_at(messages::NODE, row)?)?;
+        let thread = self.group_of_node(part.u32_at(messages::NODE, row)?, Grouping::Threads)?;
         let message = Message { sha256, line, rest, tags: tags.into_iter().collect(), files };
         Ok(Content { message, folders, thread })
     }

@@ -14,6 +14,7 @@ mod moment;
 mod personal;
 mod scope;
 
+use crate::edges::Grouping;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::rows::FolderRow;
@@ -313,8 +314,14 @@ impl Mailbox {
         Ok(self.user.tags()?.map(Tags::snapshot))
     }
 
+    /// Returns the roots of all conversations.
     pub(super) fn forest(&self) -> Result<&Forest> {
-        self.commit.forest()
+        self.commit.forest(Grouping::Conversations)
+    }
+
+    /// Returns the roots of all conversations, or the heads of all threads.
+    pub(super) fn forest_of(&self, grouping: Grouping) -> Result<&Forest> {
+        self.commit.forest(grouping)
     }
 
     pub(super) fn copies(&self) -> Result<&CopyGroups> {

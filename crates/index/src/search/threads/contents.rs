@@ -1,9 +1,10 @@
-//! Threads as lists of contents, each content for itself.
+//! Threads and conversations as lists of contents, each content for itself.
 //!
-//! Input: sets of contents, names of threads. Output: the contents of each thread by date; the first content
-//! of each thread. A thread is named by the hash of the Message-ID of its root, which a rebuilt index may
-//! choose otherwise. Reads columns only.
+//! Input: sets of contents, names of threads or conversations. Output: the contents of each by date; the
+//! first content of each. A thread is named by the hash of the Message-ID of its head, a conversation by that
+//! of its root, which a rebuilt index may choose otherwise. Reads columns only.
 
+use crate::edges::Grouping;
 use crate::error::Result;
 use crate::rows;
 use crate::search::mailbox::{Hit, Mailbox};
@@ -15,28 +16,28 @@ use std::collections::HashSet;
 use store::{PRIMARY, Value};
 
 impl Mailbox {
-    /// Returns the name of the thread of a node.
-    pub(in crate::search) fn thread_of_node(&self, node: u32) -> Result<u64> {
-        let root = self.forest()?.of(node);
+    /// Returns the name of the thread or conversation of a node.
+    pub(in crate::search) fn group_of_node(&self, node: u32, grouping: Grouping) -> Result<u64> {
+        let root = self.forest_of(grouping)?.of(node);
         let table = self.snapshot().table(threads::TABLE)?;
         let Some(row) = table.get(PRIMARY, &[Value::U32(root)])? else { return Ok(0) };
         Ok(rows::part_of(&table, row).u64_at(threads::MESSAGE_ID_HASH, row.row)?)
     }
 
-    /// Returns the contents of threads, oldest first, in the order of the threads' names. A thread that is
-    /// not there, or has no content with a file, has none.
+    /// Returns the contents of threads or conversations, oldest first, in the order of their names. One that
+    /// is not there, or has no content with a file, has none.
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn contents_of_threads(&self, names: &[u64]) -> Result<Vec<Vec<Hit>>> {
-        let forest = self.forest()?;
+    pub fn contents_of_groups(&self, names: &[u64], grouping: Grouping) -> Result<Vec<Vec<Hit>>> {
+        let forest = self.forest_of(grouping)?;
         let table = self.snapshot().table(threads::TABLE)?;
         let (mut roots, mut wanted) = (Vec::with_capacity(names.len()), NumberSet::new(forest.bound()));
         for name in names {
             let row = table.get(threads::BY_MESSAGE_ID, &[Value::U64(*name)])?;
             let node =
                 row.map(|row| rows::part_of(&table, row).u32_at(threads::NODE, row.row)).transpose()?;
-            // A node that was joined to another thread names none any more.
+            // A node that was joined to another one names none any more.
             let root = node.filter(|node| forest.of(*node) == *node);
             root.into_iter().for_each(|root| wanted.insert(root));
             roots.push(root);
@@ -54,12 +55,28 @@ impl Mailbox {
         Ok(roots.into_iter().map(of_root).collect())
     }
 
-    /// Keeps the contents of a set that come first in their threads, by date in this direction.
+    /// Returns the contents of the threads or conversations of a set, whether or not they have a file.
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn first_by_date_of_threads(&self, found: &NumberSet, direction: Direction) -> Result<NumberSet> {
-        let forest = self.forest()?;
+    pub fn contents_related(&self, found: &NumberSet, grouping: Grouping) -> Result<NumberSet> {
+        let forest = self.forest_of(grouping)?;
+        let wanted = self.roots_of(found, forest)?;
+        self.live_of_roots(&wanted, forest)
+    }
+
+    /// Keeps the contents of a set that come first in their threads or conversations, by date in this
+    /// direction.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn first_by_date(
+        &self,
+        found: &NumberSet,
+        direction: Direction,
+        grouping: Grouping,
+    ) -> Result<NumberSet> {
+        let forest = self.forest_of(grouping)?;
         let mut first: Vec<Option<(i64, [u8; 8], u32)>> = vec![None; forest.bound() as usize];
         each_member(self, found, forest, |root, member| {
             let key = Some((member.hit.date, member.sha256, member.hit.number));
@@ -76,12 +93,12 @@ impl Mailbox {
         Ok(kept)
     }
 
-    /// Keeps the hits that come first in their threads, in the order of the list.
+    /// Keeps the hits that come first in their threads or conversations, in the order of the list.
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn first_listed_of_threads(&self, hits: Vec<Hit>) -> Result<Vec<Hit>> {
-        let forest = self.forest()?;
+    pub fn first_listed(&self, hits: Vec<Hit>, grouping: Grouping) -> Result<Vec<Hit>> {
+        let forest = self.forest_of(grouping)?;
         let mut roots = vec![u32::MAX; self.bound() as usize];
         each_member(self, &self.set_of(&hits), forest, |root, member| {
             if let Some(slot) = roots.get_mut(member.hit.number as usize) {

@@ -6,12 +6,12 @@
 
 mod contents;
 mod conversation;
-mod joined;
 mod members;
 mod model;
 mod starts;
 mod tree;
 
+use crate::edges::Grouping;
 use crate::error::Result;
 use crate::rows::{self, RecordReader};
 use crate::search::commit::Forest;
@@ -34,9 +34,7 @@ impl Mailbox {
     /// # Errors
     /// Damage in the store.
     pub fn with_related(&self, found: &NumberSet) -> Result<NumberSet> {
-        let roots = self.forest()?;
-        let wanted = self.roots_of(found, roots)?;
-        self.live_of_roots(&wanted, roots)
+        self.contents_related(found, Grouping::Conversations)
     }
 
     /// Returns the live messages of the conversations that some messages are in, by what each message says of
