@@ -128,7 +128,10 @@ impl Methods for Account<'_> {
         if name == BLOB_COPY {
             return Some(CORE);
         }
-        if READING.contains(&name) { Some(MAIL) } else { Self::capability_of_writing(name) }
+        if READING.contains(&name) {
+            return Some(MAIL);
+        }
+        Self::capability_of_writing(name).or_else(|| Self::capability_of_tool(name))
     }
 
     fn call(
@@ -139,6 +142,9 @@ impl Methods for Account<'_> {
     ) -> Result<Vec<Answer>, MethodError> {
         if Self::capability_of_writing(name).is_some() {
             return self.write(name, arguments, context);
+        }
+        if Self::capability_of_tool(name).is_some() {
+            return Ok(vec![Answer::new(name, self.tool(name, arguments, context)?)]);
         }
         Ok(vec![Answer::new(name, self.read(name, arguments, context)?)])
     }

@@ -24,6 +24,7 @@ mod reading;
 mod session;
 mod snippet;
 mod thread;
+mod tools;
 mod uploads;
 mod write;
 
@@ -33,5 +34,6 @@ pub use cache::Cache;
 pub use ids::account_id;
 pub use pneu::MailError;
 pub use session::{CAPABILITIES, MAIL, Session, Urls};
+pub use tools::{ACTIONS, SEARCH, STATISTICS};
 pub use uploads::{UPLOADS_BYTES_MAX, UploadError, Uploads};
 pub use write::SUBMISSION;

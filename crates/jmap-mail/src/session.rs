@@ -4,6 +4,7 @@
 //! lead.
 
 use crate::ids::account_id;
+use crate::tools::{ACTIONS, SEARCH, STATISTICS};
 use crate::write::SUBMISSION;
 use jmap::{CORE, Limits};
 use printable::hex;
@@ -11,7 +12,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 /// The capabilities that a request may use.
-pub const CAPABILITIES: [&str; 3] = [CORE, MAIL, SUBMISSION];
+pub const CAPABILITIES: [&str; 6] = [CORE, MAIL, SUBMISSION, ACTIONS, SEARCH, STATISTICS];
 
 /// The capability of RFC 8621.
 pub const MAIL: &str = "urn:ietf:params:jmap:mail";
@@ -54,12 +55,15 @@ impl Session {
             "accountCapabilities": {
                 CORE: {}, MAIL: mail_capability(),
                 SUBMISSION: { "maxDelayedSend": 0, "submissionExtensions": {} },
+                ACTIONS: {}, SEARCH: {}, STATISTICS: {},
             },
         });
         let object = json!({
-            "capabilities": { CORE: limits.core_capability(), MAIL: {}, SUBMISSION: {} },
+            "capabilities": { CORE: limits.core_capability(), MAIL: {}, SUBMISSION: {}, ACTIONS: {},
+                SEARCH: {}, STATISTICS: {} },
             "accounts": { id.as_str(): account },
-            "primaryAccounts": { MAIL: id.as_str(), SUBMISSION: id.as_str() },
+            "primaryAccounts": { MAIL: id.as_str(), SUBMISSION: id.as_str(), ACTIONS: id.as_str(),
+                SEARCH: id.as_str(), STATISTICS: id.as_str() },
             "username": username,
             "apiUrl": urls.api,
             "downloadUrl": urls.download,
