@@ -49,9 +49,9 @@ pub use record::{Contact, PairList, Rest, RestView, TextList};
 pub use remedy::Remedy;
 pub use rows::{RecordReader, Subdirectory};
 pub use search::{
-    Analysis, AnalysisStep, Change, ChangedFolder, Changes, Circle, Content, Counts, Dimension, Direction,
-    Duplicates, Figures, FileView, FolderCounts, FolderPlace, FolderRoles, FolderText, FoundFile, Group,
-    Happened, Hint, Hit, Hits, IndexedFolder, Inventory, Line, Listed, Mailbox, Meaning, Message,
+    Analysis, AnalysisStep, Change, ChangedFolder, Changes, Circle, Content, ContentStats, Counts, Dimension,
+    Direction, Duplicates, Figures, FileView, FolderCounts, FolderPlace, FolderRoles, FolderText, FoundFile,
+    Group, Happened, Hint, Hit, Hits, IndexedFolder, Inventory, Line, Listed, Mailbox, Meaning, Message,
     MessageFile, MessageParts, MessageScan, MessageView, Moment, MomentFile, MomentFolder, Order, Origin,
     OwnAddresses, OwnPeople, PeopleQuestion, Person, Replies, Scope, SortKey, Stats, StoredFile,
     StoredFolder, Thread, ThreadEntry, ThreadOrder, ThreadStarts, Threads, Unknown, shown_flags,

@@ -3,11 +3,12 @@
 //! Input: a host, and calls. Output: responses. The view is taken once, when the account is made.
 
 use crate::cache::Cache;
+use crate::capabilities::CONVERSATIONS;
 use crate::error::failed;
 use crate::ids::account_id;
 use crate::mailbox::Folders;
 use crate::messages::Messages;
-use crate::session::{CONVERSATIONS, MAIL, Session};
+use crate::session::{MAIL, Session};
 use crate::uploads::Uploads;
 use jmap::{Answer, Arguments, CORE, Context, Id, MethodError, MethodErrorKind, Methods};
 use pneu::{Cancel, Host, View};
@@ -135,7 +136,10 @@ impl Methods for Account<'_> {
         if name == CONVERSATION_GET {
             return Some(CONVERSATIONS);
         }
-        if READING.contains(&name) { Some(MAIL) } else { Self::capability_of_writing(name) }
+        if READING.contains(&name) {
+            return Some(MAIL);
+        }
+        Self::capability_of_writing(name).or_else(|| Self::capability_of_tool(name))
     }
 
     fn call(
@@ -146,6 +150,9 @@ impl Methods for Account<'_> {
     ) -> Result<Vec<Answer>, MethodError> {
         if Self::capability_of_writing(name).is_some() {
             return self.write(name, arguments, context);
+        }
+        if Self::capability_of_tool(name).is_some() {
+            return Ok(vec![Answer::new(name, self.tool(name, arguments, context)?)]);
         }
         Ok(vec![Answer::new(name, self.read(name, arguments, context)?)])
     }

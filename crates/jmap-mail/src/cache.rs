@@ -1,21 +1,27 @@
-//! The mailboxes of recent states, so that they are counted once, and compared with later ones.
+//! The mailboxes of recent states, so that they are counted once, and compared with later ones; the tags of
+//! the last state.
 //!
-//! Input: states and their mailboxes. Output: the mailboxes of a state that a client was told of. Knows
-//! nothing of the index.
+//! Input: states, their mailboxes and tags. Output: those of a state that a client was told of. Knows nothing
+//! of the index.
 
 use crate::mailbox::Folders;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many states are kept. After more commits a client reads all mailboxes again.
 const STATE_COUNT_MAX: usize = 64;
 
-/// What requests share: the mailboxes of recent states. It lives as long as the server.
+/// What requests share: the mailboxes of recent states, and tags. It lives as long as the server.
 #[derive(Debug, Default)]
 pub struct Cache {
     /// The newest is the last.
     states: Mutex<VecDeque<(String, Arc<Folders>)>>,
+    /// Of the state that was counted last.
+    tags: Mutex<Option<(String, Arc<Tags>)>>,
 }
+
+/// Tags, each with the number of its emails.
+type Tags = BTreeMap<String, u64>;
 
 impl Cache {
     /// Returns the mailboxes of a state.
@@ -23,6 +29,21 @@ impl Cache {
         // A list is exchanged as a whole: a panic of another holder leaves nothing half done.
         let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         states.iter().rev().find(|(known, _)| known == state).map(|(_, folders)| Arc::clone(folders))
+    }
+
+    /// Returns the tags of a state, and counts them if another state was counted last.
+    pub(crate) fn tags<E>(
+        &self,
+        state: &str,
+        count: impl FnOnce() -> Result<Tags, E>,
+    ) -> Result<Arc<Tags>, E> {
+        let known = || self.tags.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, tags)) = known().as_ref().filter(|(known, _)| known == state) {
+            return Ok(Arc::clone(tags));
+        }
+        let tags = Arc::new(count()?);
+        *known() = Some((state.to_owned(), Arc::clone(&tags)));
+        Ok(tags)
     }
 
     /// Keeps the mailboxes of a state. Equal ones of the state before are shared.

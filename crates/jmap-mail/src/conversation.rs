@@ -6,7 +6,7 @@
 use crate::account::Account;
 use crate::error::failed;
 use crate::ids;
-use crate::session::CONVERSATIONS;
+use crate::capabilities::CONVERSATIONS;
 use jmap::{Arguments, Context, MethodError};
 use pneu::{Grouping, Hit};
 use serde_json::{Map, Value};

@@ -3,6 +3,9 @@
 //! Input: the user's name, URLs, limits. Output: the object, and its state. Does not know where the URLs
 //! lead.
 
+use crate::capabilities::{
+    ACTIONS, ARCHIVE, CONVERSATIONS, MOMENT, OWN, QUERY, SEARCH, STATISTICS,
+};
 use crate::ids::account_id;
 use crate::write::SUBMISSION;
 use jmap::{CORE, Limits};
@@ -11,13 +14,11 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 /// The capabilities that a request may use.
-pub const CAPABILITIES: [&str; 4] = [CORE, MAIL, SUBMISSION, CONVERSATIONS];
+pub const CAPABILITIES: [&str; 10] =
+    [CORE, MAIL, SUBMISSION, ACTIONS, ARCHIVE, CONVERSATIONS, MOMENT, QUERY, SEARCH, STATISTICS];
 
 /// The capability of RFC 8621.
 pub const MAIL: &str = "urn:ietf:params:jmap:mail";
-
-/// The capability of conversations: see docs/jmap-extensions.md.
-pub(crate) const CONVERSATIONS: &str = "urn:pneu:params:jmap:conversations";
 
 /// The longest name of a mailbox, in bytes: that of a file.
 pub(crate) const MAILBOX_NAME_BYTES_MAX: usize = 255;
@@ -57,11 +58,10 @@ impl Session {
             "accountCapabilities": {
                 CORE: {}, MAIL: mail_capability(),
                 SUBMISSION: { "maxDelayedSend": 0, "submissionExtensions": {} },
-                CONVERSATIONS: {},
             },
         });
-        let object = json!({
-            "capabilities": { CORE: limits.core_capability(), MAIL: {}, SUBMISSION: {}, CONVERSATIONS: {} },
+        let mut object = json!({
+            "capabilities": { CORE: limits.core_capability(), MAIL: {}, SUBMISSION: {} },
             "accounts": { id.as_str(): account },
             "primaryAccounts": { MAIL: id.as_str(), SUBMISSION: id.as_str() },
             "username": username,
@@ -70,6 +70,11 @@ impl Session {
             "uploadUrl": urls.upload,
             "eventSourceUrl": urls.event_source,
         });
+        for own in OWN {
+            object["capabilities"][own] = json!({});
+            object["accounts"][id.as_str()]["accountCapabilities"][own] = json!({});
+            object["primaryAccounts"][own] = id.as_str().into();
+        }
         let Value::Object(mut object) = object else { unreachable!("an object is written above") };
         let state = state(&object);
         object.insert("state".to_owned(), state.clone().into());

@@ -2,6 +2,7 @@
 //!
 //! Input: small Maildirs. Output: responses. Does not depend on its modules.
 
+mod actions;
 mod blobs;
 mod bodies;
 mod changes;
@@ -15,5 +16,7 @@ mod mailbox_set;
 mod mailboxes;
 mod parse;
 mod real;
+mod search;
+mod statistics;
 mod submissions;
 mod support;

@@ -10,8 +10,10 @@ use crate::error::Result;
 use crate::setup::roles::Role;
 use crate::view::View;
 use index::{
-    Content, Direction, FolderCounts, Grouping, Hit, IndexedFolder, Mailbox, NumberSet, RecordReader,
+    Content, ContentStats, Direction, FolderCounts, Grouping, Hit, IndexedFolder, Mailbox, NumberSet,
+    RecordReader,
 };
+use jiff::tz::{Offset, TimeZone};
 use mail::Flags;
 use query::Query;
 use std::collections::BTreeMap;
@@ -92,6 +94,41 @@ impl View {
     /// As [`View::contents`].
     pub fn contents_with_tag(&self, name: &str) -> Result<NumberSet> {
         self.run(|mailbox| mailbox.contents_with_tag(name))
+    }
+
+    /// Returns the user's tags, each with the number of contents that have it or a label of that name. Leaves
+    /// out tags that stand for flags, and those that no content has.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn content_tags(&self) -> Result<BTreeMap<String, u64>> {
+        let mut counts = BTreeMap::new();
+        for name in self.run(Mailbox::tag_names)? {
+            let count = self.contents_with_tag(&name.to_lowercase())?.count();
+            if count > 0 {
+                counts.insert(name, count);
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Returns figures of a set of contents, by time, folder and sender. Times are those of a clock that is so
+    /// many minutes ahead of UTC: at most a day, else it shows UTC.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn content_stats(&self, found: &NumberSet, offset_minutes: i32) -> Result<ContentStats> {
+        let offset = Offset::from_seconds(offset_minutes.saturating_mul(60)).unwrap_or(Offset::UTC);
+        self.run(|mailbox| mailbox.content_stats(found, &TimeZone::fixed(offset)))
+    }
+
+    /// Returns the most recent display name of an address, which is in lower case.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn display_name(&self, address: &str) -> Result<Option<String>> {
+        self.check()?;
+        Ok(self.mailbox().display_name(address)?)
     }
 
     /// Returns the other contents with the Message-ID of a content, which may be gone.

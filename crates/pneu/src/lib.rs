@@ -73,6 +73,7 @@ mod saved_queries;
 mod sending;
 mod settings;
 pub mod setup;
+mod suggestions;
 mod tag_lines;
 mod tagging;
 mod view;
@@ -99,8 +100,8 @@ pub use host::{Host, IndexState};
 pub use imports::TagsRead;
 pub use index::{
     Absent, Adopted, Analysis, AnalysisStep, AttachmentsRead, Change, ChangedFolder, Changes, Circle,
-    Cleanup, Contact, Content, Counts, Dimension, Direction, Duplicates, Environment, Error as IndexError,
-    Figures, FolderCounts, FolderPlace, Group, Grouping, Happened, HeaderCodec, Hint, Hit, Hits,
+    Cleanup, Contact, Content, ContentStats, Counts, Dimension, Direction, Duplicates, Environment,
+    Error as IndexError, Figures, FolderCounts, FolderPlace, Group, Grouping, Happened, HeaderCodec, Hint, Hit, Hits,
     IndexedFolder, Line, Look, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin,
     OwnPeople, PeopleQuestion, Person, Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest,
     Root, SortKey, Stats, Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder,
@@ -115,6 +116,8 @@ pub use mail_import::{ImportCounts, ImportedFolder, MailImportOptions, MailImpor
 pub use message_file::{FileError, MessageContent, Wanted, current_path, handle_of};
 pub use new_file::{Existing, NewFile, NewFileError};
 pub use parts::{Besides, Choice, NumberList, PartError, Saved, file_names, save_part};
+pub use query::complete::Kind as SuggestionKind;
+pub use query::suggest::Suggestion;
 pub use query::{Context as QueryContext, Error as ParseError, Query};
 pub use remedy::Remedy;
 pub use restic::{Error as RepositoryError, Id, Remedy as RepositoryRemedy, Repository, Snapshot};

@@ -126,6 +126,14 @@ impl View {
         Ok(query::parse(text, &self.settings.query_context(queries))?)
     }
 
+    /// Returns the user's saved queries, by their names.
+    ///
+    /// # Errors
+    /// [`Error::SavedQueries`] if they cannot be read or are damaged.
+    pub fn saved_queries(&self) -> Result<&BTreeMap<String, String>> {
+        self.queries.get(&self.settings.environment)
+    }
+
     /// Returns the messages that a query matches, copies once, in the order asked for.
     ///
     /// # Errors

@@ -4,8 +4,27 @@
 //! in every possible way. Values are escaped as the query language wants it. The caller knows which values
 //! there are.
 
+use crate::cursor::term_at;
 use crate::fields::{self, FIELDS, Field, FieldSet, SAVED};
 use crate::flags::{FLAGS, Priority};
+
+/// Dates that people look for.
+const DATES: [&str; 11] = [
+    "today",
+    "yesterday",
+    "this_week",
+    "last_week",
+    "this_month",
+    "last_month",
+    "this_year",
+    "last_year",
+    "1w..",
+    "1m..",
+    "1y..",
+];
+
+/// Sizes that people look for.
+const SIZES: [&str; 4] = ["10k..", "100k..", "1M..", "10M.."];
 
 /// The values that a mailbox knows. Each list is asked for when it is needed.
 pub trait Values {
@@ -25,6 +44,33 @@ pub trait Values {
     fn headers(&self) -> Vec<String>;
     /// Returns the groups and kinds of problems.
     fn problems(&self) -> Vec<String>;
+    /// Returns some people whose name or address has these words, the most likely first: each with the name,
+    /// which may be empty, and the address.
+    fn people(&self, words: &str) -> Vec<(String, String)> {
+        let _ = words;
+        Vec::new()
+    }
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The name of a field.
+    Field,
+    /// A flag.
+    Flag,
+    /// A person's address.
+    Person,
+    /// A folder, or a directory of folders.
+    Folder,
+    /// A tag.
+    Tag,
+    /// The name of a saved query.
+    SavedQuery,
+    /// A date, or a range of dates.
+    Date,
+    /// Another value.
+    Value,
 }
 
 /// A way to go on with a query.
@@ -54,26 +100,12 @@ pub fn complete(word: &str, known: &dyn Values) -> Vec<Completion> {
 
 /// Splits a query before its last term, which may still be open. A dash before it belongs to what is before.
 fn last_term(word: &str) -> (&str, &str) {
-    let (mut start, mut is_quoted, mut is_escaped) = (0, false, false);
-    for (at, character) in word.char_indices() {
-        let behind = at + character.len_utf8();
-        match character {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            _ if is_quoted => {}
-            '(' | ')' => start = behind,
-            '-' if at == start => start = behind,
-            _ if character.is_whitespace() => start = behind,
-            _ => {}
-        }
-    }
-    word.split_at(start)
+    word.split_at(term_at(word, word.len()).start)
 }
 
 /// Returns the names of fields with this beginning, with their descriptions. A field's other names are
 /// offered only if its first name does not fit.
-fn field_names(beginning: &str, known: &dyn Values) -> Vec<(String, String)> {
+pub(crate) fn field_names(beginning: &str, known: &dyn Values) -> Vec<(String, String)> {
     let fits = |name: &&str| name.starts_with(beginning);
     let mut found: Vec<(String, String)> = FIELDS
         .iter()
@@ -92,36 +124,65 @@ fn field_names(beginning: &str, known: &dyn Values) -> Vec<(String, String)> {
 
 /// Returns the values of a field, written so that they begin with what was typed where they can.
 fn values(name: &str, typed: &str, known: &dyn Values) -> Vec<(String, String)> {
-    let plain = |values: Vec<String>| {
-        values.iter().map(|value| (written(value, typed), String::new())).collect::<Vec<_>>()
+    let write = |Value { value, after, about, .. }: Value| (written(&value, typed) + after, about);
+    values_of(name, typed, known).into_iter().map(write).collect()
+}
+
+/// What can come after a field's colon.
+pub(crate) struct Value {
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// The value itself.
+    pub(crate) value: String,
+    /// What follows it, with a meaning of its own.
+    pub(crate) after: &'static str,
+    /// What it stands for; may be empty.
+    pub(crate) about: String,
+}
+
+/// Returns the values of a field. Those of folders depend on how they are typed: by role, or with a slash.
+pub(crate) fn values_of(name: &str, typed: &str, known: &dyn Values) -> Vec<Value> {
+    let plain = |kind, values: Vec<String>| {
+        let plain = move |value| Value { kind, value, after: "", about: String::new() };
+        values.into_iter().map(plain).collect::<Vec<_>>()
     };
+    let listed =
+        |kind, values: &[&str]| plain(kind, values.iter().map(|value| (*value).to_owned()).collect());
     if name.eq_ignore_ascii_case(SAVED) {
-        return plain(known.saved_queries());
+        return plain(Kind::SavedQuery, known.saved_queries());
     }
     let Some(info) = fields::find(name) else { return Vec::new() };
     let is = |field| info.fields == FieldSet::of(field);
     if is(Field::Tag) {
-        plain(known.tags())
+        plain(Kind::Tag, known.tags())
     } else if is(Field::Flag) {
-        let flags = FLAGS.iter().map(|flag| (flag.name.to_owned(), flag.description.replace('`', "")));
+        let flags = FLAGS.iter().map(|flag| {
+            let about = flag.description.replace('`', "");
+            Value { kind: Kind::Flag, value: flag.name.to_owned(), after: "", about }
+        });
         let tags = if name.eq_ignore_ascii_case("is") { known.tags() } else { Vec::new() };
-        flags.chain(plain(tags)).collect()
+        flags.chain(plain(Kind::Tag, tags)).collect()
     } else if is(Field::Maildir) {
         let by_role = typed.trim_start_matches('"').starts_with(':');
-        plain(if by_role { known.roles() } else { folders(known.folders(), typed) })
+        plain(Kind::Folder, if by_role { known.roles() } else { folders(known.folders(), typed) })
     } else if is(Field::Path) {
-        let below = |path: &String| {
-            if path.is_empty() { "**".to_owned() } else { format!("{}/**", written(path, typed)) }
+        let below = |value: String| {
+            let after = if value.is_empty() { "**" } else { "/**" };
+            Value { kind: Kind::Folder, value, after, about: String::new() }
         };
         let is_plain = !typed.starts_with('"');
-        known.directories().iter().filter(|_| is_plain).map(|path| (below(path), String::new())).collect()
+        known.directories().into_iter().filter(|_| is_plain).map(below).collect()
     } else if is(Field::Priority) {
-        plain(Priority::ALL.map(|priority| priority.name().to_owned()).to_vec())
+        listed(Kind::Value, &Priority::ALL.map(Priority::name))
     } else if is(Field::Problem) {
         let mut kinds = known.problems();
         kinds.sort_unstable();
         kinds.dedup();
-        plain(kinds)
+        plain(Kind::Value, kinds)
+    } else if is(Field::Date) || is(Field::Changed) {
+        listed(Kind::Date, &DATES)
+    } else if is(Field::Size) {
+        listed(Kind::Value, &SIZES)
     } else {
         Vec::new()
     }
@@ -138,7 +199,7 @@ fn folders(names: Vec<String>, typed: &str) -> Vec<String> {
 
 /// Writes a value for a query: in quotation marks if that is how it was begun, else with backslashes, so that
 /// it begins as it was typed.
-fn written(value: &str, typed: &str) -> String {
+pub(crate) fn written(value: &str, typed: &str) -> String {
     let is_quoted = typed.starts_with('"');
     let mut text = String::from(if is_quoted { "\"" } else { "" });
     let is_like_regex = value.len() > 1 && value.starts_with('/') && value.ends_with('/');

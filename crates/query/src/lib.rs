@@ -33,6 +33,7 @@
 
 pub mod ast;
 pub mod complete;
+mod cursor;
 pub mod differences;
 mod error;
 pub mod fields;
@@ -46,6 +47,7 @@ mod parse;
 mod pointed;
 mod print;
 pub mod stem;
+pub mod suggest;
 pub mod words;
 
 pub use ast::{Leaf, Matcher, Pattern, Query, Target};

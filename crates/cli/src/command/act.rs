@@ -76,7 +76,7 @@ pub(super) fn show(plan: &Plan, session: &Session) -> Result<Outcome> {
 /// Prints what was done, and reports what was left alone.
 pub(super) fn tell(acted: &Acted, kind: ActionKind, session: &Session) -> Outcome {
     let (messages, files) = (count(acted.message_count, "message"), count(acted.file_count, "file"));
-    session.conclude(&format!("{messages}: {files} {}", done(kind)), outcome(&acted.left))
+    session.conclude(&format!("{messages}: {files} {}", kind.done()), outcome(&acted.left))
 }
 
 /// Reports files that were left alone. Returns how a command ended that did all else.
@@ -108,28 +108,9 @@ fn complain(left: &[LeftAlone]) {
     }
 }
 
-/// Returns the word for what was done to files.
-pub(super) fn done(kind: ActionKind) -> &'static str {
-    match kind {
-        ActionKind::Flag => "changed",
-        ActionKind::Move => "moved",
-        ActionKind::Copy => "copied",
-        ActionKind::Delete => "moved to the trash",
-        ActionKind::Rename => "renamed",
-        ActionKind::Remove => "removed for good",
-        ActionKind::Import => "imported",
-        ActionKind::Unfile => "removed from a folder",
-    }
-}
-
 /// Returns what an action acts on, and how many of them.
 pub(super) fn things(kind: ActionKind, number: usize) -> String {
-    let thing = match kind {
-        ActionKind::Rename => "directory",
-        ActionKind::Import => "message",
-        _ => "file",
-    };
-    count(number as u64, thing)
+    count(number as u64, kind.things().0)
 }
 
 fn nothing(question: &TypedQuery, action: &Action, session: &Session) -> Result<Outcome> {

@@ -1,6 +1,6 @@
 //! `pneu undo`: undoes the last action on mail, or lists what it would undo.
 
-use crate::command::act::{agrees, done, outcome, places, things};
+use crate::command::act::{agrees, outcome, places, things};
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::fields::minute;
@@ -100,5 +100,5 @@ fn title(action: &Undoable) -> String {
         one_line(&format!(" from {} into {folder}", sources.join(", "))).into_owned()
     });
     let time = minute(action.time, environment::now().time_zone());
-    format!("{}{} at {time}", done(action.kind), from.unwrap_or_default())
+    format!("{}{} at {time}", action.kind.done(), from.unwrap_or_default())
 }

@@ -7,7 +7,7 @@ use crate::archive::repository::{RepositoryOptions, local_snapshots};
 use crate::environment;
 use crate::format::fields::minute;
 use crate::session::Session;
-use pneu::setup::roles::Role;
+use pneu::setup::roles;
 use query::complete::Values;
 use std::fs;
 use std::path::Path;
@@ -63,9 +63,7 @@ impl Values for Names<'_> {
 
     fn roles(&self) -> Vec<String> {
         let roots = index::roots(&self.0.environment).unwrap_or_default();
-        let named = |before: &str| Role::ALL.map(|role| format!(":{before}{role}"));
-        let of_roots = roots.iter().filter(|_| roots.len() > 1);
-        named("").into_iter().chain(of_roots.flat_map(|root| named(&format!("{}/", root.name)))).collect()
+        roles::names(roots.iter().map(|root| root.name.as_str()))
     }
 
     fn directories(&self) -> Vec<String> {

@@ -45,6 +45,6 @@ pub use message::{
     FileView, FolderText, Line, Message, MessageFile, MessageParts, MessageScan, MessageView, shown_flags,
 };
 pub use order::{Direction, Order, SortKey};
-pub use stats::{Dimension, Figures, Group, Replies, Stats};
+pub use stats::{ContentStats, Dimension, Figures, Group, Replies, Stats};
 pub(crate) use tags::TaggedMessage;
 pub use threads::{Origin, Thread, ThreadEntry, ThreadOrder, ThreadStarts, Threads};

@@ -173,7 +173,7 @@ fn leaf(field: Field, matcher: Matcher) -> Query {
 
 impl Account<'_> {
     /// Returns the contents that match a filter; all, if there is none.
-    pub(super) fn found(&self, filter: Option<&Filter<Conditions>>) -> Result<NumberSet, MethodError> {
+    pub(crate) fn found(&self, filter: Option<&Filter<Conditions>>) -> Result<NumberSet, MethodError> {
         let all = self.view.contents().map_err(failed)?;
         match filter {
             Some(filter) => self.matching(filter, &all),

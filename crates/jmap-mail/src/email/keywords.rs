@@ -53,7 +53,7 @@ pub(crate) fn keywords<'t>(flags: Flags, tags: impl Iterator<Item = &'t String>)
 }
 
 /// Returns the keyword of a tag.
-fn of_tag(tag: &str) -> Option<String> {
+pub(crate) fn of_tag(tag: &str) -> Option<String> {
     let tag = tag.to_lowercase();
     let mut keyword = String::with_capacity(tag.len());
     for byte in tag.bytes() {

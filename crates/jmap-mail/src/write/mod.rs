@@ -70,7 +70,7 @@ impl Account<'_> {
     }
 
     /// Takes the newest view, which shows what was written.
-    fn renew(&mut self) -> Result<(), MethodError> {
+    pub(crate) fn renew(&mut self) -> Result<(), MethodError> {
         self.host.refresh().map_err(failed)?;
         self.view = self.host.view().map_err(failed)?.with_cancel(self.cancel.clone());
         (self.state, self.folders) = (OnceCell::new(), OnceCell::new());
@@ -78,7 +78,7 @@ impl Account<'_> {
     }
 
     /// Returns what watches an action of this request.
-    fn patience(&self) -> Patience {
+    pub(crate) fn patience(&self) -> Patience {
         Patience::new(self.cancel.clone())
     }
 
@@ -86,7 +86,11 @@ impl Account<'_> {
     ///
     /// # Errors
     /// The action failed: in part, unless all is as it was in `old_state`, before the call.
-    fn renew_after<T>(&mut self, done: pneu::Result<T>, old_state: Option<&str>) -> Result<T, MethodError> {
+    pub(crate) fn renew_after<T>(
+        &mut self,
+        done: pneu::Result<T>,
+        old_state: Option<&str>,
+    ) -> Result<T, MethodError> {
         let renewed = self.renew();
         match done {
             Ok(done) => renewed.map(|()| done),
@@ -111,7 +115,7 @@ impl Account<'_> {
 }
 
 /// Returns what a client is told of an action that did nothing.
-fn not_written(error: &Error) -> MethodError {
+pub(crate) fn not_written(error: &Error) -> MethodError {
     match error {
         Error::Cancelled | Error::Index(IndexError::Disk(_)) => {
             let what = "another process writes at the moment, or the request was stopped before its end";
@@ -122,6 +126,6 @@ fn not_written(error: &Error) -> MethodError {
 }
 
 /// Returns the refusal of a record that could not be changed now.
-fn not_done(what: &str) -> SetError {
+pub(crate) fn not_done(what: &str) -> SetError {
     SetError::new(SetErrorKind::Other("serverFail"), what)
 }

@@ -61,6 +61,31 @@ pub enum Kind {
     Unfile,
 }
 
+impl Kind {
+    /// Returns the word for what was done to its [`things`](Kind::things).
+    pub fn done(self) -> &'static str {
+        match self {
+            Kind::Flag => "changed",
+            Kind::Move => "moved",
+            Kind::Copy => "copied",
+            Kind::Delete => "moved to the trash",
+            Kind::Rename => "renamed",
+            Kind::Remove => "removed for good",
+            Kind::Import => "imported",
+            Kind::Unfile => "removed from a folder",
+        }
+    }
+
+    /// Returns what it is done to: one of them, and several.
+    pub fn things(self) -> (&'static str, &'static str) {
+        match self {
+            Kind::Rename => ("directory", "directories"),
+            Kind::Import => ("message", "messages"),
+            _ => ("file", "files"),
+        }
+    }
+}
+
 /// How far an action is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -83,6 +83,25 @@ impl Host {
         self.undo_by(&RealHands, progress)
     }
 
+    /// Does what [`Host::undo`] does, if the action that it would undo has this number. Returns `None` if it
+    /// is another one, or none. Nothing happens between the look and the undo.
+    ///
+    /// # Errors
+    /// As [`Host::undo`].
+    pub fn undo_only(&self, number: u64, progress: &dyn Progress) -> Result<Option<Undone>> {
+        let log = Log::take(&self.settings().environment, progress)?;
+        let is_it = |entry: &Entry| Name::of(entry).first == number;
+        // An undo that a crash ended would go on, of whatever action.
+        if log.newest()?.is_some_and(|newest| newest.state == State::Undoing && !is_it(&newest)) {
+            return Ok(None);
+        }
+        if let Some(undone) = self.recover(&log, progress)? {
+            return Ok(Some(undone));
+        }
+        let last = log.newest()?.filter(is_it);
+        last.map(|last| self.undo_action(&log, &RealHands, last, progress)).transpose()
+    }
+
     /// Undoes by these hands: see [`Host::undo`].
     ///
     /// # Errors
@@ -133,7 +152,15 @@ impl Host {
     /// # Errors
     /// The log of actions is damaged or cannot be read.
     pub fn undoable(&self) -> Result<Vec<Undoable>> {
-        let log = Log::take(&self.settings().environment, &Silent)?;
+        self.undoable_unless(&Silent)
+    }
+
+    /// Does what [`Host::undoable`] does. `progress` may give up the wait for another process.
+    ///
+    /// # Errors
+    /// As [`Host::undoable`]; [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn undoable_unless(&self, progress: &dyn Progress) -> Result<Vec<Undoable>> {
+        let log = Log::take(&self.settings().environment, progress)?;
         let mut list: Vec<Undoable> = Vec::new();
         for name in log.names()? {
             let mut entry = log.read(name)?;

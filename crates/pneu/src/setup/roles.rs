@@ -231,6 +231,15 @@ pub fn parse(name: &str) -> Option<Result<RoleName, UnknownRole>> {
     Some(Role::named(role).map(|role| RoleName { root, role }).ok_or(UnknownRole))
 }
 
+/// Returns the names by which folders can be named by their roles, if these are the roots: with the name of
+/// each root, too, if there are several.
+pub fn names<'r>(roots: impl ExactSizeIterator<Item = &'r str>) -> Vec<String> {
+    let named = |before: &str| Role::ALL.map(|role| format!(":{before}{role}"));
+    let has_several = roots.len() > 1;
+    let of_roots = roots.filter(|_| has_several).flat_map(|root| named(&format!("{root}/")));
+    named("").into_iter().chain(of_roots).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

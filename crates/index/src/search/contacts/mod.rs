@@ -19,7 +19,7 @@ use matching::Matching;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
-use store::{Part, RowId, Table};
+use store::{PRIMARY, Part, RowId, Table, Value};
 use written::Written;
 
 /// Which people to list.
@@ -161,6 +161,17 @@ impl Mailbox {
         let people = people.into_iter().map(|(candidate, is_own)| person(candidate, false, is_own));
         let mailing_lists = mailing_lists.into_iter().map(|candidate| person(candidate, true, false));
         people.chain(mailing_lists).collect()
+    }
+
+    /// Returns the most recent display name of an address, which is in lower case.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn display_name(&self, address: &str) -> Result<Option<String>> {
+        let table = self.snapshot().table(contacts::TABLE)?;
+        let Some(row) = table.get(PRIMARY, &[Value::Bytes(address.as_bytes())])? else { return Ok(None) };
+        let name = text(part_of(&table, row).bytes(contacts::NAME, row.row)?).into_owned();
+        Ok(Some(name).filter(|name| !name.is_empty()))
     }
 
     /// Returns the people who have all the words, with the score of all their messages.

@@ -170,6 +170,15 @@ impl Mailbox {
         Ok(found)
     }
 
+    /// Returns the user's tags, also those of messages that are gone, without those that stand for flags.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn tag_names(&self) -> Result<Vec<String>> {
+        let Some(tags) = self.user_tags()? else { return Ok(Vec::new()) };
+        Ok(tags.names()?.into_iter().filter(|tag| !self.is_flag_tag(tag)).collect())
+    }
+
     /// Returns the other contents with a file that have the Message-ID of a content, which may be gone. Its
     /// tags may be theirs, too.
     ///

@@ -4,6 +4,7 @@
 //! of each. What holds for any copy holds for the message, as in queries. Must not know figures.
 
 use crate::error::Result;
+use crate::rows::FolderRow;
 use crate::search::mailbox::{Mailbox, address_of, folder_name};
 use crate::search::stats::calendar::{self, Calendar, NUMBER_MAX};
 use crate::search::stats::columns::Columns;
@@ -55,13 +56,19 @@ impl Members {
 }
 
 /// Which message stands for one that was found: itself, or the copy of it that counts.
-struct Shown<'a> {
+pub(super) struct Shown<'a> {
     found: &'a NumberSet,
     copies: HashMap<u32, u32>,
 }
 
 impl<'a> Shown<'a> {
-    fn new(mailbox: &Mailbox, found: &'a NumberSet) -> Result<Shown<'a>> {
+    /// Each message stands for itself alone.
+    pub(super) fn alone(found: &'a NumberSet) -> Shown<'a> {
+        Shown { found, copies: HashMap::new() }
+    }
+
+    /// Copies stand for what was found of them.
+    pub(super) fn new(mailbox: &Mailbox, found: &'a NumberSet) -> Result<Shown<'a>> {
         let mut copies = HashMap::new();
         for group in mailbox.copies()?.groups() {
             if let Some(shown) = group.iter().find(|number| found.contains(**number)) {
@@ -82,19 +89,19 @@ impl<'a> Shown<'a> {
 /// Damage in the store or the text index.
 pub(super) fn group(
     mailbox: &Mailbox,
-    found: &NumberSet,
+    shown: &Shown<'_>,
     columns: &Columns,
     (by, zone): (Dimension, &TimeZone),
 ) -> Result<Grouping> {
     match by {
         Dimension::Year | Dimension::Month | Dimension::Hour | Dimension::Weekday => {
-            Ok(by_time(found, columns, by, zone))
+            Ok(by_time(shown.found, columns, by, zone))
         }
-        Dimension::Folder => by_folder(mailbox, &Shown::new(mailbox, found)?),
-        Dimension::Sender => by_text(mailbox, found, Source::Addresses(ValueField::From)),
-        Dimension::List => by_text(mailbox, found, Source::Terms(TextField::List)),
-        Dimension::Type => by_text(mailbox, found, Source::Terms(TextField::Mime)),
-        Dimension::Language => by_text(mailbox, found, Source::Terms(TextField::Language)),
+        Dimension::Folder => by_folder(mailbox, shown, folder_name),
+        Dimension::Sender => by_text(mailbox, shown, Source::Addresses(ValueField::From)),
+        Dimension::List => by_text(mailbox, shown, Source::Terms(TextField::List)),
+        Dimension::Type => by_text(mailbox, shown, Source::Terms(TextField::Mime)),
+        Dimension::Language => by_text(mailbox, shown, Source::Terms(TextField::Language)),
     }
 }
 
@@ -121,10 +128,15 @@ fn by_time(found: &NumberSet, columns: &Columns, by: Dimension, zone: &TimeZone)
     Grouping { members: Members::new(&pairs, keys.len()), keys }
 }
 
-fn by_folder(mailbox: &Mailbox, shown: &Shown<'_>) -> Result<Grouping> {
+/// Groups by folder. `name` says what a folder is called: those with one name are one group.
+pub(super) fn by_folder(
+    mailbox: &Mailbox,
+    shown: &Shown<'_>,
+    name: impl Fn(&FolderRow) -> String,
+) -> Result<Grouping> {
     let mut names = Names::default();
     let places: HashMap<u32, u32> =
-        mailbox.folders().iter().map(|folder| (folder.number, names.place(&folder_name(folder)))).collect();
+        mailbox.folders().iter().map(|folder| (folder.number, names.place(&name(folder)))).collect();
     let mut pairs = Vec::new();
     for part in mailbox.file_table().parts() {
         mailbox.check_cancelled()?;
@@ -147,8 +159,7 @@ enum Source {
     Terms(TextField),
 }
 
-fn by_text(mailbox: &Mailbox, found: &NumberSet, source: Source) -> Result<Grouping> {
-    let shown = Shown::new(mailbox, found)?;
+fn by_text(mailbox: &Mailbox, shown: &Shown<'_>, source: Source) -> Result<Grouping> {
     let (mut names, mut pairs) = (Names::default(), Vec::new());
     let is_cancelled = || mailbox.is_cancelled();
     let mut add = |place, number| pairs.extend(shown.of(number).map(|number| (place, number)));

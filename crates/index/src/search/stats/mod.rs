@@ -7,10 +7,12 @@
 //! - `replies`: how long replies took;
 //! - `dimension`: what messages are grouped by;
 //! - `calendar`: years, months and hours of dates;
-//! - `grouping`: which messages are in which group.
+//! - `grouping`: which messages are in which group;
+//! - `contents`: figures of contents, each for itself.
 
 mod calendar;
 mod columns;
+mod contents;
 mod dimension;
 mod grouping;
 mod replies;
@@ -19,8 +21,9 @@ use crate::error::Result;
 use crate::search::mailbox::Mailbox;
 use crate::set::NumberSet;
 use columns::Columns;
+pub use contents::ContentStats;
 pub use dimension::Dimension;
-use grouping::{Grouping, group};
+use grouping::{Grouping, Shown, group};
 use jiff::tz::TimeZone;
 use replies::ReplyTimes;
 use std::cmp::Reverse;
@@ -77,10 +80,17 @@ impl Mailbox {
     pub fn stats(&self, found: &NumberSet, by: Dimension, zone: &TimeZone) -> Result<Stats> {
         let columns = Columns::read(self)?;
         let replies = ReplyTimes::read(self, &columns)?;
-        let grouping = group(self, found, &columns, (by, zone))?;
+        // A date is that of the message itself.
+        let shown = if by.is_time() { Shown::alone(found) } else { Shown::new(self, found)? };
+        let grouping = group(self, &shown, &columns, (by, zone))?;
         self.check_cancelled()?;
         let mut tally = Tally::new(&columns, &replies, self.bound());
         let total = tally.figures(found.iter());
+        Ok(Stats { total, groups: self.groups(grouping, by, &mut tally)? })
+    }
+
+    /// Returns the groups with their figures, in order.
+    fn groups(&self, grouping: Grouping, by: Dimension, tally: &mut Tally<'_>) -> Result<Vec<Group>> {
         let Grouping { keys, members } = grouping;
         let mut groups = Vec::with_capacity(keys.len());
         for (key, members) in keys.into_iter().zip(members.groups()) {
@@ -94,7 +104,7 @@ impl Mailbox {
                 by_count.then_with(|| a.key.cmp(&b.key))
             });
         }
-        Ok(Stats { total, groups })
+        Ok(groups)
     }
 }
 
