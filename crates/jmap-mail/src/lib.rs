@@ -13,6 +13,7 @@ mod account;
 mod blob;
 mod blob_copy;
 mod cache;
+mod capabilities;
 mod email;
 mod error;
 mod get;

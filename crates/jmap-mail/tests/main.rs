@@ -13,6 +13,7 @@ mod headers;
 mod mailbox_set;
 mod mailboxes;
 mod parse;
+mod pneu_queries;
 mod real;
 mod submissions;
 mod support;
