@@ -75,13 +75,14 @@ mod settings;
 pub mod setup;
 mod tag_lines;
 mod tagging;
+mod unopened;
 mod view;
 mod watching;
 
 pub use action::{
     Above, Acted, Action, ContentEdit, DeliverOptions, Delivered, ImportedFrom, Kind as ActionKind,
     LeftAlone, Plan, PlannedRenaming, PlannedStep, Removal, Removed, Renamed, RenamedRole, Renaming,
-    Undoable, Undone,
+    Restored, Undoable, Undone,
 };
 pub use attachments::is_for_filters;
 pub use backup::{
