@@ -3,6 +3,7 @@
 //! Input: states and their mailboxes. Output: the mailboxes of a state that a client was told of. Knows
 //! nothing of the index.
 
+use crate::last_moment::LastMoment;
 use crate::mailbox::Folders;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,11 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How many states are kept. After more commits a client reads all mailboxes again.
 const STATE_COUNT_MAX: usize = 64;
 
-/// What requests share: the mailboxes of recent states. It lives as long as the server.
+/// What requests share: the mailboxes of recent states, and the last moment that was asked for. It lives as
+/// long as the server.
 #[derive(Debug, Default)]
 pub struct Cache {
     /// The newest is the last.
     states: Mutex<VecDeque<(String, Arc<Folders>)>>,
+    pub(crate) moment: LastMoment,
 }
 
 impl Cache {

@@ -3,7 +3,7 @@
 //! Input: the user's name, URLs, limits. Output: the object, and its state. Does not know where the URLs
 //! lead.
 
-use crate::capabilities::QUERY;
+use crate::capabilities::{ARCHIVE, MOMENT, QUERY};
 use crate::ids::account_id;
 use crate::write::SUBMISSION;
 use jmap::{CORE, Limits};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 /// The capabilities that a request may use.
-pub const CAPABILITIES: [&str; 4] = [CORE, MAIL, SUBMISSION, QUERY];
+pub const CAPABILITIES: [&str; 6] = [CORE, MAIL, SUBMISSION, QUERY, ARCHIVE, MOMENT];
 
 /// The capability of RFC 8621.
 pub const MAIL: &str = "urn:ietf:params:jmap:mail";
@@ -55,13 +55,13 @@ impl Session {
             "accountCapabilities": {
                 CORE: {}, MAIL: mail_capability(),
                 SUBMISSION: { "maxDelayedSend": 0, "submissionExtensions": {} },
-                QUERY: {},
+                QUERY: {}, ARCHIVE: {}, MOMENT: {},
             },
         });
         let object = json!({
             "capabilities": {
                 CORE: limits.core_capability(), MAIL: {}, SUBMISSION: {},
-                QUERY: {},
+                QUERY: {}, ARCHIVE: {}, MOMENT: {},
             },
             "accounts": { id.as_str(): account },
             "primaryAccounts": { MAIL: id.as_str(), SUBMISSION: id.as_str() },

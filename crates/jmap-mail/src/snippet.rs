@@ -51,7 +51,7 @@ impl Account<'_> {
         let mut list = Vec::new();
         for id in email_ids {
             let sha256 = ids::email_content(&id);
-            let hit = sha256.map(|sha256| self.view.content_hit(&sha256)).transpose().map_err(failed)?;
+            let hit = sha256.map(|sha256| self.hit(&sha256, context)).transpose()?;
             match hit.flatten() {
                 Some(hit) => {
                     let content = self.view.content(&hit, &mut reader).map_err(failed)?;

@@ -2,6 +2,7 @@
 //!
 //! Input: small Maildirs. Output: responses. Does not depend on its modules.
 
+mod archive;
 mod blobs;
 mod bodies;
 mod changes;
@@ -12,6 +13,7 @@ mod filters;
 mod headers;
 mod mailbox_set;
 mod mailboxes;
+mod moment;
 mod parse;
 mod pneu_queries;
 mod real;

@@ -190,7 +190,10 @@ fn leaf(field: Field, matcher: Matcher) -> Query {
 impl Account<'_> {
     /// Returns the contents that match a filter; all, if there is none.
     pub(super) fn found(&self, filter: Option<&Filter<Conditions>>) -> Result<NumberSet, MethodError> {
-        let all = self.view.contents().map_err(failed)?;
+        let mut all = self.view.contents().map_err(failed)?;
+        if let Some(left_out) = &self.left_out {
+            all.minus(left_out);
+        }
         match filter {
             Some(filter) => self.matching(filter, &all),
             None => Ok(all),
