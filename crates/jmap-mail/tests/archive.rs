@@ -17,8 +17,8 @@ use std::time::Duration;
 pub(crate) fn backed_up(fixture: &Fixture) -> SharedArchive {
     let (storage, cost) = (MemoryStorage::new(), Cost { n: 2, r: 1, p: 1 });
     let password = Password::new(b"secret".to_vec());
-    let repository =
-        Repository::init(Arc::clone(&storage) as _, &password, cost, None, surroundings()).unwrap();
+    let repository = Repository::init(Arc::clone(&storage) as _, &password, cost, None, surroundings())
+        .expect("the fixture works");
     let lock = |repository: &Repository, _: Option<&pneu::Summary>| -> Result<HeldLock, Error> {
         Ok(repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(()))?)
     };
@@ -29,7 +29,7 @@ pub(crate) fn backed_up(fixture: &Fixture) -> SharedArchive {
         program_version: "test".to_owned(),
     };
     let open = || Ok::<_, Error>(repository.reread());
-    fixture.host.back_up(None, (open, lock), &options, &Silent).unwrap();
+    fixture.host.back_up(None, (open, lock), &options, &Silent).expect("the fixture works");
     SharedArchive::new(move || Ok(repository.reread()))
 }
 
@@ -50,7 +50,7 @@ fn fixture() -> (Fixture, SharedArchive, String) {
     fixture.tag("subject:apple", "kept");
     let archive = backed_up(&fixture);
     let id = fixture.id_of("apple");
-    fs::remove_file(apple).unwrap();
+    fs::remove_file(apple).expect("the fixture works");
     fixture.put("mail", "4.x:2,", &message("fig", 4, "", "late fruit"));
     fixture.update();
     (fixture, archive, id)

@@ -9,7 +9,7 @@ use std::fs;
 
 /// Returns a moment so many seconds after the backup, in its year.
 fn moment(seconds: i64) -> String {
-    jmap::Date::utc(CLOCK_NS / 1_000_000_000 + seconds).text().unwrap()
+    jmap::Date::utc(CLOCK_NS / 1_000_000_000 + seconds).text().expect("the fixture works")
 }
 
 fn fixture() -> (Fixture, SharedArchive) {
@@ -21,9 +21,9 @@ fn fixture() -> (Fixture, SharedArchive) {
     let archive = backed_up(&fixture);
     // Now one is read, one is in another folder, one is gone, a folder is gone, and one came.
     fixture.rename(&fixture.path("mail/cur/1.x:2,"), "mail/cur/1.x:2,S");
-    fs::remove_file(pear).unwrap();
+    fs::remove_file(pear).expect("the fixture works");
     fixture.put("mail/New", "3.x:2,", &message("plum", 3, "", "blue fruit"));
-    fs::remove_dir_all(fixture.path("mail/Old")).unwrap();
+    fs::remove_dir_all(fixture.path("mail/Old")).expect("the fixture works");
     fixture.put("mail", "4.x:2,", &message("fig", 4, "", "late fruit"));
     fixture.update();
     (fixture, archive)

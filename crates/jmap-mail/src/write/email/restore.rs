@@ -39,7 +39,7 @@ impl Account<'_> {
             match self.gone(&reference, context)? {
                 Ok(one) if wanted.contains(&one) => {}
                 Ok(one) => wanted.push(one),
-                Err(error) => _ = not_restored.insert(reference.to_string(), error.into_json().into()),
+                Err(error) => _ = not_restored.insert(reference.to_string(), error.into_json()),
             }
         }
         let restored = if wanted.is_empty() {
@@ -64,7 +64,7 @@ impl Account<'_> {
                 }
                 None => {
                     let error = self.why_not_back(&sha256, &restored)?;
-                    not_restored.insert(id.to_string(), error.into_json().into());
+                    not_restored.insert(id.to_string(), error.into_json());
                 }
             }
         }
