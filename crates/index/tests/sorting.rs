@@ -149,3 +149,49 @@ fn a_few_hits_are_in_the_same_order_as_all_hits() {
         assert_eq!(numbers(text, Direction::Descending), found);
     }
 }
+
+/// Pages far from both ends are selected and not sorted; many messages have the same date.
+#[test]
+fn every_page_has_what_the_whole_order_has_there() {
+    let fixture = Fixture::new();
+    for number in 0..1200 {
+        let second = [0, 7, number % 60][number % 3];
+        let date = format!("Date: Mon, 5 Jan 2026 10:00:{second:02} +0000\n");
+        let date = if number % 20 == 1 { "" } else { date.as_str() };
+        let folder = if number % 4 == 0 { "a" } else { "b" };
+        let content = format!("{date}Subject: {number}\nMessage-ID: <{number}@x>\n\nword\n");
+        fixture.put(folder, "cur", &format!("{number}:2,"), &content);
+        if number % 500 == 0 {
+            fixture.update();
+        }
+    }
+    fixture.update();
+    let mailbox = fixture.mailbox();
+    for text in ["", "maildir:/a", "not subject:77"] {
+        let found = mailbox.evaluate(&query(text)).unwrap();
+        for direction in [Direction::Ascending, Direction::Descending] {
+            let sorted = |offset, limit| {
+                let order = Order { key: SortKey::Date, direction, offset, limit };
+                mailbox.sorted(&found, &order).unwrap().list
+            };
+            let all = sorted(0, None);
+            assert!(all.len() >= 300 && all == by_date_and_id(&mailbox, all.clone(), direction));
+            for offset in (0..all.len() + 3).step_by(7) {
+                for limit in [1, 2, 50, 5000] {
+                    let end = all.len().min(offset + limit);
+                    let expected = all.get(offset..end).unwrap_or_default();
+                    assert!(sorted(offset, Some(limit)) == expected, "{text} {direction:?} {offset} {limit}");
+                }
+            }
+            assert!(sorted(10, Some(0)).is_empty());
+        }
+    }
+}
+
+fn by_date_and_id(mailbox: &Mailbox, mut hits: Vec<Hit>, direction: Direction) -> Vec<Hit> {
+    hits.sort_by_cached_key(|hit| (hit.date, mailbox.content_ids(&[*hit]).unwrap()));
+    if direction == Direction::Descending {
+        hits.reverse();
+    }
+    hits
+}

@@ -11,7 +11,8 @@ use crate::messages::Messages;
 use crate::session::{MAIL, Session};
 use crate::uploads::Uploads;
 use jmap::{Answer, Arguments, CORE, Context, Id, MethodError, MethodErrorKind, Methods};
-use pneu::{Cancel, Host, View};
+use pneu::archive::SharedArchive;
+use pneu::{Cancel, Host, NumberSet, View};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -50,6 +51,9 @@ pub struct Account<'c> {
     pub(crate) folders: OnceCell<Arc<Folders>>,
     pub(crate) messages: Messages,
     pub(crate) uploads: Option<&'c Uploads>,
+    pub(crate) archive: Option<&'c SharedArchive>,
+    /// Contents of the view that no query finds.
+    pub(crate) left_out: Option<NumberSet>,
 }
 
 impl<'c> Account<'c> {
@@ -62,7 +66,20 @@ impl<'c> Account<'c> {
         let session_state = session.state().to_owned();
         let (state, folders) = (OnceCell::new(), OnceCell::new());
         let (view, cancel, messages) = (host.view()?, Cancel::new(), Messages::default());
-        Ok(Account { host, view, cancel, cache, session_state, state, folders, messages, uploads: None })
+        let (uploads, archive, left_out) = (None, None, None);
+        Ok(Account {
+            host,
+            view,
+            cancel,
+            cache,
+            session_state,
+            state,
+            folders,
+            messages,
+            uploads,
+            archive,
+            left_out,
+        })
     }
 
     /// Returns the same account for a request that may be stopped: calls that take time are then refused
@@ -76,6 +93,12 @@ impl<'c> Account<'c> {
     #[must_use]
     pub fn with_uploads(self, uploads: &'c Uploads) -> Account<'c> {
         Account { uploads: Some(uploads), ..self }
+    }
+
+    /// Returns the same account with an archive, for messages whose files are gone.
+    #[must_use]
+    pub fn with_archive(self, archive: &'c SharedArchive) -> Account<'c> {
+        Account { archive: Some(archive), ..self }
     }
 
     /// Returns the same account for a request that may read this many bytes of messages, and give them out as
@@ -102,7 +125,8 @@ impl<'c> Account<'c> {
         if *id == account_id() { Ok(()) } else { Err(MethodErrorKind::AccountNotFound.into()) }
     }
 
-    fn read(
+    /// Answers a call of a method that reads.
+    pub(crate) fn read(
         &self,
         name: &str,
         arguments: Arguments,
@@ -154,7 +178,7 @@ impl Methods for Account<'_> {
         if Self::capability_of_tool(name).is_some() {
             return Ok(vec![Answer::new(name, self.tool(name, arguments, context)?)]);
         }
-        Ok(vec![Answer::new(name, self.read(name, arguments, context)?)])
+        Ok(vec![Answer::new(name, self.read_now_or_then(name, arguments, context)?)])
     }
 
     fn session_state(&self) -> String {

@@ -1,7 +1,7 @@
 //! Blobs: the contents of messages, of their parts and of uploads (RFC 8620, section 6.2).
 //!
-//! Input: an id. Output: bytes: of a message from the first of its files that still holds it, of a part those
-//! that are decoded. An id names a content, never a path.
+//! Input: an id. Output: bytes: of a message from the first of its files that still holds it, or from the
+//! archive if it has none any more; of a part those that are decoded. An id names a content, never a path.
 
 use crate::account::Account;
 use crate::error::failed;
@@ -22,6 +22,8 @@ pub enum BlobError {
     NotFound,
     /// It cannot be read now.
     Unreadable,
+    /// It is only in the archive, if anywhere, and that cannot be opened.
+    Archived,
 }
 
 /// The bytes of a blob.
@@ -172,13 +174,26 @@ impl Account<'_> {
 
     fn message_content(&self, sha256: &[u8; 32]) -> Result<MessageContent, BlobError> {
         let hit = self.view.content_hit(sha256).map_err(|_| BlobError::Unreadable)?;
-        let hit = hit.ok_or(BlobError::NotFound)?;
+        let Some(hit) = hit else { return self.archived_content(sha256) };
         let content = self.view.content(&hit, &mut RecordReader::new()).map_err(|_| BlobError::Unreadable)?;
         self.view.read(&content.message).map_err(|error| match error {
             Error::File(FileError::Mail(_)) => BlobError::Unreadable,
             Error::File(_) => BlobError::NotFound,
             _ => BlobError::Unreadable,
         })
+    }
+}
+
+impl Account<'_> {
+    /// Reads a message from the archive that the index knows, and that has no file any more.
+    fn archived_content(&self, sha256: &[u8; 32]) -> Result<MessageContent, BlobError> {
+        let known = self.view.known_content(sha256).map_err(|_| BlobError::Unreadable)?;
+        let (Some(_), Some(archive)) = (known, self.archive) else { return Err(BlobError::NotFound) };
+        match archive.read(&self.view, sha256) {
+            Ok(content) => content.ok_or(BlobError::NotFound),
+            Err(Error::Unopened(_)) => Err(BlobError::Archived),
+            Err(_) => Err(BlobError::Unreadable),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! Input: states, their mailboxes and tags. Output: those of a state that a client was told of. Knows nothing
 //! of the index.
 
+use crate::last_moment::LastMoment;
 use crate::mailbox::Folders;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,13 +12,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How many states are kept. After more commits a client reads all mailboxes again.
 const STATE_COUNT_MAX: usize = 64;
 
-/// What requests share: the mailboxes of recent states, and tags. It lives as long as the server.
+/// What requests share: the mailboxes of recent states, tags, and the last moment that was asked for. It lives
+/// as long as the server.
 #[derive(Debug, Default)]
 pub struct Cache {
     /// The newest is the last.
     states: Mutex<VecDeque<(String, Arc<Folders>)>>,
     /// Of the state that was counted last.
     tags: Mutex<Option<(String, Arc<Tags>)>>,
+    pub(crate) moment: LastMoment,
 }
 
 /// Tags, each with the number of its emails.

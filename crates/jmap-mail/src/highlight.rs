@@ -4,8 +4,8 @@
 //! nothing else that is active. Words are told apart and folded as the index does it. Of scripts without
 //! spaces, which the index has in pairs, single characters are marked.
 
-use query::words;
-use query::words::{is_inside, is_paired};
+use query::words::{is_inside, is_paired, is_paired_script};
+use query::{Family, Matcher, words};
 use std::collections::HashSet;
 
 const BEGIN: &str = "<mark>";
@@ -16,13 +16,78 @@ const CUT: &str = "…";
 /// How many bytes of text come before the first marked word of a part.
 const BEFORE_BYTES: usize = 60;
 
-/// Returns the words of phrases, with and without their signs.
-pub(crate) fn wanted<'p>(phrases: impl Iterator<Item = &'p String>) -> HashSet<String> {
-    phrases.flat_map(|phrase| words(phrase).map(|word| word.text)).collect()
+/// How many forms of words are marked; each is compared with each word of a text.
+const FORM_COUNT_MAX: usize = 64;
+
+/// The words that are marked, folded.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    words: HashSet<String>,
+    forms: Vec<Form>,
+}
+
+/// What words have in common.
+#[derive(Debug)]
+enum Form {
+    Start(String),
+    End(String),
+    Part(String),
+    Stem(Family),
+}
+
+impl Wanted {
+    /// Adds the words of a phrase, with and without their signs.
+    pub(crate) fn add_phrase(&mut self, phrase: &str) {
+        self.words.extend(words(phrase).map(|word| word.text));
+    }
+
+    /// Adds the words that a term of a query means. Those of regular expressions are not marked.
+    pub(crate) fn add_term(&mut self, term: &Matcher) {
+        let form = match term {
+            Matcher::Words(words) => {
+                self.words.extend(words.iter().cloned());
+                return;
+            }
+            Matcher::Prefix { before, last } => {
+                self.words.extend(before.iter().cloned());
+                if last.is_empty() {
+                    return;
+                }
+                Form::Start(last.clone())
+            }
+            Matcher::Stem { word, languages } => Form::Stem(Family::new(word, *languages)),
+            Matcher::Suffix(end) => Form::End(end.clone()),
+            // A letter of a script without spaces is marked alone, wherever it is.
+            Matcher::Infix(part) if part.chars().count() == 1 && part.chars().all(is_paired_script) => {
+                self.words.insert(part.clone());
+                return;
+            }
+            Matcher::Infix(part) => Form::Part(part.clone()),
+            _ => return,
+        };
+        if self.forms.len() < FORM_COUNT_MAX {
+            self.forms.push(form);
+        }
+    }
+
+    /// Returns whether no word is marked.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.forms.is_empty()
+    }
+
+    fn has(&self, word: &str) -> bool {
+        let is_of = |form: &Form| match form {
+            Form::Start(start) => word.starts_with(start),
+            Form::End(end) => word.ends_with(end),
+            Form::Part(part) => word.contains(part),
+            Form::Stem(family) => family.holds(word),
+        };
+        self.words.contains(word) || self.forms.iter().any(is_of)
+    }
 }
 
 /// Returns a text with wanted words marked, or `None` if it has none.
-pub(crate) fn marked(text: &str, wanted: &HashSet<String>) -> Option<String> {
+pub(crate) fn marked(text: &str, wanted: &Wanted) -> Option<String> {
     let mut html = Html::default();
     for (piece, is_wanted) in pieces(text, wanted) {
         html.push(piece, is_wanted, usize::MAX);
@@ -32,7 +97,7 @@ pub(crate) fn marked(text: &str, wanted: &HashSet<String>) -> Option<String> {
 
 /// Returns the part of a text around its first wanted word, marked, in at most `bytes_max` bytes, or `None`
 /// if it has none. White space becomes single spaces.
-pub(crate) fn marked_part(text: &str, wanted: &HashSet<String>, bytes_max: usize) -> Option<String> {
+pub(crate) fn marked_part(text: &str, wanted: &Wanted, bytes_max: usize) -> Option<String> {
     let mut at = 0;
     let first = pieces(text, wanted).find_map(|(piece, is_wanted)| {
         let begin = at;
@@ -102,8 +167,8 @@ impl Html {
 
 /// Splits a text into words and what is between them, and says which words are wanted. Scripts without
 /// spaces, and what is between words, are given character by character, so that a part can end anywhere.
-fn pieces<'t>(text: &'t str, wanted: &HashSet<String>) -> impl Iterator<Item = (&'t str, bool)> {
-    let is_wanted = |text: &str| words(text).any(|word| wanted.contains(&word.text));
+fn pieces<'t>(text: &'t str, wanted: &Wanted) -> impl Iterator<Item = (&'t str, bool)> {
+    let is_wanted = |text: &str| words(text).any(|word| wanted.has(&word.text));
     let mut rest = text;
     // Whether the letter before this one begins a wanted pair.
     let mut is_second = false;
@@ -173,9 +238,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(words: &[&str]) -> HashSet<String> {
-        let phrases: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        wanted(phrases.iter())
+    fn of(words: &[&str]) -> Wanted {
+        let mut wanted = Wanted::default();
+        words.iter().for_each(|phrase| wanted.add_phrase(phrase));
+        wanted
     }
 
     #[test]
@@ -237,7 +303,7 @@ mod tests {
             let wanted = of(&["needle", "日本"]);
             let part = marked_part(&text, &wanted, max);
             // A long word before it, and what its letters take as HTML, may leave no room in a short part.
-            let is_found = words(&text).any(|word| wanted.contains(&word.text));
+            let is_found = words(&text).any(|word| wanted.has(&word.text));
             prop_assert!(part.is_none() || is_found);
             prop_assert_eq!(marked(&text, &wanted).is_some(), is_found);
             prop_assert_eq!(marked_part(&text, &wanted, usize::MAX).is_some(), is_found);

@@ -7,13 +7,12 @@
 use crate::account::Account;
 use crate::email::{Condition, Conditions, Scope, phrases, read_filter};
 use crate::error::failed;
-use crate::highlight::{marked, marked_part, wanted};
+use crate::highlight::{Wanted, marked, marked_part};
 use crate::ids;
 use jmap::{Arguments, Context, Filter, Id, MethodError, MethodErrorKind};
 use pneu::{Content, PreferredAlternative, RecordReader};
-use query::Field;
+use query::{Field, FieldSet, Leaf, Query, Target};
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
 
 /// The longest text of a snippet in bytes, as the RFC says.
 const PREVIEW_BYTES_MAX: usize = 255;
@@ -23,8 +22,8 @@ const TEXT_BYTES_MAX: usize = 1 << 20;
 /// The words that are marked.
 #[derive(Default)]
 struct Marks {
-    subject: HashSet<String>,
-    body: HashSet<String>,
+    subject: Wanted,
+    body: Wanted,
 }
 
 impl Account<'_> {
@@ -42,10 +41,9 @@ impl Account<'_> {
         if email_ids.len() > context.limits.max_objects_in_get {
             return Err(MethodErrorKind::RequestTooLarge.into());
         }
-        let headers = &self.view.settings().configuration.headers;
         let mut marks = Marks::default();
         if let Some(filter) = filter {
-            marks.add(&read_filter(filter, headers, context)?);
+            marks.add(&read_filter(filter, &self.view, context)?);
         }
         let (email_ids, unknown) = context.created_ids.resolve_all(&email_ids);
         let mut not_found: Vec<Value> = unknown.iter().map(|unknown| unknown.to_string().into()).collect();
@@ -53,7 +51,7 @@ impl Account<'_> {
         let mut list = Vec::new();
         for id in email_ids {
             let sha256 = ids::email_content(&id);
-            let hit = sha256.map(|sha256| self.view.content_hit(&sha256)).transpose().map_err(failed)?;
+            let hit = sha256.map(|sha256| self.hit(&sha256, context)).transpose()?;
             match hit.flatten() {
                 Some(hit) => {
                     let content = self.view.content(&hit, &mut reader).map_err(failed)?;
@@ -75,7 +73,7 @@ impl Account<'_> {
         Ok(json!({ "emailId": id.as_str(), "subject": subject, "preview": preview }))
     }
 
-    fn preview(&self, content: &Content, words: &HashSet<String>) -> Result<Option<String>, MethodError> {
+    fn preview(&self, content: &Content, words: &Wanted) -> Result<Option<String>, MethodError> {
         let text = match self.read_message(&content.message)? {
             Some(reading) => reading.content.parsed(PreferredAlternative::Better).text.clone(),
             None => content.message.rest.snippet.clone(),
@@ -96,13 +94,36 @@ impl Marks {
     }
 
     fn add_one(&mut self, condition: &Condition) {
-        let Condition::Text { scope: Scope::Fields(fields), text, .. } = condition else { return };
-        let words = wanted(phrases(text).iter());
+        match condition {
+            Condition::Text { scope: Scope::Fields(fields), text, .. } => {
+                for phrase in phrases(text) {
+                    self.in_fields(*fields, &|wanted| wanted.add_phrase(&phrase));
+                }
+            }
+            Condition::Pneu { query, .. } => self.add_query(query),
+            _ => {}
+        }
+    }
+
+    /// Adds the words that a query of the query language wants.
+    fn add_query(&mut self, query: &Query) {
+        match query {
+            Query::And(queries) | Query::Or(queries) | Query::Xor(queries) => {
+                queries.iter().for_each(|query| self.add_query(query));
+            }
+            Query::Leaf(Leaf { target: Target::Fields(fields), matcher, .. }) => {
+                self.in_fields(*fields, &|wanted| wanted.add_term(matcher));
+            }
+            Query::All | Query::Not(_) | Query::Leaf(_) => {}
+        }
+    }
+
+    fn in_fields(&mut self, fields: FieldSet, add: &dyn Fn(&mut Wanted)) {
         if fields.contains(Field::Subject) {
-            self.subject.extend(words.iter().cloned());
+            add(&mut self.subject);
         }
         if fields.contains(Field::Body) {
-            self.body.extend(words);
+            add(&mut self.body);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Input: small Maildirs. Output: responses. Does not depend on its modules.
 
 mod actions;
+mod archive;
 mod blobs;
 mod bodies;
 mod changes;
@@ -14,7 +15,9 @@ mod filters;
 mod headers;
 mod mailbox_set;
 mod mailboxes;
+mod moment;
 mod parse;
+mod pneu_queries;
 mod real;
 mod search;
 mod statistics;

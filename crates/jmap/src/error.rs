@@ -136,12 +136,14 @@ pub struct MethodError {
     pub description: Option<String>,
     /// The arguments that are invalid. One within another is named by its path, as in `filter/inMailbox`.
     pub arguments: Vec<String>,
+    /// Further members, of errors that say more than the RFC.
+    pub extra: Map<String, Value>,
 }
 
 impl MethodError {
     /// Returns an error of this kind with a description.
     pub fn new(kind: MethodErrorKind, description: impl Into<String>) -> Self {
-        MethodError { kind, description: Some(description.into()), arguments: Vec::new() }
+        MethodError { description: Some(description.into()), ..kind.into() }
     }
 
     /// Returns the refusal of the argument `name`, which `fault` tells more about, as in "is missing".
@@ -162,13 +164,14 @@ impl MethodError {
         if !self.arguments.is_empty() {
             error.insert("arguments".to_owned(), self.arguments.into());
         }
+        error.extend(self.extra);
         error
     }
 }
 
 impl From<MethodErrorKind> for MethodError {
     fn from(kind: MethodErrorKind) -> Self {
-        MethodError { kind, description: None, arguments: Vec::new() }
+        MethodError { kind, description: None, arguments: Vec::new(), extra: Map::new() }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::setup::roles::Role;
 use crate::view::View;
 use index::{
     Content, ContentStats, Direction, FolderCounts, Grouping, Hit, IndexedFolder, Mailbox, NumberSet,
-    RecordReader,
+    RecordReader, Scope,
 };
 use jiff::tz::{Offset, TimeZone};
 use mail::Flags;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 impl View {
-    /// Returns all contents that have a file.
+    /// Returns all contents that have a file, and those that [`View::with_gone`] adds.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled); damage.
@@ -28,13 +28,35 @@ impl View {
         self.run(|mailbox| mailbox.contents().cloned())
     }
 
-    /// Returns the hit of a content, if it has a file.
+    /// Returns the hit of a content, if it is one of [`View::contents`].
     ///
     /// # Errors
     /// As [`View::contents`].
     pub fn content_hit(&self, sha256: &[u8; 32]) -> Result<Option<Hit>> {
         self.check()?;
         Ok(self.mailbox().content_hit(sha256)?)
+    }
+
+    /// Returns the same view, whose contents are also those that have no file any more, as far as the index
+    /// knows them. Reads a column of all messages.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn with_gone(self) -> Result<View> {
+        self.check()?;
+        let (view, ()) =
+            self.try_with_mailbox(|mailbox| Ok((mailbox.with_scope(Scope::WithAllAbsent)?, ())))?;
+        Ok(view)
+    }
+
+    /// Returns when the last file of a hit was found to be gone, in seconds since 1970; `None` if it has one
+    /// today.
+    ///
+    /// # Errors
+    /// As [`View::contents`].
+    pub fn gone_since(&self, hit: &Hit) -> Result<Option<i64>> {
+        self.check()?;
+        Ok(self.mailbox().gone_since(hit)?)
     }
 
     /// Returns the hit of a content, whether or not it has a file.

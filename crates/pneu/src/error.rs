@@ -3,6 +3,7 @@
 use crate::message_file::FileError;
 use crate::remedy::Remedy;
 use crate::setup::roles::Role;
+use crate::unopened::Unopened;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -142,6 +143,9 @@ pub enum Error {
     /// A message is in the repository and cannot be read from there.
     #[error("the archive has the message in a pack that no index file names")]
     Unindexed,
+    /// The repository is not opened, because nobody can be asked.
+    #[error("the archive cannot be read: {0}")]
+    Unopened(#[from] Unopened),
     /// The index reports a failure.
     #[error(transparent)]
     Index(index::Error),
@@ -189,6 +193,7 @@ impl Error {
             | Error::FolderName { .. }
             | Error::Delivery(_)
             | Error::NoMatch { .. }
+            | Error::Unopened(_)
             | Error::Cancelled => None,
         }
     }

@@ -76,13 +76,14 @@ pub mod setup;
 mod suggestions;
 mod tag_lines;
 mod tagging;
+mod unopened;
 mod view;
 mod watching;
 
 pub use action::{
     Above, Acted, Action, ContentEdit, DeliverOptions, Delivered, ImportedFrom, Kind as ActionKind,
     LeftAlone, Plan, PlannedRenaming, PlannedStep, Removal, Removed, Renamed, RenamedRole, Renaming,
-    Undoable, Undone,
+    Restored, Undoable, Undone,
 };
 pub use attachments::is_for_filters;
 pub use backup::{

@@ -22,6 +22,11 @@ pub(crate) fn answer(mail: &Mail, request: &Request, rest: &str) -> Response {
     let body = match account.blob(&id) {
         Ok(blob) => body(blob),
         Err(BlobError::NotFound) => return problem(StatusCode::NOT_FOUND, "there is no such blob"),
+        Err(BlobError::Archived) => {
+            let what = "the message is only in the archive, which cannot be opened without asking for its \
+                        password: name a password_file or password_command in the configuration";
+            return problem(StatusCode::SERVICE_UNAVAILABLE, what);
+        }
         Err(BlobError::Unreadable) => return unreadable(),
     };
     let Ok(body) = body else { return unreadable() };

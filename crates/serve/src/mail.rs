@@ -5,6 +5,7 @@ use crate::subscribers::Subscribers;
 use jmap::Limits;
 use jmap_mail::{Account, Cache, Session, UPLOADS_BYTES_MAX, Uploads};
 use pneu::Host;
+use pneu::archive::SharedArchive;
 use server::Request;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,6 +17,7 @@ pub struct Mail {
     pub(crate) subscribers: Subscribers,
     pub(crate) uploads: Uploads,
     username: String,
+    archive: Option<SharedArchive>,
     source: RwLock<Arc<Source>>,
 }
 
@@ -40,7 +42,11 @@ impl Source {
         // Another process may have committed something just now: who asks after a change sees it.
         self.host.refresh()?;
         let account = Account::new(&self.host, &self.cache, &mail.session(request))?;
-        Ok(account.with_cancel(request.cancel.clone()).with_uploads(&mail.uploads))
+        let account = account.with_cancel(request.cancel.clone()).with_uploads(&mail.uploads);
+        Ok(match &mail.archive {
+            Some(archive) => account.with_archive(archive),
+            None => account,
+        })
     }
 }
 
@@ -54,8 +60,15 @@ impl Mail {
             limits,
             subscribers: Subscribers::default(),
             username: username.to_owned(),
+            archive: None,
             source: RwLock::new(Source::new(host)),
         }
+    }
+
+    /// Serves also messages that only this archive has, and the mail of moments that it has.
+    #[must_use]
+    pub fn with_archive(self, archive: SharedArchive) -> Mail {
+        Mail { archive: Some(archive), ..self }
     }
 
     /// Serves the mail of another host from now on, of the same index with another configuration.

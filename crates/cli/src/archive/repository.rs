@@ -8,11 +8,12 @@ use crate::environment::{self, RepositoryVariables};
 use crate::output;
 use crate::progress;
 use crate::remedy;
+use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use disk::Source;
-use pneu::archive::{PlaceOptions, RepositoryPlace};
+use pneu::archive::{PlaceOptions, RepositoryPlace, SharedArchive, Unopened};
 use pneu::setup::configuration::ArchiveConfiguration;
 use restic::{Address, FileKind, HeldLock, Id, LockKind, Password, Repository};
 use std::cell::RefCell;
@@ -208,6 +209,14 @@ impl ConfiguredRepository {
     }
 
     fn password(&self, typing: Typing) -> Result<Password> {
+        match self.given_password()? {
+            Some(password) => Ok(password),
+            None => typed(&self.place.address(), typing),
+        }
+    }
+
+    /// Returns the password, if the options, the environment or the configuration give it.
+    fn given_password(&self) -> Result<Option<Password>> {
         let RepositoryOptions { password_file, password_command, .. } = &self.options;
         let configured = self.configured.as_ref();
         // The first of these that is given counts: an option, then the environment in restic's order, then
@@ -215,25 +224,46 @@ impl ConfiguredRepository {
         if let Some(named) =
             PasswordSource::one(password_file.as_deref(), password_command.as_deref(), "the options")?
         {
-            return named.read();
+            return named.read().map(Some);
         }
         let variables = &self.variables;
         let (file, command) = (variables.password_file.as_deref(), variables.password_command.as_deref());
         if let Some(named) =
             PasswordSource::one(file, command, "RESTIC_PASSWORD_FILE and RESTIC_PASSWORD_COMMAND")?
         {
-            return named.read();
+            return named.read().map(Some);
         }
         if let Some(password) = environment::repository_password() {
-            return Ok(password);
+            return Ok(Some(password));
         }
         let file = configured.and_then(|archive| archive.password_file.as_deref());
         let command = configured.and_then(|archive| archive.password_command.as_deref());
-        match PasswordSource::one(file, command, "the configuration")? {
-            Some(named) => named.read(),
-            None => typed(&self.place.address(), typing),
-        }
+        PasswordSource::one(file, command, "the configuration")?.map(PasswordSource::read).transpose()
     }
+
+    /// Opens the repository without asking anybody.
+    fn open_unasked(&self) -> std::result::Result<Repository, Unopened> {
+        let failed = |error: anyhow::Error| {
+            let what = format!("{error:#}");
+            output::complain(one_line(&format!("the archive cannot be opened: {what}")));
+            Unopened::Failed(what)
+        };
+        self.place.expect_repository().map_err(|error| failed(error.into()))?;
+        let password = self.given_password().map_err(failed)?.ok_or(Unopened::NeedsPassword)?;
+        self.unlock(&password).map_err(failed)
+    }
+}
+
+/// Returns the repository that the environment or the configuration names, for a server: it is opened when it
+/// is first needed, and nobody is asked for its password.
+///
+/// # Errors
+/// The configuration cannot be read; the address cannot be understood.
+pub(crate) fn shared(session: &Session) -> Result<SharedArchive> {
+    let options = RepositoryOptions::default();
+    let is_named = ConfiguredRepository::is_named(&options, session)?;
+    let configured = is_named.then(|| ConfiguredRepository::new(&options, session)).transpose()?;
+    Ok(SharedArchive::new(move || configured.as_ref().ok_or(Unopened::NotNamed)?.open_unasked()))
 }
 
 /// Opens the repository if one is named.

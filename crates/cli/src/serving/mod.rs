@@ -10,6 +10,7 @@ mod token;
 pub(crate) use browser::open as open_browser;
 pub(crate) use token::read as read_token;
 
+use crate::archive::repository;
 use crate::command::index::known_roots;
 use crate::output::complain;
 use crate::remedy;
@@ -45,7 +46,8 @@ pub(crate) fn serve(session: &Session, server: Server, watch: Watch) -> Result<(
     let username = username.or_else(|| session.whereabouts.user.clone()).unwrap_or_default();
     let host = Arc::new(Host::new(session.settings(configuration)));
     let uploads = session.environment.data.join(UPLOADS);
-    let mail = Arc::new(Mail::new(Arc::clone(&host), &username, uploads));
+    let archive = repository::shared(session)?;
+    let mail = Arc::new(Mail::new(Arc::clone(&host), &username, uploads).with_archive(archive));
     let handle = server.handle();
     signals::when_asked(move || handle.stop()).context("cannot handle Ctrl-C")?;
     let thread = match watch {

@@ -49,7 +49,7 @@ impl<'m> Message<'m> {
     pub(super) fn value(&self, property: &Property, wanted: &BodyWanted) -> Value {
         match property {
             Property::Indexed("hasAttachment") => self.email.has_attachment.into(),
-            Property::Indexed(_) => Value::Null,
+            Property::Indexed(_) | Property::Gone(_) => Value::Null,
             Property::Header(field) => self.counted(field.value(&self.fields)),
             Property::Headers => self.counted(headers(&self.fields)),
             Property::BodyStructure => self.part(&self.email.structure, wanted),

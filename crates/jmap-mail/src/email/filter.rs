@@ -5,8 +5,10 @@
 //! copy has. Dates are those that pneu sorts by; a message without one counts as of the beginning of 1970.
 
 use super::keywords::Keyword;
+use super::pneu_query;
 use super::search_text::{Allowance, Scope, search};
 use crate::account::Account;
+use crate::capabilities::QUERY;
 use crate::error::failed;
 use jmap::{Arguments, Context, Date, Filter, Id, MethodError, MethodErrorKind};
 use pneu::{Grouping, NumberSet, View};
@@ -43,22 +45,36 @@ pub(crate) enum Condition {
         /// What the index looks for.
         query: Query,
     },
+    /// It matches a query of the query language.
+    Pneu {
+        /// The query, as the client wrote it.
+        text: String,
+        /// What it means.
+        query: Query,
+    },
     /// Something else that the index can be asked.
     Query(Query),
 }
 
-/// Reads a filter. `headers` are the header fields that the configuration names.
+/// Reads a filter. The view knows the header fields that the configuration names, and saved queries.
 ///
 /// # Errors
 /// As [`Filter::read`]; `unsupportedFilter`, if the index does not have a header field, or all texts together
-/// have too many words.
+/// have too many words; `invalidArguments` with a place, if a query cannot be understood.
 pub(crate) fn read_filter(
     filter: Map<String, Value>,
-    headers: &[String],
+    view: &View,
     context: &Context<'_>,
 ) -> Result<Filter<Conditions>, MethodError> {
     let mut allowance = Allowance::default();
-    Filter::read(filter, context.limits, &mut |members| conditions(members, headers, &mut allowance))
+    let has_pneu = context.uses(QUERY);
+    Filter::read(filter, context.limits, &mut |mut members| {
+        let pneu = if has_pneu { members.optional_string("pneuQuery")? } else { None };
+        let pneu = pneu.map(|text| pneu_query::read(text, view, &mut allowance)).transpose()?;
+        let mut all = conditions(members, &view.settings().configuration.headers, &mut allowance)?;
+        all.extend(pneu);
+        Ok(all)
+    })
 }
 
 fn conditions(
@@ -174,7 +190,10 @@ fn leaf(field: Field, matcher: Matcher) -> Query {
 impl Account<'_> {
     /// Returns the contents that match a filter; all, if there is none.
     pub(crate) fn found(&self, filter: Option<&Filter<Conditions>>) -> Result<NumberSet, MethodError> {
-        let all = self.view.contents().map_err(failed)?;
+        let mut all = self.view.contents().map_err(failed)?;
+        if let Some(left_out) = &self.left_out {
+            all.minus(left_out);
+        }
         match filter {
             Some(filter) => self.matching(filter, &all),
             None => Ok(all),
@@ -205,7 +224,11 @@ impl Account<'_> {
                     if found.is_empty() {
                         break;
                     }
-                    found.and(&self.holding(condition, all).map_err(failed)?);
+                    let holding = self.holding(condition, all);
+                    found.and(&holding.map_err(|error| match condition {
+                        Condition::Pneu { text, .. } => pneu_query::fault(text, error),
+                        _ => failed(error),
+                    })?);
                 }
                 Ok(found)
             }
@@ -236,7 +259,9 @@ impl Account<'_> {
                 let with = with_keyword(&self.view, keyword, all)?;
                 Ok(rest(all, &self.in_threads_of(&with)?))
             }
-            Condition::Text { query, .. } | Condition::Query(query) => self.view.contents_matching(query),
+            Condition::Text { query, .. } | Condition::Pneu { query, .. } | Condition::Query(query) => {
+                self.view.contents_matching(query)
+            }
         }
     }
 

@@ -2,13 +2,14 @@
 //!
 //! Input: ids and names of properties. Output: objects. What the index has is answered from there; the bytes
 //! of a message are read only for what else is asked of it, and once. An email of which no file can be read
-//! is not found then.
+//! is not found then; or, if the index knows that it has none, what needs the bytes is null.
 //!
 //! The index has the first Subject and Message-ID and all fields with addresses, where the standard wants the
 //! last; white space in its texts is single spaces; a field without addresses counts as none. A message with
 //! such fields is answered in this way here, and exactly by properties of the form `header:To:asAddresses`.
 
 use super::body::Message;
+use super::gone::Gone;
 use super::header::{address, nfc};
 use super::keywords::keywords;
 use super::properties::{BODY_ARGUMENTS, BodyWanted, Named, Property, stored};
@@ -19,7 +20,7 @@ use crate::ids::{self, BlobId, BlobSource};
 use crate::messages::Messages;
 use jmap::{Arguments, Context, Date, GetResponse, Id, MethodError, MethodErrorKind};
 use mail::{ContentFlags, Email, Flags};
-use pneu::{Contact, Content, RecordReader};
+use pneu::{Contact, Content, Hit, RecordReader};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -42,17 +43,19 @@ impl Account<'_> {
             Some(ids) => ids,
             None => self.all_emails(context.limits.max_objects_in_get)?,
         };
+        let mut gone = Gone::new(self, &wanted, &ids, context)?;
         let mailboxes = self.mailbox_ids();
         let mut reader = RecordReader::new();
         let mut not_found = get.unknown;
         let mut list = Vec::with_capacity(ids.len());
         for id in ids {
             let sha256 = ids::email_content(&id);
-            let hit = sha256.map(|sha256| self.view.content_hit(&sha256)).transpose().map_err(failed)?;
+            let hit = sha256.map(|sha256| self.hit(&sha256, context)).transpose()?;
             let object = match hit.flatten() {
                 Some(hit) => {
                     let content = self.view.content(&hit, &mut reader).map_err(failed)?;
-                    let mut object = self.object(&content, &wanted, &body, &mailboxes)?;
+                    let mut object =
+                        self.object((&hit, &content), (&wanted, &body), &mailboxes, &mut gone)?;
                     if let Some(object) = object.as_mut().filter(|_| has_conversation) {
                         object[conversation::PROPERTY] = self.conversation_of(&hit)?;
                     }
@@ -69,20 +72,26 @@ impl Account<'_> {
             }
         }
         let state = self.state()?.to_owned();
-        Ok(GetResponse { account_id: get.account_id, state, list, not_found }.into())
+        let response = GetResponse { account_id: get.account_id, state, list, not_found };
+        Ok(gone.added_to(response.into()))
     }
 
     /// Returns an email; `None` if its bytes are needed and cannot be read.
     fn object(
         &self,
-        content: &Content,
-        wanted: &Named<Property>,
-        body: &BodyWanted,
+        (hit, content): (&Hit, &Content),
+        (wanted, body): (&Named<Property>, &BodyWanted),
         mailboxes: &HashMap<u32, Id>,
+        gone: &mut Gone,
     ) -> Result<Option<Value>, MethodError> {
         let mut object = Map::new();
         let mut of_bytes = Vec::new();
         for (name, property) in wanted {
+            if let Property::Gone(of_gone) = property {
+                let value = gone.value(self, (hit, &content.message.sha256), of_gone)?;
+                object.insert(name.clone(), value);
+                continue;
+            }
             match indexed(content, (name, property), body, mailboxes) {
                 Some(value) => {
                     object.insert(name.clone(), value);
@@ -91,7 +100,10 @@ impl Account<'_> {
             }
         }
         if !of_bytes.is_empty() {
-            let Some(reading) = self.read_message(&content.message)? else { return Ok(None) };
+            let Some(reading) = gone.reading(self, (hit, &content.message))? else {
+                object.extend(of_bytes.into_iter().map(|(name, _)| (name.clone(), Value::Null)));
+                return Ok(gone.says_why(&content.message.sha256).then_some(Value::Object(object)));
+            };
             let email = Email::of_bytes(reading.bytes());
             let blob = BlobId::whole(BlobSource::Message(content.message.sha256));
             let message = Message::new(&email, &blob, reading.is_cut());

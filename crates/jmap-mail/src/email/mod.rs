@@ -1,16 +1,18 @@
 //! Emails: contents, each for itself (RFC 8621, section 4).
 //!
-//! Input: calls. Output: responses. `keywords` joins flags and tags; `get`, `parse`, `query` and `changes`
-//! answer the methods; `filter`, `search_text` and `sort` read what a query asks for; `properties` reads what
-//! is asked of an email, and `body` and `header` tell it from the bytes of a message.
+//! Input: calls. Output: responses. `keywords` joins flags and tags; `get` with `gone`, `parse`, `query` and
+//! `changes` answer the methods; `filter`, `pneu_query`, `search_text` and `sort` read what a query asks for;
+//! `properties` reads what is asked of an email, and `body` and `header` tell it from the bytes of a message.
 
 mod body;
 mod changes;
 mod filter;
 mod get;
+mod gone;
 mod header;
 pub(crate) mod keywords;
 mod parse;
+mod pneu_query;
 mod properties;
 mod query;
 mod search_text;

@@ -73,6 +73,15 @@ pub(super) enum Property {
     Attachments,
     /// The texts of parts.
     BodyValues,
+    /// One about its files, which may be gone, by its name.
+    Gone(&'static str),
+}
+
+impl Property {
+    /// Returns its name, if it is about files that may be gone.
+    pub(super) fn of_gone(&self) -> Option<&'static str> {
+        if let Property::Gone(name) = self { Some(name) } else { None }
+    }
 }
 
 /// A property of a part.
@@ -201,6 +210,9 @@ fn property(name: &str) -> Option<Property> {
         "htmlBody" => Property::HtmlBody,
         "attachments" => Property::Attachments,
         "bodyValues" => Property::BodyValues,
+        "isDeleted" => Property::Gone("isDeleted"),
+        "deletedAt" => Property::Gone("deletedAt"),
+        "inArchive" => Property::Gone("inArchive"),
         _ => {
             let header = || HeaderProperty::convenient(name).or_else(|| HeaderProperty::read(name));
             return indexed.or_else(|| header().map(Property::Header));

@@ -36,8 +36,8 @@ impl Account<'_> {
         let mut query = QueryArguments::read(arguments, collapsing(context), context)?;
         self.check(&query.account_id)?;
         let grouping = collapse(&mut query.rest)?;
-        let headers = &self.view.settings().configuration.headers;
-        let filter = query.filter.take().map(|filter| read_filter(filter, headers, context)).transpose()?;
+        let filter =
+            query.filter.take().map(|filter| read_filter(filter, &self.view, context)).transpose()?;
         let sort = Sort::read(query.sort)?;
         let mut found = self.found(filter.as_ref())?;
         let by_date = sort.keywords.is_empty() && sort.key == SortKey::Date;

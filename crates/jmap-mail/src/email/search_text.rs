@@ -53,16 +53,31 @@ impl Default for Allowance {
     }
 }
 
+impl Allowance {
+    /// Counts a text and its words and phrases.
+    ///
+    /// # Errors
+    /// `unsupportedFilter`, if that is more than there may be.
+    pub(super) fn take(&mut self, bytes: usize, phrases: usize) -> Result<(), MethodError> {
+        self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or_else(too_long)?;
+        self.phrases_left = self.phrases_left.checked_sub(phrases).ok_or_else(too_long)?;
+        Ok(())
+    }
+}
+
+fn too_long() -> MethodError {
+    MethodError::new(MethodErrorKind::UnsupportedFilter, "a text has too many words")
+}
+
 /// Returns the query for a string in a place. A string without anything matches every message; one that has
 /// signs only, which no index has, matches none.
 ///
 /// # Errors
 /// `unsupportedFilter`, if it has too many words, or more than the filter may still have.
 pub(super) fn search(text: &str, scope: &Scope, allowance: &mut Allowance) -> Result<Query, MethodError> {
-    let too_long = || MethodError::new(MethodErrorKind::UnsupportedFilter, "a text has too many words");
-    allowance.bytes_left = allowance.bytes_left.checked_sub(text.len()).ok_or_else(too_long)?;
+    allowance.take(text.len(), 0)?;
     let phrases = phrases(text);
-    allowance.phrases_left = allowance.phrases_left.checked_sub(phrases.len()).ok_or_else(too_long)?;
+    allowance.take(0, phrases.len())?;
     if phrases.is_empty() {
         return Ok(Query::All);
     }

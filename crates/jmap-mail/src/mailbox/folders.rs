@@ -19,7 +19,11 @@ use std::sync::Arc;
 pub(crate) type Tree = Vec<(IndexedFolder, Place)>;
 
 impl Folders {
-    fn new(view: &View) -> pneu::Result<Folders> {
+    /// Makes the list of a view.
+    ///
+    /// # Errors
+    /// The request is cancelled; damage.
+    pub(crate) fn new(view: &View) -> pneu::Result<Folders> {
         let folders = sorted(view);
         let (roles, counts) = (roles(view, &folders), view.folder_counts()?);
         let places = places(&folders, view.roots().len());

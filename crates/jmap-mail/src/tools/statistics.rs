@@ -36,8 +36,7 @@ impl Account<'_> {
         };
         arguments.finish()?;
         self.check(&account_id)?;
-        let headers = &self.view.settings().configuration.headers;
-        let filter = filter.map(|filter| read_filter(filter, headers, context)).transpose()?;
+        let filter = filter.map(|filter| read_filter(filter, &self.view, context)).transpose()?;
         let found = self.found(filter.as_ref())?;
         let stats = self.view.content_stats(&found, offset).map_err(failed)?;
         let mailboxes = self.mailbox_ids();

@@ -12,6 +12,7 @@ mod patience;
 mod submission;
 
 use crate::account::Account;
+use crate::capabilities::ARCHIVE;
 use crate::error::failed;
 use crate::session::MAIL;
 use jmap::{Answer, Arguments, Context, MethodError, MethodErrorKind, SetError, SetErrorKind};
@@ -22,9 +23,10 @@ use std::collections::BTreeSet;
 pub use submission::SUBMISSION;
 
 /// These methods, each with its capability.
-const METHODS: [(&str, &str); 12] = [
+const METHODS: [(&str, &str); 13] = [
     ("Email/copy", MAIL),
     ("Email/import", MAIL),
+    ("Email/restore", ARCHIVE),
     ("Email/set", MAIL),
     ("EmailSubmission/changes", SUBMISSION),
     ("EmailSubmission/get", SUBMISSION),
@@ -53,6 +55,7 @@ impl Account<'_> {
         let response = match name {
             "Email/copy" => self.email_copy(arguments, context)?,
             "Email/import" => self.email_import(arguments, context)?,
+            "Email/restore" => self.email_restore(arguments, context)?,
             "Email/set" => self.email_set(arguments, context)?,
             "EmailSubmission/changes" => self.submission_changes(arguments)?,
             "EmailSubmission/get" => self.submission_get(arguments, context)?,

@@ -21,6 +21,7 @@ mod places;
 mod plan;
 mod removal;
 mod rename;
+mod restore;
 pub(crate) mod role;
 #[cfg(test)]
 mod tests;
@@ -41,4 +42,5 @@ pub(crate) use plan::with_flags;
 pub use plan::{Action, Plan, PlannedStep};
 pub use removal::{Removal, Removed};
 pub use rename::{PlannedRenaming, Renamed, RenamedRole, Renaming};
+pub use restore::Restored;
 pub use undo::{ImportedFrom, Undoable, Undone};

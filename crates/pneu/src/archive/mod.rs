@@ -8,11 +8,14 @@ mod back_up;
 mod lazy;
 mod lost;
 mod place;
+mod shared;
 
+pub use crate::unopened::Unopened;
 pub use back_up::BackedUp;
 pub use lazy::{LazyArchive, Lookup, OpenOnce, OpenRepository};
 pub use lost::About;
 pub use place::{PlaceOptions, RepositoryPlace};
+pub use shared::{OpenUnasked, SharedArchive};
 
 use crate::error::{Error, Result};
 use crate::settings::Settings;

@@ -44,14 +44,14 @@ impl Mailbox {
         Ok(measured(self, query, &|| 0)?.1)
     }
 
-    /// Returns the set of contents with a file that a query matches, each for itself: a content that does not
-    /// match is not found, although a copy of it does.
+    /// Returns the set of contents of the scope that a query matches, each for itself: a content that does
+    /// not match is not found, although a copy of it does.
     ///
     /// # Errors
     /// As for [`Mailbox::find`].
     pub fn evaluate_contents(&self, query: &Query) -> Result<NumberSet> {
         let mut step = plan(query, &|leaf| answers(self, leaf))?;
-        Run { mailbox: self, live: self.present()?, clock: &|| 0, copies: Copies::Apart }.step(&mut step)
+        Run { mailbox: self, live: self.live()?, clock: &|| 0, copies: Copies::Apart }.step(&mut step)
     }
 }
 

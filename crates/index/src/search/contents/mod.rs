@@ -14,13 +14,13 @@ use crate::search::commit::FileFlag;
 use crate::search::mailbox::{Hit, Mailbox};
 use crate::search::message::{Line, Message};
 use crate::set::NumberSet;
-use crate::tables::{files, messages};
+use crate::tables::{absent, files, messages};
 use crate::text::{Needle, TextField};
 pub use folders::{FolderCounts, IndexedFolder};
 use mail::{ContentFlags, Flags};
 use query::fold::fold;
 use std::collections::BTreeSet;
-use store::Value;
+use store::{PRIMARY, Value};
 
 /// What the index has of one content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,23 +34,35 @@ pub struct Content {
 }
 
 impl Mailbox {
-    /// Returns the contents that have a file.
+    /// Returns the contents that have a file, or else are in the scope.
     ///
     /// # Errors
     /// Damage in the store.
     pub fn contents(&self) -> Result<&NumberSet> {
-        self.present()
+        self.live()
     }
 
-    /// Returns the hit of a content, if it has a file.
+    /// Returns the hit of a content, if it has a file, or else is in the scope.
     ///
     /// # Errors
     /// Damage in the store.
     pub fn content_hit(&self, sha256: &[u8; 32]) -> Result<Option<Hit>> {
-        match self.present_number(sha256)? {
+        let live = self.live()?;
+        match self.number_of(sha256)?.filter(|number| live.contains(*number)) {
             Some(number) => self.hit(number),
             None => Ok(None),
         }
+    }
+
+    /// Returns when the last file of a hit was found to be gone, in seconds since 1970; `None` if it has one
+    /// today.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn gone_since(&self, hit: &Hit) -> Result<Option<i64>> {
+        let table = self.snapshot().table(absent::TABLE)?;
+        let Some(row) = table.get(PRIMARY, &[Value::U32(hit.number)])? else { return Ok(None) };
+        Ok(Some(rows::part_of(&table, row).i64_at(absent::SINCE, row.row)?))
     }
 
     /// Returns the hit of a content, whether or not it has a file.
@@ -154,7 +166,7 @@ impl Mailbox {
         let mut labelled = self.empty();
         let needle = Needle::Whole(fold(name).into_owned());
         self.text().find(TextField::Label, &needle, &|| self.is_cancelled(), &mut labelled)?;
-        labelled.and(self.present()?);
+        labelled.and(self.live()?);
         labelled.minus(&found);
         let mut reader = RecordReader::new();
         for number in labelled.iter() {
@@ -166,7 +178,7 @@ impl Mailbox {
                 found.insert(number);
             }
         }
-        found.and(self.present()?);
+        found.and(self.live()?);
         Ok(found)
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Input: a set of messages. Output: as many hits as requested; or all of them, in no particular order, with
 //! what orders them by date: the date and the beginning of the SHA-256. If only a few of many are requested,
-//! walks the index by date; otherwise scans the columns and keeps the first ones. Must not know the other
+//! walks the index by date; otherwise scans the columns. Of a page far from both ends it first selects the
+//! dates where the page begins and ends, and then sorts only what is between them. Must not know the other
 //! keys.
 
 use crate::error::Result;
@@ -12,12 +13,13 @@ use crate::search::order::key::Direction;
 use crate::set::NumberSet;
 use crate::tables::messages;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use store::RowId;
 
 /// How many index steps cost as much as scanning and sorting one hit.
 const WALK_FACTOR: u64 = 4;
+/// How many rows can be scanned, and a page of them selected, in the time of one index step, at least.
+const STEP_ROWS: u64 = 16;
 /// How many rows can be scanned in the time of one look-up.
 const LOOK_UP_FACTOR: u64 = 512;
 
@@ -59,19 +61,23 @@ impl PartialOrd for Ranked {
     }
 }
 
-/// Sorts the `total` messages of a set by date and returns as many as requested.
+/// Sorts the `total` messages of a set by date and returns those at the places of a page.
 pub(super) fn sort(
     mailbox: &Mailbox,
     found: &NumberSet,
     total: u64,
     direction: Direction,
-    wanted: usize,
+    page: Range<usize>,
 ) -> Result<Vec<Hit>> {
-    let steps = u64::from(mailbox.bound()).saturating_mul(wanted as u64) / total.max(1);
-    if steps.saturating_mul(WALK_FACTOR) < total {
-        walk(mailbox, found, direction, wanted)
+    let steps = u64::from(mailbox.bound()).saturating_mul(page.end as u64) / total.max(1);
+    let row_count = mailbox.message_table().row_count();
+    let is_near = is_small(found, row_count) || steps.saturating_mul(STEP_ROWS) < row_count;
+    if is_near && steps.saturating_mul(WALK_FACTOR) < total {
+        let mut hits = walk(mailbox, found, direction, page.end)?;
+        hits.drain(..page.start.min(hits.len()));
+        Ok(hits)
     } else {
-        scan(mailbox, found, direction, wanted)
+        scan(mailbox, found, direction, page)
     }
 }
 
@@ -96,28 +102,71 @@ fn walk(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usiz
     Ok(list)
 }
 
-/// Reads the hits from the columns and sorts them. Keeps only as many as requested.
-fn scan(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usize) -> Result<Vec<Hit>> {
-    let mut heap: BinaryHeap<Ranked> = BinaryHeap::new();
-    let mut all: Vec<Ranked> = Vec::new();
-    let bounded = wanted < usize::try_from(found.count()).unwrap_or(usize::MAX);
-    each(mailbox, found, |ranked| {
-        let ranked = ranked.in_direction(direction);
-        if !bounded {
-            all.push(ranked);
-        } else if heap.len() < wanted {
-            heap.push(ranked);
-        } else if heap.peek().is_some_and(|worst| ranked < *worst) {
-            heap.pop();
-            heap.push(ranked);
-        }
-    })?;
-    if bounded {
-        all = heap.into_sorted_vec();
-    } else {
-        all.sort_unstable();
+/// Reads the hits from the columns and sorts those of a page.
+fn scan(mailbox: &Mailbox, found: &NumberSet, direction: Direction, page: Range<usize>) -> Result<Vec<Hit>> {
+    let total = usize::try_from(found.count()).unwrap_or(usize::MAX);
+    let page = page.start.min(total)..page.end.min(total);
+    if page.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(all.into_iter().map(|ranked| ranked.hit).collect())
+    let mut all = Vec::new();
+    let mut before = 0;
+    if page.len() == total || is_small(found, mailbox.message_table().row_count()) {
+        each(mailbox, found, |ranked| all.push(ranked.in_direction(direction)))?;
+    } else {
+        let Some((first, last)) = ends(mailbox, found, direction, &page)? else { return Ok(all_hits(all)) };
+        each(mailbox, found, |ranked| {
+            let date = ranked.hit.date;
+            match direction.of(&date, &first) {
+                Ordering::Less => before += 1,
+                _ if direction.of(&date, &last) == Ordering::Greater => {}
+                _ => all.push(ranked.in_direction(direction)),
+            }
+        })?;
+    }
+    // Many may have the same date.
+    let (skip, wanted) = (page.start.saturating_sub(before), page.len());
+    if skip > 0 && skip < all.len() {
+        all.select_nth_unstable(skip);
+        all.drain(..skip);
+    }
+    if wanted < all.len() {
+        all.select_nth_unstable(wanted);
+        all.truncate(wanted);
+    }
+    all.sort_unstable();
+    Ok(all_hits(all))
+}
+
+fn all_hits(all: Vec<Ranked>) -> Vec<Hit> {
+    all.into_iter().map(|ranked| ranked.hit).collect()
+}
+
+/// Returns the dates of the first and of the last hit of a page.
+fn ends(
+    mailbox: &Mailbox,
+    found: &NumberSet,
+    direction: Direction,
+    page: &Range<usize>,
+) -> Result<Option<(i64, i64)>> {
+    let mut dates = Vec::new();
+    for part in mailbox.message_table().parts() {
+        mailbox.check_cancelled()?;
+        let all = 0..part.row_count();
+        let columns = part.u32s(messages::NUMBER, all.clone())?.iter().zip(part.i64s(messages::DATE, all)?);
+        let listed = part.live_values(columns).filter(|(_, (number, _))| found.contains(**number));
+        dates.extend(listed.map(|(_, (_, date))| *date));
+    }
+    // A set may have numbers without a row.
+    let (begin, end) = (page.start.min(dates.len()), page.end.min(dates.len()));
+    if begin == end {
+        return Ok(None);
+    }
+    let order = |a: &i64, b: &i64| direction.of(a, b);
+    let (upper, last, _) = dates.select_nth_unstable_by(end - 1, order);
+    let last = *last;
+    let first = if begin == end - 1 { last } else { *upper.select_nth_unstable_by(begin, order).1 };
+    Ok(Some((first, last)))
 }
 
 /// Returns all hits, in no particular order.

@@ -1,5 +1,7 @@
 //! The sort keys of found messages, and the direction.
 
+use std::cmp::Ordering;
+
 /// What to sort by. Messages with equal keys are sorted by date, then by SHA-256. If a message has several
 /// files, the first path counts, except for flags and times of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +66,14 @@ impl SortKey {
 }
 
 impl Direction {
+    /// Returns how two values follow each other in this direction.
+    pub(in crate::search) fn of<T: Ord>(self, a: &T, b: &T) -> Ordering {
+        match self {
+            Direction::Ascending => a.cmp(b),
+            Direction::Descending => b.cmp(a),
+        }
+    }
+
     /// Returns the other direction.
     #[must_use]
     pub fn turned(self) -> Direction {

@@ -39,7 +39,10 @@ impl Mailbox {
         let wanted = order.wanted();
         let list = match order.key {
             // Without a query, all are as relevant.
-            SortKey::Date | SortKey::Relevance => by_date::sort(self, found, total, order.direction, wanted)?,
+            SortKey::Date | SortKey::Relevance => {
+                let list = by_date::sort(self, found, total, order.direction, order.offset..wanted)?;
+                return Ok(Hits { total, list });
+            }
             SortKey::Arrival => by_arrival::sort(self, found, order.direction)?,
             key => by_key::sort(self, by_date::all(self, found)?, (key, order.direction), wanted)?,
         };

@@ -1,0 +1,56 @@
+//! Filters in pneu's own query language.
+//!
+//! Input: a text of a client. Output: a condition, or where in the text a mistake is. Does not know the
+//! language.
+
+use super::filter::Condition;
+use super::search_text::Allowance;
+use crate::error::failed;
+use jmap::{MethodError, MethodErrorKind};
+use pneu::{Error, IndexError, View};
+use serde_json::json;
+use std::ops::Range;
+
+/// Reads a query.
+///
+/// # Errors
+/// `unsupportedFilter`, if it has more bytes or terms than the filter may still have; as [`fault`].
+pub(super) fn read(text: String, view: &View, allowance: &mut Allowance) -> Result<Condition, MethodError> {
+    allowance.take(text.len(), 0)?;
+    let query = view.query(&text).map_err(|error| fault(&text, error))?;
+    let mut term_count = 0;
+    query.visit_leaves(&mut |_| term_count += 1);
+    allowance.take(0, term_count)?;
+    Ok(Condition::Pneu { text, query })
+}
+
+/// Returns what a client is told of a query that cannot be understood or answered: what is wrong, and where.
+/// If a saved query in it is wrong, that one is told.
+pub(super) fn fault(text: &str, error: Error) -> MethodError {
+    match error {
+        Error::Parse(wrong) => {
+            let mut told = told(&wrong.query, &wrong.span, &wrong.problem.to_string());
+            let more = [("suggestion", wrong.suggestion()), ("savedQuery", wrong.saved)];
+            let more = more.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?.into())));
+            told.extra.extend(more);
+            told
+        }
+        Error::Query { span, what, .. } | Error::Index(IndexError::Query { span, what, .. }) => {
+            told(text, &span, &what)
+        }
+        other => failed(other),
+    }
+}
+
+fn told(text: &str, span: &Range<usize>, what: &str) -> MethodError {
+    let position = json!({ "start": units_before(text, span.start), "end": units_before(text, span.end) });
+    let mut error = MethodError::new(MethodErrorKind::InvalidArguments, what);
+    error.extra.insert("pneuQuery".to_owned(), text.into());
+    error.extra.insert("position".to_owned(), position);
+    error
+}
+
+/// Returns how many UTF-16 code units are before a byte.
+fn units_before(text: &str, byte: usize) -> usize {
+    text.get(..text.floor_char_boundary(byte)).map_or(0, |before| before.encode_utf16().count())
+}
