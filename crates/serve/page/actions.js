@@ -282,7 +282,12 @@ async function remove(ids) {
   const count = ids.includes(EVERY) ? (total.peek() ?? 0) : ids.length;
   if (count === 0 || !(await ask(say("destroyAsk", { count }), say("destroy")))) return;
   leave(ids);
-  return act(ids, say("destroyed"), ({ mailboxIds }) => (mailboxIds[at] ? null : undefined), () => null);
+  return act(
+    ids,
+    say("destroyed"),
+    ({ mailboxIds }) => (mailboxIds[at] ? null : undefined),
+    () => null,
+  );
 }
 
 /** @param {string[]} ids */
@@ -364,7 +369,12 @@ function buttons(names, ids) {
 /** @param {string[]} ids */
 function allButtons(ids) {
   const isUnread = rowsOf(ids).some((row) => row.isUnread);
-  const names = ["toArchive", "toTrash", ...(hasJunk() ? ["toJunk"] : []), isUnread ? "markRead" : "markUnread"];
+  const names = [
+    "toArchive",
+    "toTrash",
+    ...(hasJunk() ? ["toJunk"] : []),
+    isUnread ? "markRead" : "markUnread",
+  ];
   return buttons([...names, "flag", "moveTo", "tag"], ids);
 }
 

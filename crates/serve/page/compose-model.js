@@ -21,7 +21,8 @@ import { line, textOfHtml, visible } from "./text.js";
 
 export const FIELDS = /** @type {const} */ (["to", "cc", "bcc"]);
 const ADDRESS = /^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$/;
-const ATTACHED = /\b(attach(ed|ments?|ing)?|enclosed|anh[aä]nge?|im anhang|angehängt|anbei|beigefügt\w*|beiliegend\w*)\b/i;
+const ATTACHED =
+  /\b(attach(ed|ments?|ing)?|enclosed|anh[aä]nge?|im anhang|angehängt|anbei|beigefügt\w*|beiliegend\w*)\b/i;
 
 /**
  * Returns an empty draft.
@@ -119,12 +120,19 @@ export function answer(kind, email, identities) {
 /** @param {any} email @returns {File[]} */
 export function filesOf({ attachments }) {
   const named = attachments.filter((/** @type {File} */ { blobId }) => blobId);
-  return named.map((/** @type {File} */ { blobId, type, name, size }) => ({ blobId, type, name: name ?? type, size }));
+  return named.map((/** @type {File} */ { blobId, type, name, size }) => ({
+    blobId,
+    type,
+    name: name ?? type,
+    size,
+  }));
 }
 
 /** @param {any} email */
 function quoted(email) {
-  const text = textOf(email).replace(/\n-- \n[\s\S]*$/, "").trimEnd();
+  const text = textOf(email)
+    .replace(/\n-- \n[\s\S]*$/, "")
+    .trimEnd();
   const name = fullName(email.from?.[0] ?? { name: null, email: "" });
   const lines = text.split("\n").map((each) => `>${each.startsWith(">") || !each ? "" : " "}${each}`);
   return `\n\n${say("wrote", { date: long(email.sentAt ?? email.receivedAt), name })}\n${lines.join("\n")}\n`;

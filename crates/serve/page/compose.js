@@ -34,7 +34,8 @@ let timer = 0;
 let saving = null;
 
 const element = () => /** @type {HTMLDialogElement} */ (document.getElementById("compose"));
-const isUnsaved = (/** @type {Draft | null} */ draft) => draft !== null && draft.revision !== draft.savedRevision;
+const isUnsaved = (/** @type {Draft | null} */ draft) =>
+  draft !== null && draft.revision !== draft.savedRevision;
 
 /** Begins a new message. */
 export const composeNew = () => begin(async () => draftOf());
@@ -107,7 +108,7 @@ async function save() {
   if (!draft || !isUnsaved(draft)) return true;
   const work = async () => {
     try {
-      take(await store(draft));
+      take(draft, await store(draft));
       problem.value = "";
     } catch (error) {
       if (!(error instanceof Refused || error instanceof Unreachable)) throw error;
@@ -122,10 +123,11 @@ async function save() {
   return isDone;
 }
 
-/** @param {(now: Draft) => Draft} change */
-function take(change) {
-  if (!current.peek()) return;
-  current.value = change(/** @type {Draft} */ (current.peek()));
+/** @param {Draft} draft @param {(now: Draft) => Draft} change */
+function take({ key }, change) {
+  const draft = current.peek();
+  if (draft?.key !== key) return;
+  current.value = change(draft);
   keep(current.value);
 }
 
@@ -142,9 +144,14 @@ function hide() {
 }
 
 async function discard() {
+  const before = current.peek();
+  const isEmpty = before?.revision === 0 && !before.emailId;
+  if (!isEmpty && !(await ask(say("discardAsk"), say("discard")))) return;
+  // While one was asked, the draft may have been stored once more.
+  clearTimeout(timer);
   await saving;
   const draft = current.peek();
-  if (!draft || (draft.revision > 0 && !(await ask(say("discardAsk"), say("discard"))))) return;
+  if (!draft) return;
   hide();
   forget(draft);
   const stale = [...draft.stale, draft.emailId].filter(Boolean);
@@ -263,7 +270,7 @@ export function draw() {
   };
   const key = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void submit();
-    else if (event.key === "Escape") event.preventDefault(), void close();
+    else if (event.key === "Escape") (event.preventDefault(), void close());
   };
   const set = (/** @type {"subject" | "text" | "identityId"} */ name) => (/** @type {Event} */ event) =>
     edit({ [name]: /** @type {HTMLInputElement} */ (event.currentTarget).value });
@@ -300,7 +307,9 @@ export function draw() {
     ${
       draft.files.length > 0 &&
       html`<ul class="files" role="list" aria-label=${say("attachments", { count: draft.files.length })}>${draft.files.map(
-        (file) => html`<li class="chip">${icon("clip")}<bdi>${file.name}</bdi> <span class="size">${size(file.size)}</span>
+        (
+          file,
+        ) => html`<li class="chip">${icon("clip")}<bdi>${file.name}</bdi> <span class="size">${size(file.size)}</span>
           <button type="button" aria-label=${say("remove", { name: file.name })} onClick=${() =>
             edit({ files: draft.files.filter((each) => each !== file) })}>${icon("close")}</button></li>`,
       )}</ul>`

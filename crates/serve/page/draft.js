@@ -137,7 +137,10 @@ export async function send(draft, onStored) {
     ["Email/set", { create: { d: emailOf(draft, identity, drafts) } }],
     [
       "EmailSubmission/set",
-      { create: { s: { identityId: identity?.id ?? "", emailId: "#d" } }, onSuccessUpdateEmail: { "#s": after } },
+      {
+        create: { s: { identityId: identity?.id ?? "", emailId: "#d" } },
+        onSuccessUpdateEmail: { "#s": after },
+      },
     ],
   ]);
   refuse(Object.values(made.notCreated ?? {}));

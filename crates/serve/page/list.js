@@ -11,7 +11,17 @@ import { nameOf } from "./mailboxes.js";
 import { writers } from "./people.js";
 import { Rows } from "./rows.js";
 import { tagOf } from "./text.js";
-import { ALL, address, announcement, draftWanted, mailbox, mailboxes, now, openMessage, route } from "./store.js";
+import {
+  ALL,
+  address,
+  announcement,
+  draftWanted,
+  mailbox,
+  mailboxes,
+  now,
+  openMessage,
+  route,
+} from "./store.js";
 
 /**
  * @typedef {import("./html.js").Drawing} Drawing

@@ -13,12 +13,24 @@ import { line } from "./text.js";
 /** @typedef {import("./rows.js").Person} Person */
 
 const REST_MS = 150;
-const EMAILS_MAX = 100;
+const EMAILS_MAX = 300;
 const SHOWN_MAX = 6;
 
 /** The people that are suggested, for which field, and which one is chosen. */
 const suggested = signal({ field: "", list: /** @type {Person[]} */ ([]), at: 0 });
 let timer = 0;
+/** The newest emails: the server finds whole words only, and these are known by any part. @type {Promise<any[]> | null} */
+let newest = null;
+
+/** @param {Record<string, unknown> | null} filter @returns {Promise<any[]>} */
+async function emailsOf(filter) {
+  const sort = [{ property: "receivedAt", isAscending: false }];
+  const [, emails] = await request([
+    ["Email/query", { filter, sort, limit: EMAILS_MAX }],
+    ["Email/get", { "#ids": from(0, "Email/query", "/ids"), properties: ["from", "to", "cc"] }],
+  ]);
+  return emails.list;
+}
 
 /**
  * Returns people of the mail whose names or addresses have a text, the most frequent first.
@@ -27,19 +39,21 @@ let timer = 0;
  */
 export async function people(text) {
   const conditions = ["from", "to", "cc"].map((field) => ({ [field]: text }));
-  const [, emails] = await request([
-    ["Email/query", { filter: { operator: "OR", conditions }, limit: EMAILS_MAX }],
-    ["Email/get", { "#ids": from(0, "Email/query", "/ids"), properties: ["from", "to", "cc"] }],
-  ]);
+  newest ??= emailsOf(null).catch(() => {
+    newest = null;
+    return [];
+  });
+  const known = await newest;
+  const others = await emailsOf({ operator: "OR", conditions });
   /** @type {Map<string, { person: Person, count: number }>} */
   const found = new Map();
-  for (const email of emails.list) {
+  for (const email of [...known, ...others]) {
     for (const person of [...(email.from ?? []), ...(email.to ?? []), ...(email.cc ?? [])]) {
       if (!written(person).toLowerCase().includes(text.toLowerCase())) continue;
-      const known = found.get(person.email.toLowerCase()) ?? { person, count: 0 };
-      known.count += 1;
-      if (!known.person.name) known.person = person;
-      found.set(person.email.toLowerCase(), known);
+      const entry = found.get(person.email.toLowerCase()) ?? { person, count: 0 };
+      entry.count += 1;
+      if (!entry.person.name) entry.person = person;
+      found.set(person.email.toLowerCase(), entry);
     }
   }
   const sorted = [...found.values()].sort((a, b) => b.count - a.count);
@@ -89,9 +103,15 @@ export function draw(field, chosen, rest, change) {
     event.stopPropagation();
   };
   const chips = chosen.map(
-    (person) => html`<span class="chip" title=${line(person.email)}><bdi>${fullName(person)}</bdi><button type="button"
+    (
+      person,
+    ) => html`<span class="chip" title=${line(person.email)}><bdi>${fullName(person)}</bdi><button type="button"
       aria-label=${say("remove", { name: fullName(person) })}
-      onClick=${() => change(chosen.filter((each) => each !== person), rest)}>${icon("close")}</button></span>`,
+      onClick=${() =>
+        change(
+          chosen.filter((each) => each !== person),
+          rest,
+        )}>${icon("close")}</button></span>`,
   );
   const id = `people-${field}`;
   return html`<div class="receiver"><label for=${`to-${field}`}>${say(field)}</label><div class="chips">${chips}

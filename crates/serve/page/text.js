@@ -199,6 +199,8 @@ export function keywordOf(tag) {
   const bytes = new TextEncoder().encode(tag.toLowerCase());
   return Array.from(bytes, (byte) => {
     const letter = String.fromCharCode(byte);
-    return /[!#$&'+,./0-:;<>?@A-Z[^_`a-z|}~-]/.test(letter) ? letter : `=${byte.toString(16).padStart(2, "0")}`;
+    return /[!#$&'+,./0-:;<>?@A-Z[^_`a-z|}~-]/.test(letter)
+      ? letter
+      : `=${byte.toString(16).padStart(2, "0")}`;
   }).join("");
 }

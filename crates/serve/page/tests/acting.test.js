@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, beforeEach, test } from "node:test";
-import { Mailbox, closeBrowser, listReady, open, subjects, until } from "./support.js";
+import { Mailbox, closeBrowser, eventually, listReady, open, subjects, until } from "./support.js";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -21,12 +21,22 @@ beforeEach(async () => {
   mailbox = new Mailbox();
   const date = (/** @type {number} */ minute) => new Date(Date.UTC(2025, 2, 1, 8, minute)).toUTCString();
   for (let index = 0; index < 6; index += 1)
-    mailbox.put("INBOX", { id: `m${index}`, subject: `Letter ${index}`, date: date(index), flags: index > 2 ? "" : "S" });
+    mailbox.put("INBOX", {
+      id: `m${index}`,
+      subject: `Letter ${index}`,
+      date: date(index),
+      flags: index > 2 ? "" : "S",
+    });
   mailbox.put("INBOX", { id: "talk1", subject: "Talk", date: date(10), flags: "S" });
   mailbox.put("Sent", { id: "talk2", inReplyTo: "talk1", subject: "Re: Talk", date: date(11), flags: "S" });
   mailbox.put("INBOX", { id: "talk3", inReplyTo: "talk2", subject: "Re: Talk", date: date(12), flags: "S" });
   for (const folder of ["Archive", "Trash", "Spam", "Lists/rust"])
-    mailbox.put(folder, { id: `in-${folder.replace("/", "-")}`, subject: `In ${folder}`, date: date(0), flags: "S" });
+    mailbox.put(folder, {
+      id: `in-${folder.replace("/", "-")}`,
+      subject: `In ${folder}`,
+      date: date(0),
+      flags: "S",
+    });
   mailbox.index();
   opened = await open(await mailbox.serve());
   page = opened.page;
@@ -102,7 +112,10 @@ test("x selects, X selects a range, and the bar acts on all of them", async () =
 test("boxes select by pointer, with Shift a range, and Escape selects nothing", async () => {
   await check("Letter 1");
   await page.locator("#list .row", { hasText: "Letter 4" }).hover();
-  await page.locator("#list .row", { hasText: "Letter 4" }).locator("input").click({ modifiers: ["Shift"] });
+  await page
+    .locator("#list .row", { hasText: "Letter 4" })
+    .locator("input")
+    .click({ modifiers: ["Shift"] });
   await page.getByText("4 selected").waitFor();
   await page.locator("#list .row", { hasText: "Letter 2" }).locator("input").click();
   await page.getByText("3 selected").waitFor();
@@ -208,8 +221,12 @@ test("what the server refuses is as it was, and told", async () => {
     const { methodCalls } = JSON.parse(String(route.request().postData()));
     if (methodCalls[0][0] !== "Email/set") return route.fallback();
     const ids = Object.keys(methodCalls[0][1].update);
-    const notUpdated = Object.fromEntries(ids.map((id) => [id, { type: "forbidden", description: "the disk is full" }]));
-    return route.fulfill({ json: { methodResponses: [["Email/set", { notUpdated }, "c0"]], sessionState: "1" } });
+    const notUpdated = Object.fromEntries(
+      ids.map((id) => [id, { type: "forbidden", description: "the disk is full" }]),
+    );
+    return route.fulfill({
+      json: { methodResponses: [["Email/set", { notUpdated }, "c0"]], sessionState: "1" },
+    });
   });
   const before = await subjects(page);
   await press("e");
@@ -230,7 +247,10 @@ test("an open conversation is archived by its button, and the list is shown", as
   await page.locator("#reader").getByRole("button", { name: "Archive" }).click();
   await told("1 conversation archived");
   await onDisk({ Archive: ["in-Archive:S", "m1:S"] });
-  await until(page, "document.body.dataset.view === 'list' && !document.querySelector('#list').textContent.includes('Letter 1')");
+  await until(
+    page,
+    "document.body.dataset.view === 'list' && !document.querySelector('#list').textContent.includes('Letter 1')",
+  );
 });
 
 test("a message that is open for a second is read, and U keeps it unread", async () => {
@@ -244,7 +264,12 @@ test("a message that is open for a second is read, and U keeps it unread", async
 
 test("all of a list is selected and moved, however long it is, and comes back", async () => {
   for (let index = 0; index < MANY; index += 1)
-    mailbox.put("Many", { id: `many${index}`, subject: `Many ${index}`, date: "Sat, 1 Mar 2025 09:00:00 +0000", flags: "S" });
+    mailbox.put("Many", {
+      id: `many${index}`,
+      subject: `Many ${index}`,
+      date: "Sat, 1 Mar 2025 09:00:00 +0000",
+      flags: "S",
+    });
   await page.locator("#mailboxes a", { hasText: "Many" }).click();
   await until(page, `document.querySelector('.list-head .count')?.textContent === '${MANY} conversations'`);
   await listReady(page);
@@ -263,7 +288,12 @@ test("all of a list is selected and moved, however long it is, and comes back", 
 
 test("a range may reach over rows that are not there yet", async () => {
   for (let index = 0; index < MANY; index += 1)
-    mailbox.put("Many", { id: `many${index}`, subject: `Many ${index}`, date: "Sat, 1 Mar 2025 09:00:00 +0000", flags: "S" });
+    mailbox.put("Many", {
+      id: `many${index}`,
+      subject: `Many ${index}`,
+      date: "Sat, 1 Mar 2025 09:00:00 +0000",
+      flags: "S",
+    });
   await page.locator("#mailboxes a", { hasText: "Many" }).click();
   await until(page, `document.querySelector('.list-head .count')?.textContent === '${MANY} conversations'`);
   await listReady(page);
@@ -276,4 +306,37 @@ test("a range may reach over rows that are not there yet", async () => {
   await press("U");
   await told(`${MANY} conversations marked as unread`);
   assert.equal(mailbox.files("Many").filter((each) => each.endsWith(":")).length, MANY);
+});
+
+test("what is done while something is under way waits for it", async () => {
+  /** @type {string[]} */
+  const log = [];
+  /** @type {() => void} */
+  let release = () => {};
+  const gate = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  await opened.context.route("**/jmap/api", async (route) => {
+    const [[name, args]] = JSON.parse(String(route.request().postData())).methodCalls;
+    if (name === "Email/set") {
+      log.push(Object.keys(Object.values(args.update)[0] ?? {}).join());
+      if (log.length === 1) await gate;
+    }
+    return route.fallback();
+  });
+  await press("s");
+  await press("j");
+  await press("s");
+  await press("s");
+  await until(page, "document.querySelectorAll('#list .flag').length === 1");
+  await eventually(() => assert.equal(log.length, 1));
+  // A request there and back: time enough for one that does not wait.
+  for (let count = 0; count < 5; count += 1)
+    await page.evaluate(() => fetch("/.well-known/jmap").then(() => 0));
+  assert.deepEqual(log, ["keywords/$flagged"]);
+  release();
+  await eventually(() => assert.equal(log.length, 3));
+  await onDisk({
+    INBOX: ["m0:S", "m1:S", "m2:S", "m3:", "m4:", "m5:", "talk1:S", "talk3:FS"],
+  });
 });

@@ -17,7 +17,15 @@ const mailbox = new Mailbox();
 before(() => {
   mailbox.send("Bo Berg <bo@example.org>", "Bo Berg <bo@work.example>");
   const names = ["Ana Ito", "Cy Young", "Di Marco", "Eva Lang", "Finn Ø.", "Greta Sund", "Hugo Weiss"];
-  const subjects = ["The plan", "Dinner on Friday", "Minutes of Monday", "Invoice 2025-113", "Photos", "Re: Travel", "Lists"];
+  const subjects = [
+    "The plan",
+    "Dinner on Friday",
+    "Minutes of Monday",
+    "Invoice 2025-113",
+    "Photos",
+    "Re: Travel",
+    "Lists",
+  ];
   for (const [index, name] of names.entries())
     mailbox.put("INBOX", {
       id: `m${index}`,
@@ -29,7 +37,12 @@ before(() => {
       flags: index % 3 === 0 ? "" : index === 4 ? "FS" : "S",
     });
   for (const folder of ["Archive", "Drafts", "Sent", "Trash", "Spam", "Lists/rust", "Lists/jmap"])
-    mailbox.put(folder, { id: `in-${folder.replace("/", "-")}`, subject: `In ${folder}`, date: "Sat, 1 Mar 2025 08:00:00 +0000", flags: "S" });
+    mailbox.put(folder, {
+      id: `in-${folder.replace("/", "-")}`,
+      subject: `In ${folder}`,
+      date: "Sat, 1 Mar 2025 08:00:00 +0000",
+      flags: "S",
+    });
   mailbox.index();
 });
 
@@ -56,19 +69,28 @@ async function compose(page) {
   await page.keyboard.press("a");
   await page.locator("#compose textarea").waitFor();
   await page.keyboard.type("Yes, at nine. The list is attached.");
-  await page.locator(".composer input[type=file]").setInputFiles({ name: "List of 2025.pdf", mimeType: "application/pdf", buffer: Buffer.alloc(184_320) });
+  await page
+    .locator(".composer input[type=file]")
+    .setInputFiles({ name: "List of 2025.pdf", mimeType: "application/pdf", buffer: Buffer.alloc(184_320) });
   await page.locator(".files .chip").waitFor();
 }
 
 for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
   for (const width of [360, 900, 1440]) {
     test(`nothing is wrong for axe, ${colorScheme}, ${width} pixels wide`, async () => {
-      const { page, close } = await start({ colorScheme, viewport: { width, height: width === 360 ? 740 : 900 } });
+      const { page, close } = await start({
+        colorScheme,
+        viewport: { width, height: width === 360 ? 740 : 900 },
+      });
       const check = async (/** @type {string} */ where) => {
         await shot(page, `${where}-${width}-${colorScheme}`);
-        const found = /** @type {any} */ (await page.evaluate(`${axe}; axe.run({ resultTypes: ["violations"] })`));
-        const violations = found.violations.map((/** @type {any} */ each) =>
-          `${each.id}: ${each.nodes.map((/** @type {any} */ node) => `${node.html} ${node.failureSummary}`).join("\n")}`);
+        const found = /** @type {any} */ (
+          await page.evaluate(`${axe}; axe.run({ resultTypes: ["violations"] })`)
+        );
+        const violations = found.violations.map(
+          (/** @type {any} */ each) =>
+            `${each.id}: ${each.nodes.map((/** @type {any} */ node) => `${node.html} ${node.failureSummary}`).join("\n")}`,
+        );
         assert.deepEqual(violations, [], where);
       };
       await page.keyboard.press("j");
@@ -87,7 +109,7 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
       await page.keyboard.press("z");
       await page.locator(".told", { hasText: "Undone" }).waitFor();
       await page.locator("#list .row a", { hasText: "Dinner" }).click();
-      await page.locator("#messages .text").waitFor();
+      await page.locator("#messages .text").first().waitFor();
       await page.locator(".told").getByRole("button", { name: "Close" }).click();
       await check("conversation");
       await compose(page);
@@ -133,12 +155,18 @@ test("the focus goes into a dialog and back, and stays in it", async () => {
   const { page, close } = await start({});
   await page.keyboard.press("j");
   const before = await focused(page);
-  for (const [key, id] of [["c", "compose"], ["v", "ask"], ["l", "ask"]]) {
+  for (const [key, id] of [
+    ["c", "compose"],
+    ["v", "ask"],
+    ["l", "ask"],
+  ]) {
     await page.keyboard.press(String(key));
     await until(page, `document.getElementById('${id}').contains(document.activeElement)`);
     for (let count = 0; count < 12; count += 1) {
       await page.keyboard.press("Tab");
-      const where = await page.evaluate(() => document.activeElement?.closest("#list, #mailboxes, #bar, #reader") === null);
+      const where = await page.evaluate(
+        () => document.activeElement?.closest("#list, #mailboxes, #bar, #reader") === null,
+      );
       assert.equal(where, true, `Tab ${count} of ${key}`);
     }
     await page.keyboard.press("Escape");
@@ -156,7 +184,10 @@ test("acting and writing speak German", async () => {
   await page.locator("#told", { hasText: "Rückgängig gemacht" }).waitFor();
   await page.keyboard.press("r");
   await page.getByRole("dialog").waitFor();
-  assert.match(await page.getByLabel("Text", { exact: true }).inputValue(), /Ana Ito schrieb am .*2025.*:\n> Hello Bo,/);
+  assert.match(
+    await page.getByLabel("Text", { exact: true }).inputValue(),
+    /Ana Ito schrieb am .*2025.*:\n> Hello Bo,/,
+  );
   await page.getByRole("button", { name: "Senden" }).waitFor();
   await page.keyboard.press("Escape");
   await page.locator("#compose").waitFor({ state: "hidden" });

@@ -13,7 +13,10 @@ const email = {
   id: "M1",
   from: [{ name: "Ana", email: "ana@example.org" }],
   to: [{ name: null, email: "bo@work.example" }],
-  cc: [{ name: "Cy", email: "cy@example.org" }, { name: null, email: "ANA@example.org" }],
+  cc: [
+    { name: "Cy", email: "cy@example.org" },
+    { name: null, email: "ANA@example.org" },
+  ],
   bcc: null,
   replyTo: null,
   subject: "Plan",
@@ -42,8 +45,14 @@ test("addresses are read with names, and what is none is left", () => {
 
 test("people are there once, in whatever case", () => {
   const people = ["a@x", "A@X", "b@x"].map((each) => ({ name: null, email: each }));
-  assert.deepEqual(without(people).map((each) => each.email), ["a@x", "b@x"]);
-  assert.deepEqual(without(people, [{ name: "A", email: "a@x" }]).map((each) => each.email), ["b@x"]);
+  assert.deepEqual(
+    without(people).map((each) => each.email),
+    ["a@x", "b@x"],
+  );
+  assert.deepEqual(
+    without(people, [{ name: "A", email: "a@x" }]).map((each) => each.email),
+    ["b@x"],
+  );
 });
 
 test("a reply goes to who wrote, from who got it", () => {
@@ -63,7 +72,11 @@ test("a reply to all leaves out oneself, and nobody twice", () => {
   const reply = answer("all", email, identities);
   assert.deepEqual(reply.cc, [{ name: "Cy", email: "cy@example.org" }]);
   // What one has sent is answered to those who got it.
-  const own = answer("all", { ...email, from: [{ name: null, email: "BO@example.org" }], to: email.cc }, identities);
+  const own = answer(
+    "all",
+    { ...email, from: [{ name: null, email: "BO@example.org" }], to: email.cc },
+    identities,
+  );
   assert.equal(own.identityId, "I1");
   assert.deepEqual(own.to, email.cc);
   assert.deepEqual(own.cc, []);
@@ -79,9 +92,22 @@ test("a forward has the text and the attachments, and no receiver", () => {
 
 test("only one's own text speaks of attachments, in English and German", () => {
   const lacks = (/** @type {string} */ text, more = {}) => lacksFile(draftOf({ text, ...more }));
-  for (const text of ["See the attached list", "I attach it", "im Anhang", "Anbei die Liste", "ist beigefügt", "die Anhänge"])
+  for (const text of [
+    "See the attached list",
+    "I attach it",
+    "im Anhang",
+    "Anbei die Liste",
+    "ist beigefügt",
+    "die Anhänge",
+  ])
     assert.equal(lacks(text), true, text);
-  for (const text of ["Hello", "> it is attached", "no attacher", "Anhänger", "\n---------- x ----------\nattached"])
+  for (const text of [
+    "Hello",
+    "> it is attached",
+    "no attacher",
+    "Anhänger",
+    "\n---------- x ----------\nattached",
+  ])
     assert.equal(lacks(text), false, text);
   assert.equal(lacks("attached", { files: [{ blobId: "U", type: "a/b", name: "n", size: 1 }] }), false);
   assert.equal(lacks("", { subject: "Attached: plan" }), true);
@@ -89,7 +115,12 @@ test("only one's own text speaks of attachments, in English and German", () => {
 });
 
 test("an email has the fields that have a value, and text of its own", () => {
-  const draft = draftOf({ to: [{ name: null, email: "a@x" }], subject: "a\nb", text: "t\n", files: [{ blobId: "U1", type: "a/b", name: "n", size: 3 }] });
+  const draft = draftOf({
+    to: [{ name: null, email: "a@x" }],
+    subject: "a\nb",
+    text: "t\n",
+    files: [{ blobId: "U1", type: "a/b", name: "n", size: 3 }],
+  });
   assert.deepEqual(emailOf(draft, identities[1], "D"), {
     to: [{ name: null, email: "a@x" }],
     from: [{ name: null, email: "Bo@Work.example" }],
@@ -103,7 +134,12 @@ test("an email has the fields that have a value, and text of its own", () => {
 });
 
 test("tags and keywords stand for each other", () => {
-  for (const [tag, keyword] of [["work", "work"], ["Büro/a b", "b=c3=bcro/a=20b"], ["a=(1)", "a=3d=281=29"], ["50%", "50=25"]]) {
+  for (const [tag, keyword] of [
+    ["work", "work"],
+    ["Büro/a b", "b=c3=bcro/a=20b"],
+    ["a=(1)", "a=3d=281=29"],
+    ["50%", "50=25"],
+  ]) {
     assert.equal(keywordOf(String(tag)), keyword);
     assert.equal(tagOf(String(keyword)), tag?.toLowerCase());
   }

@@ -78,7 +78,9 @@ export class Mailbox {
   texts(folder) {
     const directory = path.join(this.directory, "mail", folder);
     const names = ["cur", "new"].flatMap((each) =>
-      fs.existsSync(path.join(directory, each)) ? fs.readdirSync(path.join(directory, each)).map((name) => path.join(each, name)) : [],
+      fs.existsSync(path.join(directory, each))
+        ? fs.readdirSync(path.join(directory, each)).map((name) => path.join(each, name))
+        : [],
     );
     return names.map((name) => fs.readFileSync(path.join(directory, name), "utf8"));
   }
@@ -97,7 +99,12 @@ export class Mailbox {
     fs.writeFileSync(script, `${lines.join("\n")}\n`);
     const folder = path.join(this.environment().HOME, ".config", "pneu");
     fs.mkdirSync(folder, { recursive: true });
-    const root = { name: "mail", path: path.join(this.directory, "mail"), from, sendmail: `sh '${script}' -i` };
+    const root = {
+      name: "mail",
+      path: path.join(this.directory, "mail"),
+      from,
+      sendmail: `sh '${script}' -i`,
+    };
     const keys = Object.entries(root).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);
     fs.writeFileSync(path.join(folder, "config.toml"), `[[root]]\n${keys.join("")}`);
     this.isConfigured = true;
@@ -113,7 +120,10 @@ export class Mailbox {
     const out = path.join(this.directory, "sent");
     const mails = fs.readdirSync(out).filter((name) => name.endsWith(".mail"));
     return mails.map((name) => ({
-      args: fs.readFileSync(path.join(out, name.replace(".mail", ".args")), "utf8").split("\n").filter((each) => each.includes("@")),
+      args: fs
+        .readFileSync(path.join(out, name.replace(".mail", ".args")), "utf8")
+        .split("\n")
+        .filter((each) => each.includes("@")),
       message: fs.readFileSync(path.join(out, name), "utf8"),
     }));
   }

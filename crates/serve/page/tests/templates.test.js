@@ -30,7 +30,7 @@ function templates(source) {
     for (let index = start; index < source.length; index += 1) {
       const letter = String(source[index]);
       if (isTemplate && letter === "\\") index += 1;
-      else if (isTemplate && letter === "`") return found.push(strings), index;
+      else if (isTemplate && letter === "`") return (found.push(strings), index);
       else if (isTemplate && source.startsWith("${", index)) {
         index = walk(index + 2, false);
         strings.push("");
@@ -55,12 +55,20 @@ function templates(source) {
 
 test("each template of the page is drawn as htm draws it", () => {
   let count = 0;
-  for (const name of fs.readdirSync(pageDirectory).filter((each) => each.endsWith(".js") && each !== "html.js")) {
-    const source = fs.readFileSync(path.join(pageDirectory, name), "utf8").replace(/^\s*(\/\/|\/?\*).*$/gm, "");
+  for (const name of fs
+    .readdirSync(pageDirectory)
+    .filter((each) => each.endsWith(".js") && each !== "html.js")) {
+    const source = fs
+      .readFileSync(path.join(pageDirectory, name), "utf8")
+      .replace(/^\s*(\/\/|\/?\*).*$/gm, "");
     for (const strings of templates(source)) {
       const values = strings.slice(1).map((_, index) => `value ${index}`);
       const literal = /** @type {any} */ (Object.assign([...strings], { raw: strings }));
-      assert.deepEqual(plain(html(literal, ...values)), plain(reference(literal, ...values)), `${name}: ${strings.join("…")}`);
+      assert.deepEqual(
+        plain(html(literal, ...values)),
+        plain(reference(literal, ...values)),
+        `${name}: ${strings.join("…")}`,
+      );
       count += 1;
     }
   }
@@ -69,13 +77,17 @@ test("each template of the page is drawn as htm draws it", () => {
 
 test("templates have texts, values, attributes and several roots, and must be closed", () => {
   const cases = [
-    [["<a b=", " c=\"d e\" f> g ", " h\n  </a>"], 1, null],
+    [["<a b=", ' c="d e" f> g ', " h\n  </a>"], 1, null],
     [["<i />\n  <b>", "", "</b> x"], "y", "z"],
     [["", ""], "only"],
     [["<p\n  a=", "\n  >", "</p>"], () => 1, [1, 2]],
   ];
   for (const [strings, ...values] of /** @type {any[]} */ (cases)) {
-    assert.deepEqual(plain(html(strings, ...values)), plain(reference(strings, ...values)), strings.join("…"));
+    assert.deepEqual(
+      plain(html(strings, ...values)),
+      plain(reference(strings, ...values)),
+      strings.join("…"),
+    );
   }
   assert.throws(() => html`<a><b></a>`);
 });

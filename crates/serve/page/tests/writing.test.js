@@ -23,9 +23,23 @@ beforeEach(async () => {
   mailbox.send("Bo Berg <bo@example.org>", "Bo at work <bo@work.example>");
   const date = "Sat, 1 Mar 2025 08:00:00 +0000";
   const to = "Bo at work <bo@work.example>, Cy <cy@example.org>";
-  mailbox.put("INBOX", { id: "plan", subject: "The plan", to, date, flags: "S", body: "Here it is.\n\n-- \nAna" });
-  mailbox.put("INBOX", { id: "file", subject: "A file", date: "Fri, 28 Feb 2025 08:00:00 +0000", flags: "S", raw: withFile() });
-  for (const folder of ["Drafts", "Sent"]) mailbox.put(folder, { id: `in${folder}`, subject: `In ${folder}`, date, flags: "S" });
+  mailbox.put("INBOX", {
+    id: "plan",
+    subject: "The plan",
+    to,
+    date,
+    flags: "S",
+    body: "Here it is.\n\n-- \nAna",
+  });
+  mailbox.put("INBOX", {
+    id: "file",
+    subject: "A file",
+    date: "Fri, 28 Feb 2025 08:00:00 +0000",
+    flags: "S",
+    raw: withFile(),
+  });
+  for (const folder of ["Drafts", "Sent"])
+    mailbox.put(folder, { id: `in${folder}`, subject: `In ${folder}`, date, flags: "S" });
   mailbox.index();
   opened = await open(await mailbox.serve());
   page = opened.page;
@@ -78,7 +92,7 @@ test("c begins a message, which is sent as it was written, and stored as sent", 
   await press("c");
   await dialog().waitFor();
   assert.equal(await page.evaluate("document.activeElement.id"), "to-to");
-  await type("ana@example.org, \"Ito, Di\" <di@example.org>,");
+  await type('ana@example.org, "Ito, Di" <di@example.org>,');
   assert.deepEqual(await page.locator(".chip bdi").allTextContents(), ["ana@example.org", "Ito, Di"]);
   await page.getByRole("button", { name: "Cc/Bcc" }).click();
   await page.getByLabel("Bcc").fill("secret@example.org");
@@ -104,7 +118,10 @@ test("r replies to who wrote, from the address that got the mail, and the mail i
   await press("r");
   await dialog().waitFor();
   assert.deepEqual(await page.locator(".chip bdi").allTextContents(), ["Ana Ito"]);
-  assert.equal(await page.getByLabel("From").locator("option:checked").textContent(), "Bo at work <bo@work.example>");
+  assert.equal(
+    await page.getByLabel("From").locator("option:checked").textContent(),
+    "Bo at work <bo@work.example>",
+  );
   await type("Thanks.");
   const text = await page.getByLabel("Text", { exact: true }).inputValue();
   assert.match(text, /^Thanks\.\n\nOn .*2025.*, Ana Ito wrote:\n> Here it is\.\n$/);
@@ -150,15 +167,25 @@ test("files come by the button, by drop and by paste, and can be taken out", asy
     { name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("first") },
     { name: "b.txt", mimeType: "text/plain", buffer: Buffer.from("second") },
   ]);
-  for (const [kind, name] of [["drop", "c.txt"], ["paste", "d.txt"]])
-    await page.locator(".composer").evaluate((form, [event, file]) => {
-      const data = new DataTransfer();
-      data.items.add(new File([`from ${event}`], String(file), { type: "text/plain" }));
-      const init = { bubbles: true, cancelable: true };
-      form.querySelector("textarea")?.dispatchEvent(event === "drop"
-        ? new DragEvent("drop", { ...init, dataTransfer: data })
-        : new ClipboardEvent("paste", { ...init, clipboardData: data }));
-    }, [kind, name]);
+  for (const [kind, name] of [
+    ["drop", "c.txt"],
+    ["paste", "d.txt"],
+  ])
+    await page.locator(".composer").evaluate(
+      (form, [event, file]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([`from ${event}`], String(file), { type: "text/plain" }));
+        const init = { bubbles: true, cancelable: true };
+        form
+          .querySelector("textarea")
+          ?.dispatchEvent(
+            event === "drop"
+              ? new DragEvent("drop", { ...init, dataTransfer: data })
+              : new ClipboardEvent("paste", { ...init, clipboardData: data }),
+          );
+      },
+      [kind, name],
+    );
   await until(page, "document.querySelectorAll('.files .chip').length === 4");
   await page.getByRole("button", { name: "Remove b.txt" }).click();
   // The draft that is stored has them, and what is sent has them still.
@@ -199,7 +226,10 @@ test("a draft survives the end of the tab and of the server, to the last letter"
   await page.getByText("Saved", { exact: true }).waitFor();
   const { port } = mailbox;
   mailbox.process?.kill("SIGKILL");
-  await page.getByText("Saved part.").waitFor().catch(() => {});
+  await page
+    .getByText("Saved part.")
+    .waitFor()
+    .catch(() => {});
   await type(" And more, never sent.");
   await page.close({ runBeforeUnload: false });
   await mailbox.stop();
@@ -211,7 +241,10 @@ test("a draft survives the end of the tab and of the server, to the last letter"
   await eventually(() => assert.match(draft(), /Saved part\. And more, never sent\./));
   await page.getByRole("button", { name: "Open" }).click();
   await dialog().waitFor();
-  assert.equal(await page.getByLabel("Text", { exact: true }).inputValue(), "Saved part. And more, never sent.");
+  assert.equal(
+    await page.getByLabel("Text", { exact: true }).inputValue(),
+    "Saved part. And more, never sent.",
+  );
   await press("Escape");
   await dialog().waitFor({ state: "hidden" });
 });
@@ -227,7 +260,10 @@ test("a message that is about to be sent can be taken back, by button and by key
   await dialog().waitFor({ state: "hidden" });
   await press("z");
   await dialog().waitFor();
-  await page.getByText("Saved", { exact: true }).waitFor().catch(() => {});
+  await page
+    .getByText("Saved", { exact: true })
+    .waitFor()
+    .catch(() => {});
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 6000)));
   assert.deepEqual(mailbox.sent(), []);
   await press("Escape");
@@ -289,8 +325,15 @@ test("a draft that is discarded is gone, after a question", async () => {
   await write();
   await page.getByText("Saved", { exact: true }).waitFor();
   assert.match(draft(), /Come at six/);
+  // While the page asks, it stores what was typed just now.
+  await page.getByLabel("Text", { exact: true }).focus();
+  await type(" Or at seven.");
   await page.getByRole("button", { name: "Discard draft" }).click();
-  await page.getByRole("dialog", { name: "Discard this draft?" }).getByRole("button", { name: "Discard draft" }).click();
+  await eventually(() => assert.match(draft(), /seven/));
+  await page
+    .getByRole("dialog", { name: "Discard this draft?" })
+    .getByRole("button", { name: "Discard draft" })
+    .click();
   await page.locator("#compose").waitFor({ state: "hidden" });
   await eventually(() => assert.equal(mailbox.texts("Drafts").length, 1));
   assert.equal(await page.evaluate("localStorage.length"), 0);
@@ -309,8 +352,23 @@ test("closing without a server asks first, and the browser keeps the draft", asy
   await press("Escape");
   await question.getByRole("button", { name: "Close" }).click();
   await page.locator("#compose").waitFor({ state: "hidden" });
-  assert.match(fs.readFileSync(path.join(mailbox.directory, "mail", "Drafts", "cur", String(
-    fs.readdirSync(path.join(mailbox.directory, "mail", "Drafts", "cur")).find((each) => !each.startsWith("in")))), "utf8"), /six\.\s*$/);
+  assert.match(
+    fs.readFileSync(
+      path.join(
+        mailbox.directory,
+        "mail",
+        "Drafts",
+        "cur",
+        String(
+          fs
+            .readdirSync(path.join(mailbox.directory, "mail", "Drafts", "cur"))
+            .find((each) => !each.startsWith("in")),
+        ),
+      ),
+      "utf8",
+    ),
+    /six\.\s*$/,
+  );
   const kept = await page.evaluate("Object.values(localStorage).join('')");
   assert.match(String(kept), /Or at seven\./);
 });
