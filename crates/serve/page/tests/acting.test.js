@@ -238,6 +238,11 @@ test("what the server refuses is as it was, and told", async () => {
   await told("This was not done");
   await press("z");
   await told("Nothing to undo");
+  // Without a server, nothing but the page itself can bring the row back.
+  await opened.context.route("**/jmap/api", (route) => route.abort());
+  await press("e");
+  await told("This was not done: the server cannot be reached");
+  assert.deepEqual(await subjects(page), before);
 });
 
 test("an open conversation is archived by its button, and the list is shown", async () => {
