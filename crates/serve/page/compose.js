@@ -221,11 +221,13 @@ async function transmit(draft) {
 async function attach(files) {
   for (const file of files) {
     uploads.value += 1;
-    await attempt(async () => {
+    try {
       const { blobId, size: bytes } = await upload(file);
       const type = file.type || "application/octet-stream";
       edit({ files: [...(current.peek()?.files ?? []), { blobId, type, name: file.name, size: bytes }] });
-    });
+    } catch (error) {
+      problem.value = say("notDone", { reason: /** @type {Error} */ (error).message });
+    }
     uploads.value -= 1;
   }
 }

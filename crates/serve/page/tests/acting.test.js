@@ -216,6 +216,15 @@ test("l tags with what is typed, shows it, and takes it off again", async () => 
   assert.throws(() => mailbox.run("find", "tag:büro/a"));
 });
 
+test("the buttons of a row act on it alone, whatever is selected", async () => {
+  await check("Letter 0");
+  const row = page.locator("#list .row", { hasText: "Letter 5" });
+  await row.hover();
+  await row.getByRole("button", { name: "Delete" }).click();
+  await told("1 conversation deleted");
+  await onDisk({ Trash: ["in-Trash:S", "m5:"] });
+});
+
 test("what the server refuses is as it was, and told", async () => {
   await opened.context.route("**/jmap/api", async (route) => {
     const { methodCalls } = JSON.parse(String(route.request().postData()));

@@ -245,6 +245,14 @@ test("the page is small, and no file of it makes markup of text", () => {
   }
 });
 
+test("scripts are counted as the program sends them, without comments and indentation", () => {
+  // The program has the same example in its own test.
+  const script =
+    "// A\n  /** B */\nlet c; // d\n/**\n * E\n */\n/** @type {F} */ (g);\n  h /* i */ + `//j`;\n";
+  const left = "\n\nlet c; // d\n\n\n\n/** @type {F} */ (g);\nh /* i */ + `//j`;\n";
+  assert.equal(withoutComments(script), left);
+});
+
 test("the program serves the page under the policy that the tests use", () => {
   const source = fs.readFileSync(path.join(page, "../src/files.rs"), "utf8");
   const policy = /const POLICY: &str = "([^"]*)"/.exec(source)?.[1]?.replace(/\\\n\s*/g, "");

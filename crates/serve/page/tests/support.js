@@ -94,7 +94,7 @@ export class Mailbox {
       `test -s '${script}.fails' && { cat '${script}.fails' >&2; exit 1; }`,
       `n=$(ls '${out}' | wc -l)`,
       `for word; do echo "$word"; done > '${out}/'$n.args`,
-      `cat > '${out}/'$n.mail`,
+      `cat > '${out}/'$n.part && mv '${out}/'$n.part '${out}/'$n.mail`,
     ];
     fs.writeFileSync(script, `${lines.join("\n")}\n`);
     const folder = path.join(this.environment().HOME, ".config", "pneu");
@@ -278,7 +278,9 @@ async function fromDisk(route, url) {
   const type = TYPES[path.extname(file)];
   if (!type || !fs.existsSync(file)) return route.continue();
   const headers = { "content-type": type, "content-security-policy": POLICY, "cache-control": "no-cache" };
-  return route.fulfill({ body: fs.readFileSync(file), headers });
+  const isOwnScript = type.includes("javascript") && !url.pathname.startsWith("/vendor/");
+  const body = isOwnScript ? withoutComments(fs.readFileSync(file, "utf8")) : fs.readFileSync(file);
+  return route.fulfill({ body, headers });
 }
 
 /**

@@ -188,6 +188,13 @@ test("files come by the button, by drop and by paste, and can be taken out", asy
     );
   await until(page, "document.querySelectorAll('.files .chip').length === 4");
   await page.getByRole("button", { name: "Remove b.txt" }).click();
+  // A file that the server does not take is told in the dialog.
+  const refusal = { status: 413, json: { type: "about:blank", detail: "the file is too large" } };
+  await opened.context.route("**/jmap/upload/**", (route) => route.fulfill(refusal));
+  const large = { name: "large.txt", mimeType: "text/plain", buffer: Buffer.from("large") };
+  await page.locator(".composer input[type=file]").setInputFiles(large);
+  await page.getByRole("alert").filter({ hasText: "the file is too large" }).waitFor();
+  assert.equal(await page.locator(".files .chip").count(), 3);
   // The draft that is stored has them, and what is sent has them still.
   await page.getByText("Saved", { exact: true }).waitFor();
   assert.match(draft(), /a\.txt[^]*c\.txt[^]*d\.txt/);
