@@ -1,5 +1,5 @@
-// What one does with conversations: marking, moving, deleting, and taking it back. Asks the server, and changes
-// the rows of the list at once. Knows no keys.
+// What one does with conversations: marking, moving, deleting, and taking it back. Asks the server, and
+// changes the rows of the list at once. Knows no keys.
 
 import { ask, pick, tell } from "./ask.js";
 import { html } from "./html.js";
@@ -163,7 +163,7 @@ async function emailsOf(ids, filter) {
  * as it was again.
  * @param {string[]} ids
  * @param {string} what What is told of it.
- * @param {(email: Email, isRow: boolean) => Patch | null | undefined} patchOf A patch; null destroys the email.
+ * @param {(email: Email, isRow: boolean) => Patch | null | undefined} patchOf A patch; null destroys it.
  * @param {(row: Row) => Row | null} changed Makes the new row; without one, it leaves the list.
  */
 function act(ids, what, patchOf, changed) {
@@ -298,7 +298,11 @@ async function moveBy(ids) {
   await move(ids, await pick(say("moveTo"), choices), "moved");
 }
 
-/** Returns the name of a mailbox with those above it. @param {import("./store.js").Mailbox} mailbox @returns {string} */
+/**
+ * Returns the name of a mailbox with those above it.
+ * @param {import("./store.js").Mailbox} mailbox
+ * @returns {string}
+ */
 function pathOf(mailbox) {
   const above = mailboxes.peek()?.find(({ id }) => id === mailbox.parentId);
   return above ? `${pathOf(above)}/${nameOf(mailbox)}` : nameOf(mailbox);

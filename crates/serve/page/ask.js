@@ -14,7 +14,10 @@ import { icon } from "./icons.js";
 /** How long the bar stays. */
 const TOLD_MS = 10_000;
 
-/** @type {import("./vendor/signals-core.mjs").Signal<{ text: string, label: string, act: () => void } | null>} */
+/**
+ * What the bar tells.
+ * @type {import("./vendor/signals-core.mjs").Signal<{ text: string, label: string, act: () => void } | null>}
+ */
 const told = signal(null);
 /** @type {import("./vendor/signals-core.mjs").Signal<Question | null>} */
 const question = signal(null);

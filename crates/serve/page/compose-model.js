@@ -1,5 +1,5 @@
-// What is written: new messages, replies and forwards, and the email that is made of them. Pure. Knows neither
-// the server nor the page.
+// What is written: new messages, replies and forwards, and the email that is made of them. Pure. Knows
+// neither the server nor the page.
 
 import { long } from "./dates.js";
 import { say } from "./i18n.js";
@@ -11,11 +11,11 @@ import { line, textOfHtml, visible } from "./text.js";
  * @typedef {{ id: string, name: string, email: string }} Identity
  * @typedef {{ blobId: string, type: string, name: string, size: number }} File
  * @typedef {"to" | "cc" | "bcc"} Field
- * @typedef {Record<Field, Person[]> & { key: string, revision: number, savedRevision: number, emailId: string,
- *   stale: string[], identityId: string, rest: Record<Field, string>, subject: string, text: string, files: File[],
- *   inReplyTo: string[], references: string[], original: string, keyword: string }} Draft
- *   `emailId` is where it is stored, `stale` where it was before, `rest` has what is no address yet; the email
- *   `original` gets `keyword` when it was sent.
+ * @typedef {Record<Field, Person[]> & { key: string, revision: number, savedRevision: number,
+ *   emailId: string, stale: string[], identityId: string, rest: Record<Field, string>, subject: string,
+ *   text: string, files: File[], inReplyTo: string[], references: string[], original: string, keyword: string }} Draft
+ *   `emailId` is where it is stored, `stale` where it was before, `rest` has what is no address yet; the
+ *   email `original` gets `keyword` when it was sent.
  * @typedef {"reply" | "all" | "forward"} Kind
  */
 
@@ -70,7 +70,11 @@ export function readPeople(text) {
   return [people, rest.join(", ")];
 }
 
-/** Returns people without those that are there already. @param {Person[]} people @param {Person[]} [others] */
+/**
+ * Returns people without those that are there already.
+ * @param {Person[]} people
+ * @param {Person[]} [others]
+ */
 export function without(people, others = []) {
   const seen = new Set(others.map(({ email }) => email.toLowerCase()));
   return people.filter(({ email }) => !seen.has(email.toLowerCase()) && seen.add(email.toLowerCase()));

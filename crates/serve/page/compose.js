@@ -15,7 +15,7 @@ import { draftWanted } from "./store.js";
 
 /** @typedef {import("./compose-model.js").Draft} Draft @typedef {import("./compose-model.js").Kind} Kind */
 
-/** After this time without typing, a draft is stored; after that, a message is sent that one may still take back. */
+/** After this time without typing, a draft is stored; for that time, a message can be taken back. */
 const SAVE_MS = 2000;
 const SEND_MS = 5000;
 
@@ -100,10 +100,15 @@ function edit(change) {
   timer = window.setTimeout(() => void save(), SAVE_MS);
 }
 
+/** Waits until no draft is being stored: two at once would leave one behind. */
+async function settled() {
+  while (saving) await saving;
+}
+
 /** Stores the draft. Returns whether all of it is stored. @returns {Promise<boolean>} */
 async function save() {
   clearTimeout(timer);
-  await saving;
+  await settled();
   const draft = current.peek();
   if (!draft || !isUnsaved(draft)) return true;
   const work = async () => {
@@ -113,12 +118,13 @@ async function save() {
     } catch (error) {
       if (!(error instanceof Refused || error instanceof Unreachable)) throw error;
       problem.value = say("notSaved", { reason: error.message });
+    } finally {
+      saving = null;
     }
     return !isUnsaved(current.peek());
   };
   saving = work();
   const isDone = await saving;
-  saving = null;
   if (isUnsaved(current.peek())) timer = window.setTimeout(() => void save(), SAVE_MS);
   return isDone;
 }
@@ -149,7 +155,7 @@ async function discard() {
   if (!isEmpty && !(await ask(say("discardAsk"), say("discard")))) return;
   // While one was asked, the draft may have been stored once more.
   clearTimeout(timer);
-  await saving;
+  await settled();
   const draft = current.peek();
   if (!draft) return;
   hide();
@@ -176,7 +182,7 @@ async function submit() {
 
 async function sendSoon() {
   clearTimeout(timer);
-  await saving;
+  await settled();
   const draft = current.peek();
   if (!draft) return;
   const waiting = { ...draft, revision: draft.revision + 1 };
@@ -336,7 +342,7 @@ export function draw() {
 export function drawAnswers(idOf, draftId) {
   const button = (/** @type {Kind} */ kind, /** @type {string} */ phrase) =>
     html`<button type="button" class="button" onClick=${() => void composeAnswer(kind, idOf())}>${icon(
-      kind === "forward" ? "forward" : "reply",
+      kind === "all" ? "replyAll" : kind,
     )}${say(phrase)}</button>`;
   if (draftId)
     return html`<div class="answers"><button type="button" class="button main"

@@ -5,7 +5,10 @@ import { mailboxOf, refuse } from "./actions.js";
 import { draftOf, emailOf, filesOf, textOf } from "./compose-model.js";
 import { request } from "./jmap.js";
 
-/** @typedef {import("./compose-model.js").Draft} Draft @typedef {import("./compose-model.js").Identity} Identity */
+/**
+ * @typedef {import("./compose-model.js").Draft} Draft
+ * @typedef {import("./compose-model.js").Identity} Identity
+ */
 
 const PREFIX = "pneu-draft/";
 const PROPERTIES = [

@@ -2,8 +2,8 @@
 // mail. Text in a template becomes text nodes: nothing here can turn a text into markup.
 //
 // A template is written as in JSX with htm: elements, each of them closed; attributes with a text in double
-// quotes, with a value, or with nothing, which is true; and between elements texts and values. Spaces with a line
-// break at the ends of a text do not count.
+// quotes, with a value, or with nothing, which is true; and between elements texts and values. Spaces with a
+// line break at the ends of a text do not count.
 
 import { h, render } from "./vendor/preact.mjs";
 import { effect } from "./vendor/signals-core.mjs";

@@ -1,5 +1,5 @@
-// A field for receivers: addresses as chips, and people that are suggested. Asks the server for them. Knows no
-// drafts.
+// A field for receivers: addresses as chips, and people that are suggested. Asks the server for them. Knows
+// no drafts.
 
 import { signal } from "./vendor/signals-core.mjs";
 import { readPeople, without, written } from "./compose-model.js";
@@ -19,7 +19,10 @@ const SHOWN_MAX = 6;
 /** The people that are suggested, for which field, and which one is chosen. */
 const suggested = signal({ field: "", list: /** @type {Person[]} */ ([]), at: 0 });
 let timer = 0;
-/** The newest emails: the server finds whole words only, and these are known by any part. @type {Promise<any[]> | null} */
+/**
+ * The newest emails: the server finds whole words only, and people of these are found by any part of a name.
+ * @type {Promise<any[]> | null}
+ */
 let newest = null;
 
 /** @param {Record<string, unknown> | null} filter @returns {Promise<any[]>} */
