@@ -2,6 +2,9 @@
 // part.
 
 import { effect, untracked } from "./vendor/signals-core.mjs";
+import * as actions from "./actions.js";
+import * as question from "./ask.js";
+import * as compose from "./compose.js";
 import * as conversation from "./conversation.js";
 import { html, place } from "./html.js";
 import { language, say } from "./i18n.js";
@@ -27,14 +30,20 @@ for (const [id, phrase] of [
 place("bar", bar);
 place("notice", notice);
 place("mailboxes", mailboxes.draw);
-place("list", list.draw);
-place("reader", conversation.draw);
+place("list", () => list.draw(actions.drawSelection, actions.drawRow));
+place("reader", () => conversation.draw(actions.drawOpen, compose.drawAnswers));
+place("compose", compose.draw);
+place("told", question.drawTold);
+place("ask", question.drawQuestion);
 place("help", keys.drawHelp);
 place("announcement", () => store.announcement.value);
 
 effect(followRoute);
 effect(search.followAddress);
 effect(keys.followHelp);
+effect(question.followQuestion);
+effect(compose.followDraft);
+effect(compose.followWanted);
 effect(list.announceTotal);
 effect(list.followTotal);
 effect(conversation.followReading);
@@ -43,6 +52,7 @@ effect(() => {
   document.body.dataset["menu"] = store.isMenuOpen.value ? "open" : "";
 });
 
+compose.recover();
 keys.listen();
 list.watchSize();
 addEventListener("popstate", store.readAddress);
@@ -107,6 +117,8 @@ function bar() {
       }}>${icon(isOpen ? "close" : "menu")}</button>
     <span class="brand" aria-hidden="true">pneu</span>
     ${search.draw(list.isWaiting.value && store.route.value.search !== "")}
+    <button type="button" class="button main new" title=${`${say("compose")} (c)`} aria-label=${say("compose")}
+      onClick=${compose.composeNew}>${icon("drafts")}<span>${say("compose")}</span></button>
     <button type="button" class="plain keyboard" aria-label=${say("help")} title=${`${say("help")} (?)`}
       onClick=${() => {
         store.isHelpOpen.value = true;

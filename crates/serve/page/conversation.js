@@ -274,8 +274,12 @@ function scrollAgain() {
   if (Math.abs(pane.scrollTop - scrollSet) < 1) scrollToMessage(pane, element);
 }
 
-/** Draws it. */
-export function draw() {
+/**
+ * Draws it.
+ * @param {() => import("./html.js").Drawing} tools
+ * @param {(idOf: () => string, draftId: string) => import("./html.js").Drawing} answers
+ */
+export function draw(tools, answers) {
   const shown = current.value;
   if (!shown) {
     return route.value.message
@@ -286,10 +290,23 @@ export function draw() {
   return html`<div class="reader-head">
       <button type="button" class="plain back" aria-label=${say("back")} title=${say("back")}
         onClick=${closeMessage}>${icon("back")}</button>
+      ${tools()}
       <h2 dir="auto">${shown.messages.length > 0 ? subject() : ""}</h2>
       ${shown.messages.length > 1 && html`<span class="count">${say("messages", { count: shown.messages.length })}</span>`}
     </div>
-    <div id="messages" tabindex="-1">${inner(shown)}</div>`;
+    <div id="messages" tabindex="-1">${inner(shown)}${shown.status === "ready" && answers(idAt, draftId(shown))}</div>`;
+}
+
+/** Returns the message that keys act on; without one, the newest. */
+export function idAt() {
+  const messages = current.peek()?.messages ?? [];
+  return (messages.find(({ id }) => id === at) ?? messages.at(-1))?.id ?? "";
+}
+
+/** Returns the newest message, if it is a draft. @param {Conversation} shown */
+function draftId({ messages }) {
+  const last = messages.at(-1);
+  return last?.keywords["$draft"] ? last.id : "";
 }
 
 /** @param {Conversation} shown */

@@ -4,13 +4,16 @@ import { signal } from "./vendor/signals-core.mjs";
 
 /**
  * @typedef {{ accountId: string, apiUrl: string, downloadUrl: string, eventSourceUrl: string, isReadOnly: boolean,
- *   idsMax: number }} Session
+ *   idsMax: number, uploadUrl: string }} Session
  * @typedef {[name: string, args: Record<string, unknown>]} Call
  * @typedef {"starting" | "online" | "lost" | "login"} Connection
  */
 
 const CORE = "urn:ietf:params:jmap:core";
 const MAIL = "urn:ietf:params:jmap:mail";
+const SUBMISSION = "urn:ietf:params:jmap:submission";
+/** How many calls a request has at most. */
+const CALLS_MAX = 16;
 /** How often the server shows that it is there, and after how long a silence it is taken as lost. */
 const PING_SECONDS = 20;
 const SILENCE_MS = 50_000;
@@ -80,7 +83,7 @@ export async function request(calls, abort) {
     { accountId: at.accountId, ...args },
     `c${index}`,
   ]);
-  const body = JSON.stringify({ using: [CORE, MAIL], methodCalls });
+  const body = JSON.stringify({ using: [CORE, MAIL, SUBMISSION], methodCalls });
   const headers = { "Content-Type": "application/json" };
   const reply = await ask(at.apiUrl, { method: "POST", headers, body, ...(abort ? { signal: abort } : {}) });
   const answers = /** @type {[string, any, string][]} */ (reply.methodResponses);
@@ -89,6 +92,39 @@ export async function request(calls, abort) {
     if (!answer) throw new Refused("serverFail", "the server left a call without an answer");
     if (answer[0] === "error") throw new Refused(answer[1].type, answer[1].description);
     return answer[1];
+  });
+}
+
+/**
+ * Makes a call for each part of a list: as much as the server takes at once.
+ * @template Item
+ * @param {Item[]} items
+ * @param {(part: Item[]) => Call} call
+ */
+export async function inParts(items, call) {
+  const calls = parts(items, session.peek()?.idsMax ?? 500).map(call);
+  const answers = [];
+  for (const part of parts(calls, CALLS_MAX)) answers.push(...(await request(part)));
+  return answers;
+}
+
+/** @template Item @param {Item[]} items @param {number} length */
+function parts(items, length) {
+  const count = Math.ceil(items.length / length);
+  return Array.from({ length: count }, (_, index) => items.slice(index * length, (index + 1) * length));
+}
+
+/**
+ * Uploads a file.
+ * @param {Blob} file
+ * @returns {Promise<{ blobId: string, type: string, size: number }>}
+ */
+export function upload(file) {
+  const { uploadUrl = "", accountId = "" } = session.peek() ?? {};
+  return ask(uploadUrl.replace("{accountId}", accountId), {
+    method: "POST",
+    headers: { "Content-Type": file.type || "application/octet-stream" },
+    body: file,
   });
 }
 
@@ -119,12 +155,14 @@ export function blobUrl(blobId, name, type) {
 async function getSession() {
   const found = await ask("/.well-known/jmap", {});
   const accountId = found.primaryAccounts[MAIL];
-  const { apiUrl, downloadUrl, eventSourceUrl } = found;
-  const idsMax = found.capabilities[CORE].maxObjectsInGet;
+  const { apiUrl, downloadUrl, uploadUrl, eventSourceUrl } = found;
+  const { maxObjectsInGet, maxObjectsInSet } = found.capabilities[CORE];
+  const idsMax = Math.min(maxObjectsInGet, maxObjectsInSet);
   return {
     accountId,
     apiUrl,
     downloadUrl,
+    uploadUrl,
     eventSourceUrl,
     idsMax,
     isReadOnly: found.accounts[accountId].isReadOnly,

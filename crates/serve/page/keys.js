@@ -1,11 +1,13 @@
 // Keys, as in Gmail and mutt, and the dialog that lists them. Touches the keyboard. Knows what the parts
 // offer, not how.
 
-import { toggleAt, move } from "./conversation.js";
+import { onKey as actOn } from "./actions.js";
+import { composeAnswer, composeNew } from "./compose.js";
+import { idAt, toggleAt, move } from "./conversation.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
-import { cursor, focusCursor, focusList, moveCursor, openCursor } from "./list.js";
+import { cursor, focusCursor, focusList, moveCursor, openCursor, rows, select, selected } from "./list.js";
 import { inboxId, openMailbox } from "./mailboxes.js";
 import { clearSearch, focusSearch } from "./search.js";
 import { closeMessage, isHelpOpen, isMenuOpen, route } from "./store.js";
@@ -32,6 +34,26 @@ const HELP = [
     ],
   },
   {
+    title: "keysActions",
+    entries: [
+      { keys: [["c"]], says: "compose" },
+      { keys: [["r"]], says: "reply" },
+      { keys: [["a"]], says: "replyAll" },
+      { keys: [["f"]], says: "forward" },
+      { keys: [["x"]], says: "select" },
+      { keys: [["X"]], says: "keyRange" },
+      { keys: [["e"]], says: "toArchive" },
+      { keys: [["#"]], says: "toTrash" },
+      { keys: [["!"]], says: "toJunk" },
+      { keys: [["s"]], says: "flag" },
+      { keys: [["I"]], says: "markRead" },
+      { keys: [["U"]], says: "markUnread" },
+      { keys: [["v"]], says: "moveTo" },
+      { keys: [["l"]], says: "tag" },
+      { keys: [["z"]], says: "undo" },
+    ],
+  },
+  {
     title: "keysConversation",
     entries: [
       { keys: [["n"]], says: "keyNext" },
@@ -44,6 +66,9 @@ const HELP = [
   },
 ];
 
+/** Keys that answer a message. @type {Record<string, import("./compose-model.js").Kind>} */
+const ANSWERS = { r: "reply", a: "all", f: "forward" };
+
 /** The first of two keys. */
 let before = "";
 
@@ -55,9 +80,9 @@ export function listen() {
 /** @param {KeyboardEvent} event */
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (isHelpOpen.peek()) return;
+  if (document.querySelector("dialog[open]")) return;
   const target = event.target instanceof Element ? event.target : document.body;
-  if (target.matches("input, textarea, select")) onKeyInField(event);
+  if (target.matches("input:not([type=checkbox]), textarea, select")) onKeyInField(event);
   else if (act(event.key, target)) event.preventDefault();
 }
 
@@ -92,6 +117,12 @@ function act(key, target) {
       isHelpOpen.value = true;
     });
   if (key === "Escape") return does(escape);
+  if (key === "x" || key === "X") return does(() => void select(cursor.peek(), key === "X"));
+  if (key === "c") return does(composeNew);
+  const kind = ANSWERS[key];
+  const id = route.peek().message ? idAt() : rows()?.at(cursor.peek())?.id;
+  if (kind && id) return does(() => void composeAnswer(kind, id));
+  if (actOn(key)) return true;
   if (key === "j" || key === "k") return does(() => step(key === "j" ? 1 : -1));
   const isOpen = route.peek().message !== "";
   const isInList = target === document.body || target.closest("#list") !== null;
@@ -123,6 +154,7 @@ function step(by) {
 
 function escape() {
   if (isMenuOpen.peek()) isMenuOpen.value = false;
+  else if (selected.peek().size > 0) selected.value = new Set();
   else if (route.peek().message) closeMessage();
   else clearSearch();
 }

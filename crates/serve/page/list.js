@@ -10,9 +10,21 @@ import { connection } from "./jmap.js";
 import { nameOf } from "./mailboxes.js";
 import { writers } from "./people.js";
 import { Rows } from "./rows.js";
-import { ALL, address, announcement, mailbox, mailboxes, now, openMessage, route } from "./store.js";
+import { tagOf } from "./text.js";
+import {
+  ALL,
+  address,
+  announcement,
+  draftWanted,
+  mailbox,
+  mailboxes,
+  now,
+  openMessage,
+  route,
+} from "./store.js";
 
 /**
+ * @typedef {import("./html.js").Drawing} Drawing
  * @typedef {import("./rows.js").Row} Row
  * @typedef {{ key: string, rows: Rows, top: number, cursor: number, cursorId: string }} List
  */
@@ -46,6 +58,40 @@ export const isWaiting = computed(
   () => current.value?.rows.total.value === null && !current.value.rows.failure.value,
 );
 
+/**
+ * The ids of rows that are selected.
+ * @type {import("./vendor/signals-core.mjs").Signal<Set<string>>}
+ */
+export const selected = signal(new Set());
+/** The row that was selected last. */
+let anchor = 0;
+
+/** A selection with a star is all rows. @param {string} id */
+function isSelected(id) {
+  return selected.value.has(id) || selected.value.has("*");
+}
+
+/** Returns the rows that are shown. */
+export const rows = () => current.peek()?.rows;
+
+/**
+ * Selects a row or not, or all up to the one that was selected last.
+ * @param {number} index
+ * @param {boolean} isRange
+ */
+export async function select(index, isRange) {
+  const list = current.peek();
+  if (!list) return;
+  const [first, end] = isRange ? [Math.min(anchor, index), Math.max(anchor, index)] : [index, index];
+  anchor = index;
+  const ids = await list.rows.idsOf(first, end + 1);
+  if (current.peek() !== list) return;
+  const next = new Set(selected.peek());
+  next.delete("*");
+  for (const id of ids) if (isRange || !next.delete(id)) next.add(id);
+  selected.value = next;
+}
+
 /** The number of rows, or null. */
 export const total = computed(() => current.value?.rows.total.value ?? null);
 
@@ -59,6 +105,7 @@ export function show(mailboxId, search) {
   const before = current.peek();
   if (before?.key === key) return;
   isFocusAwaited = false;
+  selected.value = new Set();
   if (before) {
     Object.assign(before, { top: place.peek().top, cursor: cursor.peek() });
     before.cursorId = before.rows.at(before.cursor)?.id ?? "";
@@ -142,8 +189,14 @@ export function followTotal() {
 
 /** Opens the conversation under the cursor. */
 export function openCursor() {
-  const row = current.peek()?.rows.at(cursor.peek());
-  if (row) openMessage(row.id);
+  const row = rows()?.at(cursor.peek());
+  if (row) openRow(row);
+}
+
+/** Opens the conversation of a row, or goes on with a draft. @param {Row} row */
+function openRow(row) {
+  if (row.isDraft) draftWanted.value = row.id;
+  else openMessage(row.id);
 }
 
 /** Puts the cursor on a message, if its row is known. @param {string} id */
@@ -215,15 +268,19 @@ export function watchSize() {
   observer.observe(probe);
 }
 
-/** Draws the list. */
-export function draw() {
+/**
+ * Draws the list.
+ * @param {() => Drawing} head What stands in the place of the heading, if anything does.
+ * @param {(row: Row) => Drawing} tools
+ */
+export function draw(head, tools) {
   const list = current.value;
   const count = size.value.count;
   return html`
-    <div class="list-head">${heading()}</div>
+    <div class="list-head">${head() ?? heading()}</div>
     <div id="scroller" class="scroller" onScroll=${onScroll} tabindex=${count === 0 ? 0 : -1}>
       <div id="row-height" aria-hidden="true"></div>
-      ${list ? content(list, count) : unknown()}
+      ${list ? content(list, count, tools) : unknown()}
     </div>`;
 }
 
@@ -241,19 +298,20 @@ function heading() {
 function unknown() {
   if (connection.value === "login") return null;
 
-  const rows = Array.from(
+  const ghosts = Array.from(
     { length: 8 },
     (_, index) => html`<li key=${index} class="row ghost"
     style=${{ transform: `translateY(${index * measure.value.row}px)` }}>${ghost()}</li>`,
   );
-  return html`<ul class="rows" role="list" aria-label=${say("loading")}>${rows}</ul>`;
+  return html`<ul class="rows" role="list" aria-label=${say("loading")}>${ghosts}</ul>`;
 }
 
 /**
  * @param {List} list
  * @param {number} count
+ * @param {(row: Row) => Drawing} tools
  */
-function content(list, count) {
+function content(list, count, tools) {
   if (list.rows.failure.value) {
     return html`<div class="note"><p>${say("failed", { reason: list.rows.failure.value })}</p></div>`;
   }
@@ -267,13 +325,13 @@ function content(list, count) {
   const at = cursor.value;
   if (at < first) indexes.unshift(at);
   else if (at >= end && at < count) indexes.push(at);
-  const rows = indexes.map((index) => {
+  const drawn = indexes.map((index) => {
     const shift =
       index === at && (at < first || at >= end) ? -2 * size.value.row : index * size.value.row - top + scroll;
-    return drawRow(list.rows.at(index), index, count, shift);
+    return drawRow(list.rows.at(index), index, [count, shift], tools);
   });
   const height = elementHeight(size.value);
-  return html`<ul class="rows" role="list" aria-label=${say("list")} style=${{ height: `${height}px` }}>${rows}</ul>`;
+  return html`<ul class="rows" role="list" aria-label=${say("list")} style=${{ height: `${height}px` }}>${drawn}</ul>`;
 }
 
 function nothing() {
@@ -284,10 +342,10 @@ function nothing() {
 /**
  * @param {Row | undefined} row
  * @param {number} index
- * @param {number} count
- * @param {number} shift
+ * @param {[count: number, shift: number]} at
+ * @param {(row: Row) => Drawing} tools
  */
-function drawRow(row, index, count, shift) {
+function drawRow(row, index, [count, shift], tools) {
   const isAt = index === cursor.value;
   const isOpen = row !== undefined && isAt && route.value.message !== "";
   const names = [
@@ -296,10 +354,18 @@ function drawRow(row, index, count, shift) {
     row?.isUnread ? "unread" : "",
     isAt ? "at" : "",
     isOpen ? "open" : "",
+    row && isSelected(row.id) ? "selected" : "",
   ];
   return html`<li key=${index} class=${names.filter(Boolean).join(" ")} data-index=${index} aria-posinset=${index + 1}
     aria-setsize=${count} style=${{ transform: `translateY(${shift}px)` }}>
-    ${row ? link(row, index, isAt, isOpen) : ghost()}</li>`;
+    ${row ? [box(row, index), link(row, index, isAt, isOpen), tools(row)] : ghost()}</li>`;
+}
+
+/** @param {Row} row @param {number} index */
+function box(row, index) {
+  const click = (/** @type {MouseEvent} */ event) => void select(index, event.shiftKey);
+  return html`<label class="box"><input type="checkbox" tabindex="-1" checked=${isSelected(row.id)}
+    aria-label=${say("select")} onClick=${click} /></label>`;
 }
 
 function ghost() {
@@ -317,7 +383,7 @@ function link(row, index, isAt, isOpen) {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     cursor.value = index;
-    openMessage(row.id);
+    openRow(row);
   };
   const marks = [
     row.isAnswered &&
@@ -340,7 +406,8 @@ function link(row, index, isAt, isOpen) {
       <time dateTime=${row.receivedAt} title=${`${long(row.receivedAt)} (${ago(row.receivedAt, now.value)})`}
         >${short(row.receivedAt, now.value)}</time>
     </span>
-    <span class="line"><bdi class="subject">${subject}</bdi>${marks}</span>
+    <span class="line">${row.tags.map((tag) => html`<bdi class="tag">${tagOf(tag)}</bdi>`)}<bdi class="subject"
+      >${row.isDraft && html`<em>${say("draft")}</em> `}${subject}</bdi>${marks}</span>
     <bdi class="preview">${marked(row.preview)}</bdi></a>`;
 }
 

@@ -194,7 +194,7 @@ function drawAttachments(parts) {
 }
 
 /** @param {number} bytes */
-function size(bytes) {
+export function size(bytes) {
   const [unit, value] = bytes < 1e6 ? ["kilobyte", bytes / 1000] : ["megabyte", bytes / 1e6];
   const style = { style: "unit", unit: String(unit), maximumFractionDigits: Number(value) < 10 ? 1 : 0 };
   return new Intl.NumberFormat(locale, /** @type {Intl.NumberFormatOptions} */ (style)).format(Number(value));

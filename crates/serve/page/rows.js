@@ -8,7 +8,7 @@ import { found, line } from "./text.js";
  * @typedef {{ name: string | null, email: string }} Person
  * @typedef {{ id: string, threadId: string, subject: string[], from: Person[], to: Person[], receivedAt: string,
  *   preview: string[], isUnread: boolean, isFlagged: boolean, isAnswered: boolean, hasAttachment: boolean,
- *   emailIds: string[] }} Row
+ *   isDraft: boolean, tags: string[], emailIds: string[] }} Row
  *   `subject` and `preview` have what was found at each odd index.
  * @typedef {{ rows: Row[], state: string }} Window
  */
@@ -65,7 +65,7 @@ export class Rows {
    */
   indexOf(id) {
     for (const [number, window] of this.windows) {
-      const index = window.rows.findIndex((row) => row.id === id);
+      const index = window.rows.findIndex((row) => row?.id === id);
       if (index >= 0) return number * WINDOW + index;
     }
     return -1;
@@ -85,6 +85,52 @@ export class Rows {
       }
     }
     this.fetchWanted();
+  }
+
+  /**
+   * Changes rows at once, before the server has. Without a new row, one is gone. Returns what takes it back.
+   * @param {(row: Row) => boolean} isMeant
+   * @param {(row: Row) => Row | null} change
+   */
+  edit(isMeant, change) {
+    this.stop();
+    const before = { windows: this.windows, count: this.total.peek() };
+    /** @type {Map<number, Window>} */
+    const windows = new Map();
+    let gone = 0;
+    for (const [number, window] of [...this.windows].sort(([a], [b]) => a - b)) {
+      window.rows.forEach((row, offset) => {
+        const next = isMeant(row) ? change(row) : row;
+        const index = number * WINDOW + offset - gone;
+        if (!next) gone += 1;
+        else {
+          const at = Math.floor(index / WINDOW);
+          const into = windows.get(at) ?? { rows: [], state: window.state };
+          into.rows[index % WINDOW] = next;
+          windows.set(at, into);
+        }
+      });
+    }
+    const show = (/** @type {typeof before} */ { windows: shown, count }) => {
+      this.windows = shown;
+      this.total.value = count;
+      this.version.value += 1;
+    };
+    show({ windows, count: before.count === null ? null : before.count - gone });
+    return () => show(before);
+  }
+
+  /**
+   * Returns the ids of rows, also of those that are not there.
+   * @param {number} first
+   * @param {number} end
+   * @returns {Promise<string[]>}
+   */
+  async idsOf(first, end) {
+    const known = Array.from({ length: end - first }, (_, index) => this.at(first + index)?.id ?? "");
+    if (known.every(Boolean)) return known;
+    const [answer] = await request([query(this.filter, first, end - first)]);
+    return answer.ids;
   }
 
   /** Fetches again what is seen. The old rows stay until the new ones are there. */
@@ -156,38 +202,39 @@ export class Rows {
 /**
  * @param {Record<string, unknown> | null} filter
  * @param {number} position
+ * @param {number} limit
+ * @returns {import("./jmap.js").Call}
+ */
+function query(filter, position, limit) {
+  const sort = [{ property: "receivedAt", isAscending: false }];
+  return ["Email/query", { filter, position, limit, collapseThreads: true, calculateTotal: true, sort }];
+}
+
+/**
+ * @param {Record<string, unknown> | null} filter
+ * @param {number} position
  * @param {AbortSignal} abort
  */
 async function fetchWindow(filter, position, abort) {
   /** @type {import("./jmap.js").Call[]} */
   const calls = [
-    [
-      "Email/query",
-      {
-        filter,
-        position,
-        limit: WINDOW,
-        collapseThreads: true,
-        calculateTotal: true,
-        sort: [{ property: "receivedAt", isAscending: false }],
-      },
-    ],
+    query(filter, position, WINDOW),
     ["Email/get", { "#ids": from(0, "Email/query", "/ids"), properties: PROPERTIES }],
     ["Thread/get", { "#ids": from(1, "Email/get", "/list/*/threadId") }],
   ];
   if (filter?.["text"])
     calls.push(["SearchSnippet/get", { filter, "#emailIds": from(0, "Email/query", "/ids") }]);
-  const [query, emails, threads, snippets] = await request(calls, abort);
+  const [answer, emails, threads, snippets] = await request(calls, abort);
   const byId = new Map(emails.list.map((/** @type {any} */ email) => [email.id, email]));
   const idsOf = new Map(threads.list.map((/** @type {any} */ thread) => [thread.id, thread.emailIds]));
   const foundIn = new Map((snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each]));
-  const rows = query.ids.map((/** @type {string} */ id) => byId.get(id)).filter(Boolean);
+  const rows = answer.ids.map((/** @type {string} */ id) => byId.get(id)).filter(Boolean);
   return {
     rows: rows.map((/** @type {any} */ email) =>
       rowOf(email, idsOf.get(email.threadId), foundIn.get(email.id)),
     ),
-    state: String(query.queryState),
-    total: Number(query.total),
+    state: String(answer.queryState),
+    total: Number(answer.total),
   };
 }
 
@@ -210,6 +257,8 @@ function rowOf(email, emailIds, snippet) {
     isFlagged: Boolean(email.keywords.$flagged),
     isAnswered: Boolean(email.keywords.$answered),
     hasAttachment: Boolean(email.hasAttachment),
+    isDraft: Boolean(email.keywords.$draft),
+    tags: Object.keys(email.keywords).filter((keyword) => !keyword.startsWith("$")),
     emailIds: emailIds ?? [email.id],
   };
 }

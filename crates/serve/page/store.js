@@ -30,6 +30,9 @@ export const isMenuOpen = signal(false);
 /** Whether the keys are explained. */
 export const isHelpOpen = signal(false);
 
+/** A draft that is to be opened. */
+export const draftWanted = signal("");
+
 /** The time in steps of a minute, so that dates stay true. */
 export const now = signal(Date.now());
 

@@ -184,3 +184,23 @@ export function textOfHtml(source) {
     .replace(/\n{3,}/g, "\n\n")
     .trim();
 }
+
+/** Returns the tag that a keyword stands for. @param {string} keyword */
+export function tagOf(keyword) {
+  try {
+    return line(decodeURIComponent(keyword.replace(/%/g, "%25").replace(/=(?=[0-9a-f]{2})/g, "%")));
+  } catch {
+    return line(keyword);
+  }
+}
+
+/** Returns the keyword of a tag. @param {string} tag */
+export function keywordOf(tag) {
+  const bytes = new TextEncoder().encode(tag.toLowerCase());
+  return Array.from(bytes, (byte) => {
+    const letter = String.fromCharCode(byte);
+    return /[!#$&'+,./0-:;<>?@A-Z[^_`a-z|}~-]/.test(letter)
+      ? letter
+      : `=${byte.toString(16).padStart(2, "0")}`;
+  }).join("");
+}

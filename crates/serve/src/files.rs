@@ -37,9 +37,15 @@ static INDEX: File = File { path: "/", content_type: HTML, bytes: include_bytes!
 
 /// All other files. Libraries bring their licences.
 static FILES: &[File] = &files![
+    SCRIPT "actions.js",
     SCRIPT "app.js",
+    SCRIPT "ask.js",
+    SCRIPT "compose-model.js",
+    STYLE "compose.css",
+    SCRIPT "compose.js",
     SCRIPT "conversation.js",
     SCRIPT "dates.js",
+    SCRIPT "draft.js",
     SCRIPT "geometry.js",
     SCRIPT "html.js",
     SCRIPT "i18n.js",
@@ -50,16 +56,15 @@ static FILES: &[File] = &files![
     SCRIPT "mailboxes.js",
     SCRIPT "message.js",
     SCRIPT "people.js",
+    SCRIPT "receivers.js",
     SCRIPT "rows.js",
     SCRIPT "search.js",
     SCRIPT "store.js",
     STYLE "style.css",
     SCRIPT "text.js",
     SCRIPT "tree.js",
-    TEXT "vendor/LICENSE-htm",
     TEXT "vendor/LICENSE-preact",
     TEXT "vendor/LICENSE-signals-core",
-    SCRIPT "vendor/htm.mjs",
     SCRIPT "vendor/preact.mjs",
     SCRIPT "vendor/signals-core.mjs",
 ];
@@ -76,9 +81,29 @@ impl File {
     /// Returns it as an answer. Nobody keeps it: the next version of the program may have another one.
     pub(crate) fn response(&self) -> Response {
         let content_security_policy = Some(POLICY.to_owned());
-        let response = Response::new(StatusCode::OK, self.content_type, Body::Bytes(self.bytes.to_vec()));
+        let is_own_script = self.content_type == SCRIPT && !self.path.starts_with("/vendor/");
+        let bytes = if is_own_script { without_comments(self.bytes) } else { self.bytes.to_vec() };
+        let response = Response::new(StatusCode::OK, self.content_type, Body::Bytes(bytes));
         Response { content_security_policy, ..response }
     }
+}
+
+/// Returns a script without the lines that are comments, and without the spaces that begin lines: browsers need
+/// none. The ends of lines stay, so that each line keeps its number.
+fn without_comments(script: &[u8]) -> Vec<u8> {
+    let (mut left, mut is_inside) = (Vec::with_capacity(script.len()), false);
+    for line in script.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.trim_ascii();
+        let (opens, closes) = (text.starts_with(b"/**"), text.ends_with(b"*/"));
+        // A type that code follows on its line stays there.
+        let is_block = opens && (closes || !text.windows(2).any(|two| two == b"*/"));
+        let is_comment = is_inside || is_block || text.starts_with(b"//");
+        is_inside = (is_inside || is_block) && !closes;
+        let space_count = line.iter().take_while(|byte| **byte == b' ').count();
+        let code = line.get(space_count..).unwrap_or_default();
+        left.extend_from_slice(if is_comment { b"\n" } else { code });
+    }
+    left
 }
 
 #[cfg(test)]
@@ -110,6 +135,21 @@ mod tests {
             ["/index.html", "/package.json", "/tests/mail.js", "/app.js/", "/vendor/", "/vendor/README.md"]
         {
             assert_eq!(find(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn scripts_are_sent_without_their_comments() {
+        let script =
+            "// A\n  /** B */\nlet c; // d\n/**\n * E\n */\n/** @type {F} */ (g);\n  h /* i */ + `//j`;\n";
+        let left = "\n\nlet c; // d\n\n\n\n/** @type {F} */ (g);\nh /* i */ + `//j`;\n";
+        assert_eq!(String::from_utf8(without_comments(script.as_bytes())).unwrap(), left);
+        for file in FILES {
+            let Body::Bytes(sent) = file.response().body else { panic!("{} is not sent whole", file.path) };
+            let is_own_script = file.content_type == SCRIPT && !file.path.starts_with("/vendor/");
+            assert_eq!(sent != file.bytes, is_own_script, "{}", file.path);
+            let lines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+            assert_eq!(lines(&sent), lines(file.bytes), "{}", file.path);
         }
     }
 

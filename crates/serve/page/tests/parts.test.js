@@ -9,12 +9,12 @@ import { ago, short } from "../dates.js";
 import { elementHeight, placeAt, rowsSeen, scrolled, topMax, topShowing } from "../geometry.js";
 import { PHRASES, say } from "../i18n.js";
 import { writers } from "../people.js";
-import { POLICY } from "./support.js";
+import { POLICY, withoutComments } from "./support.js";
 import { blocks, found, isCode, line, textOfHtml, visible, withLinks } from "../text.js";
 import { tree } from "../tree.js";
 
 const page = path.join(import.meta.dirname, "..");
-/** All files of the page together have at most this many bytes, compressed. */
+/** All that is sent of the page has at most this many bytes, compressed. */
 const BYTES_MAX = 60_000;
 
 /** Returns the files that are served, with their names in the folder. */
@@ -25,6 +25,12 @@ function files() {
       .filter((name) => /\.(html|css|js|mjs)$|^LICENSE/.test(name))
       .map((name) => path.join(folder, name));
   return [...inFolder("."), ...inFolder("vendor")];
+}
+
+/** Returns a file as the program sends it. @param {string} name */
+function sent(name) {
+  const source = fs.readFileSync(path.join(page, name), "utf8");
+  return name.endsWith(".js") ? withoutComments(source) : source;
 }
 
 test("both languages have the same phrases, with the same values, and all that is said is there", () => {
@@ -224,7 +230,7 @@ test("vendored files are those of their packages", () => {
 });
 
 test("the page is small, and no file of it makes markup of text", () => {
-  const bytes = files().map((name) => zlib.gzipSync(fs.readFileSync(path.join(page, name))).length);
+  const bytes = files().map((name) => zlib.gzipSync(sent(name)).length);
   const sum = bytes.reduce((all, each) => all + each, 0);
   assert.ok(sum <= BYTES_MAX, `${sum} bytes`);
   for (const name of files().filter((each) => !each.startsWith("vendor"))) {
@@ -237,6 +243,14 @@ test("the page is small, and no file of it makes markup of text", () => {
     if (name.endsWith(".js")) assert.match(source, /^\/\/ [A-Z]/, `${name} does not say what it is`);
     assert.ok(source.split("\n").length <= 500, `${name} is long`);
   }
+});
+
+test("scripts are counted as the program sends them, without comments and indentation", () => {
+  // The program has the same example in its own test.
+  const script =
+    "// A\n  /** B */\nlet c; // d\n/**\n * E\n */\n/** @type {F} */ (g);\n  h /* i */ + `//j`;\n";
+  const left = "\n\nlet c; // d\n\n\n\n/** @type {F} */ (g);\nh /* i */ + `//j`;\n";
+  assert.equal(withoutComments(script), left);
 });
 
 test("the program serves the page under the policy that the tests use", () => {

@@ -27,6 +27,19 @@ export const POLICY =
   "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'";
 
+/** Returns a script as the program sends it: without comments and indentation. @param {string} script */
+export function withoutComments(script) {
+  let isInside = false;
+  const lines = script.split("\n").map((line) => {
+    const text = line.trim();
+    const isBlock = text.startsWith("/**") && (text.endsWith("*/") || !text.includes("*/"));
+    const isComment = isInside || isBlock || text.startsWith("//");
+    isInside = (isInside || isBlock) && !text.endsWith("*/");
+    return isComment ? "" : line.replace(/^ +/, "");
+  });
+  return lines.join("\n");
+}
+
 /** Mail in a directory of its own, and a server of it. */
 export class Mailbox {
   constructor() {
@@ -35,6 +48,7 @@ export class Mailbox {
     /** @type {import("node:child_process").ChildProcess | null} */
     this.process = null;
     this.port = 0;
+    this.isConfigured = false;
   }
 
   /**
@@ -51,9 +65,73 @@ export class Mailbox {
     return file;
   }
 
+  /** Returns the messages of a folder on disk, each as `id:flags`. @param {string} folder */
+  files(folder) {
+    const directory = path.join(this.directory, "mail", folder);
+    const names = ["cur", "new"].flatMap((each) =>
+      fs.existsSync(path.join(directory, each)) ? fs.readdirSync(path.join(directory, each)) : [],
+    );
+    return names.map((name) => name.replace(/(:2,|$)/, ":").replace(/:([A-Za-z]*):?$/, ":$1")).sort();
+  }
+
+  /** Returns the messages of a folder on disk, as texts. @param {string} folder */
+  texts(folder) {
+    const directory = path.join(this.directory, "mail", folder);
+    const names = ["cur", "new"].flatMap((each) =>
+      fs.existsSync(path.join(directory, each))
+        ? fs.readdirSync(path.join(directory, each)).map((name) => path.join(each, name))
+        : [],
+    );
+    return names.map((name) => fs.readFileSync(path.join(directory, name), "utf8"));
+  }
+
+  /** Lets mail be sent from these addresses, by a script that stores what it gets. @param {string[]} from */
+  send(...from) {
+    const script = path.join(this.directory, "sendmail");
+    const out = path.join(this.directory, "sent");
+    fs.mkdirSync(out, { recursive: true });
+    const lines = [
+      `test -s '${script}.fails' && { cat '${script}.fails' >&2; exit 1; }`,
+      `n=$(ls '${out}' | wc -l)`,
+      `for word; do echo "$word"; done > '${out}/'$n.args`,
+      `cat > '${out}/'$n.part && mv '${out}/'$n.part '${out}/'$n.mail`,
+    ];
+    fs.writeFileSync(script, `${lines.join("\n")}\n`);
+    const folder = path.join(this.environment().HOME, ".config", "pneu");
+    fs.mkdirSync(folder, { recursive: true });
+    const root = {
+      name: "mail",
+      path: path.join(this.directory, "mail"),
+      from,
+      sendmail: `sh '${script}' -i`,
+    };
+    const keys = Object.entries(root).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);
+    fs.writeFileSync(path.join(folder, "config.toml"), `[[root]]\n${keys.join("")}`);
+    this.isConfigured = true;
+  }
+
+  /** Lets sending fail with a reason; without one, it works again. @param {string} reason */
+  fail(reason) {
+    fs.writeFileSync(path.join(this.directory, "sendmail.fails"), reason);
+  }
+
+  /** Returns what was sent: the receivers, and the message. */
+  sent() {
+    const out = path.join(this.directory, "sent");
+    const mails = fs.readdirSync(out).filter((name) => name.endsWith(".mail"));
+    return mails.map((name) => ({
+      args: fs
+        .readFileSync(path.join(out, name.replace(".mail", ".args")), "utf8")
+        .split("\n")
+        .filter((each) => each.includes("@")),
+      message: fs.readFileSync(path.join(out, name), "utf8"),
+    }));
+  }
+
   /** Brings the index in step with the mail. */
   index() {
-    this.run("index", "--maildir", path.join(this.directory, "mail"));
+    if (this.isConfigured) this.run("index");
+    else this.run("index", "--maildir", path.join(this.directory, "mail"));
   }
 
   /** @param {string[]} args */
@@ -97,7 +175,7 @@ export class Mailbox {
   async stop() {
     const child = this.process;
     this.process = null;
-    if (!child || child.exitCode !== null) return;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
     await new Promise((resolve) => {
       child.once("exit", resolve);
       child.kill("SIGTERM");
@@ -169,9 +247,9 @@ export async function open(link, options = {}) {
   page.on("console", (message) => {
     if (/Content Security Policy|TrustedHTML/.test(message.text())) wrong.push(message.text());
   });
-  await page.goto(link);
   // What a redirection leads to is not intercepted.
-  if (isFromDisk) await page.goto(`${origin}/`);
+  if (isFromDisk) await context.request.get(link);
+  await page.goto(isFromDisk ? `${origin}/` : link);
   const close = async () => {
     await context.close();
     assert.deepEqual(wrong, []);
@@ -200,7 +278,9 @@ async function fromDisk(route, url) {
   const type = TYPES[path.extname(file)];
   if (!type || !fs.existsSync(file)) return route.continue();
   const headers = { "content-type": type, "content-security-policy": POLICY, "cache-control": "no-cache" };
-  return route.fulfill({ body: fs.readFileSync(file), headers });
+  const isOwnScript = type.includes("javascript") && !url.pathname.startsWith("/vendor/");
+  const body = isOwnScript ? withoutComments(fs.readFileSync(file, "utf8")) : fs.readFileSync(file);
+  return route.fulfill({ body, headers });
 }
 
 /**
@@ -221,6 +301,18 @@ export async function until(page, condition) {
   const end = Date.now() + PATIENCE_MS;
   while (!(await page.evaluate(`Boolean(${condition})`))) {
     if (Date.now() > end) throw new Error(`this did not become true: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Waits until a check passes. @param {() => void} check */
+export async function eventually(check) {
+  for (const end = Date.now() + PATIENCE_MS; ; ) {
+    try {
+      return check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -1,2 +1,0 @@
-// The types of htm.mjs: those of its package.
-export { default } from "htm";
