@@ -16,10 +16,12 @@ mod text;
 use crate::changes::Log;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
+use crate::open;
 use disk::{Disk, Wait};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{MergeOptions, Options, Snapshot, Writer};
+use work::Progress;
 
 pub use arrivals::{Arrivals, Looked, Seen, awaited_text, end_awaiting, expect_arrivals, replace_arrivals};
 pub use awaited::Awaited;
@@ -56,20 +58,32 @@ pub(crate) fn snapshot(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Option<
     }
 }
 
-/// Takes the writer's lock, waiting for it if needed. Creates the store if there is none.
+/// Takes the writer's lock as [`writer_for`] does, waiting until the environment stops that.
 ///
 /// # Errors
-/// Damage, a newer version, a data directory that cannot be written.
+/// As [`writer_for`].
 fn writer(environment: &Environment) -> Result<Writer> {
+    writer_for(environment, &environment.context.cancel)
+}
+
+/// Takes the writer's lock. If another process holds it, waits until the environment stops that, or the
+/// observer gives up. Creates the store if there is none.
+///
+/// # Errors
+/// [`Error::Interrupted`]; damage, a newer version, a data directory that cannot be written.
+fn writer_for(environment: &Environment, observer: &dyn Progress) -> Result<Writer> {
     let directory = environment.user_directory();
     let options = Options {
         holder: environment.holder.clone(),
-        wait: Wait::Block,
         seed: environment.seed,
         keeps_copy: true,
         ..Options::default()
     };
-    let writer = Writer::open_or_create(&environment.disk, &directory, &tables::schemas(), options)
+    let take = |wait| {
+        let options = Options { wait, ..options.clone() };
+        Writer::open_or_create(&environment.disk, &directory, &tables::schemas(), options)
+    };
+    let writer = open::until_free(environment, observer, take)
         .map_err(|error| with_copy(&environment.disk, &directory, error))?;
     check_version(&writer.snapshot()?, &directory)?;
     Ok(writer)

@@ -200,7 +200,7 @@ impl Account<'_> {
         };
         let edits: Vec<(Vec<Hit>, TagEdit)> = by_change.into_iter().map(change).collect();
         if !edits.is_empty() {
-            self.host.edit_tags(&self.view, &edits)?;
+            self.host.edit_tags_for(&self.view, &edits, &self.patience())?;
         }
         Ok(())
     }
