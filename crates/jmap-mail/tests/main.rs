@@ -10,6 +10,7 @@ mod email_set;
 mod emails;
 mod filters;
 mod headers;
+mod mailbox_kept;
 mod mailbox_set;
 mod mailboxes;
 mod parse;

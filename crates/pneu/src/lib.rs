@@ -100,11 +100,11 @@ pub use imports::TagsRead;
 pub use index::{
     Absent, Adopted, Analysis, AnalysisStep, AttachmentsRead, Change, ChangedFolder, Changes, Circle,
     Cleanup, Contact, Content, Counts, Dimension, Direction, Duplicates, Environment, Error as IndexError,
-    Figures, FolderCounts, FolderPlace, Group, Happened, HeaderCodec, Hint, Hit, Hits, IndexedFolder, Line,
-    Look, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople, PeopleQuestion,
-    Person, Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats,
-    Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, ThreadStarts, Threads,
-    TokenFault, Unknown, UpdateOptions, check_tag,
+    Figures, FolderCounts, FolderPlace, Group, Happened, HeaderCodec, Hint, Hit, Hits, IndexedFolder,
+    KeptFolder, Line, Look, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin, OwnPeople,
+    PeopleQuestion, Person, Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root,
+    SortKey, Stats, Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder,
+    ThreadStarts, Threads, TokenFault, Unknown, UpdateOptions, check_tag,
 };
 pub use mail::{
     ContentFlags, Dialect, Error as MailError, FileContent, Flags, HeaderDifference,

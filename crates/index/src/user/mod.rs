@@ -1,6 +1,6 @@
-//! The user's own data, which mail does not contain. Tags of messages are in a store of their own, `user/`,
-//! which outlives the index; saved queries are in a file beside it. Neither can be rebuilt, so each has a
-//! second copy in `user/copy/`.
+//! The user's own data, which mail does not contain. Tags of messages, and what is kept of folders, are in a
+//! store of their own, `user/`, which outlives the index; saved queries are in a file beside it. Neither can
+//! be rebuilt, so each has a second copy in `user/copy/`.
 //!
 //! Input: an environment. Output: snapshots of that store, and writers. Must not know how messages are found.
 
@@ -8,6 +8,7 @@ mod arrivals;
 mod awaited;
 mod change;
 mod flag_tags;
+pub(crate) mod folders;
 pub(crate) mod queries;
 mod tables;
 mod tags;
@@ -27,6 +28,10 @@ pub use arrivals::{Arrivals, Looked, Seen, awaited_text, end_awaiting, expect_ar
 pub use awaited::Awaited;
 pub use change::{TagChange, TagEdit, TagEdits, TagSummary, change_tags, edit_tags};
 pub use flag_tags::{FLAG_TAGS, FlagTag, FlagTags};
+pub use folders::{
+    FolderId, FolderKey, KeptFolder, change_folder, export_folders, follow_folders, forget_folder,
+    import_folders, keep_folders_back, settle_folders,
+};
 pub use queries::{
     QUERY_NAME_BYTES_MAX, change_queries, check_query_name, export_queries, import_queries, saved_queries,
 };
