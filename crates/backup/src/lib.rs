@@ -54,7 +54,8 @@ pub use names::DELETED_TAG;
 pub use read::messages::{ArchivedMessages, UnindexedMessages};
 pub use remedy::Remedy;
 pub use restored::{
-    CONFIGURATION_BYTES_MAX, import_restored_queries, import_restored_tags, restored_configuration,
+    CONFIGURATION_BYTES_MAX, import_restored_folders, import_restored_queries, import_restored_tags,
+    restored_configuration,
 };
 pub use roots::resolved_roots;
 pub use undelete::put_back::Undeleted;

@@ -13,6 +13,8 @@ pub(crate) const PIECES: &str = "pieces";
 pub(crate) const TAGS: &str = "tags";
 /// The file of saved queries in it.
 pub(crate) const QUERIES: &str = "queries";
+/// The file of what is kept of folders in it.
+pub(crate) const FOLDERS: &str = "folders";
 /// The configuration in it.
 pub(crate) const CONFIGURATION: &str = "config.toml";
 

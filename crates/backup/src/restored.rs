@@ -1,4 +1,5 @@
-//! Imports tags and saved queries that a restore put beside the mail. Also shows the restored configuration.
+//! Imports tags, saved queries and what is kept of folders, which a restore put beside the mail. Also shows
+//! the restored configuration.
 //!
 //! Input: roots. Output: the contents of the nearest directory `.pneu` at or above one of them, if the user
 //! has no tags or queries yet. The author of the Maildir may also have written `.pneu`, so only what
@@ -6,7 +7,7 @@
 //! not know repositories.
 
 use crate::error::{Error, Result};
-use crate::names::{CONFIGURATION, QUERIES, TAGS};
+use crate::names::{CONFIGURATION, FOLDERS, QUERIES, TAGS};
 use crate::roots::resolved_roots;
 use index::{Environment, Mailbox, Root, TagImport};
 use rustix::fs::{CWD, Mode, OFlags};
@@ -22,6 +23,8 @@ const DIRECTORY: &str = ".pneu";
 const TAGS_BYTES_MAX: usize = 256 << 20;
 /// Most bytes of a file of saved queries.
 const QUERIES_BYTES_MAX: usize = 1 << 20;
+/// Most bytes of a file of what is kept of folders.
+const FOLDERS_BYTES_MAX: usize = 1 << 20;
 /// Most bytes of a configuration.
 pub const CONFIGURATION_BYTES_MAX: usize = 64 << 10;
 /// Permission bits that let others write a file, and thereby decide its content.
@@ -71,6 +74,25 @@ pub fn import_restored_queries(
         return Err(Error::RestoredFile { path, what: "it holds control characters" });
     }
     Ok(index::import_queries(environment, text.as_bytes())?.map(|count| (path, count)))
+}
+
+/// Imports what a restore left beside the mail of the ids, order and subscription of folders, unless any is
+/// kept already. Takes only that of folders in the roots beside which the file was found. Returns each file,
+/// and of how many folders something was imported.
+///
+/// # Errors
+/// A file is damaged or cannot be read; disk errors. That of other files may have been imported.
+pub fn import_restored_folders(environment: &Environment, roots: &[Root]) -> Result<Vec<(PathBuf, u64)>> {
+    if index::export_folders(environment)?.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut taken = Vec::new();
+    for (file, roots) in restored(roots, FOLDERS) {
+        let text = text_of(&file, FOLDERS_BYTES_MAX)?;
+        let count = index::import_folders(environment, &roots, (&file, &text))?;
+        taken.push((file, count));
+    }
+    Ok(taken)
 }
 
 /// Returns the path and text of the configuration that a restore left beside the mail. It may name programs
@@ -183,9 +205,12 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let directory = top.path().join(DIRECTORY);
         fs::create_dir_all(&directory).unwrap();
-        for (name, bytes_max) in
-            [(TAGS, TAGS_BYTES_MAX), (QUERIES, QUERIES_BYTES_MAX), (CONFIGURATION, CONFIGURATION_BYTES_MAX)]
-        {
+        for (name, bytes_max) in [
+            (TAGS, TAGS_BYTES_MAX),
+            (QUERIES, QUERIES_BYTES_MAX),
+            (FOLDERS, FOLDERS_BYTES_MAX),
+            (CONFIGURATION, CONFIGURATION_BYTES_MAX),
+        ] {
             let file = fs::File::create(directory.join(name)).unwrap();
             file.set_len(bytes_max as u64 + 1).unwrap();
             assert_eq!(found(top.path(), name), [directory.join(name)]);
@@ -214,6 +239,28 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(restored_configuration(&roots, user).unwrap().is_some(), is_read, "{mode:o}");
         }
+    }
+
+    #[test]
+    fn what_is_kept_of_folders_comes_back_for_the_roots_beside_it_alone() {
+        let fixture = Fixture::new();
+        fixture.index();
+        let beside = fixture.root().join(".pneu");
+        fs::create_dir(&beside).unwrap();
+        let put = |text: &str| fs::write(beside.join("folders"), text).unwrap();
+        let bring_back = || import_restored_folders(&fixture.environment, &fixture.roots);
+        put("pneu-folders 1\nmail\n");
+        assert!(bring_back().unwrap_err().to_string().contains("line 2 of what is kept of folders in"));
+        assert_eq!(index::export_folders(&fixture.environment).unwrap(), None);
+        let root = &fixture.roots[0].name;
+        let line = format!("{root}\tlists\t0123456789abcdef0123456789abcdef\t7\tno\n");
+        put(&format!("pneu-folders 1\n{line}elsewhere\tlists\t-\t7\tno\n"));
+        assert_eq!(bring_back().unwrap(), [(beside.join("folders"), 1)]);
+        let kept = Some(format!("pneu-folders 1\n{line}"));
+        assert_eq!(index::export_folders(&fixture.environment).unwrap(), kept);
+        put(&format!("pneu-folders 1\n{root}\tlists\t-\t8\tno\n"));
+        assert_eq!(bring_back().unwrap(), [], "it replaces nothing");
+        assert_eq!(index::export_folders(&fixture.environment).unwrap(), kept);
     }
 
     #[test]

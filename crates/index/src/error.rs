@@ -115,6 +115,16 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
+    /// What is kept of folders is malformed.
+    #[error("line {line} of what is kept of folders in {}: {what}", path.display())]
+    FolderText {
+        /// The directory of the user's data.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// A query is well formed but cannot be answered.
     #[error("{what}")]
     Query {
@@ -236,7 +246,7 @@ impl Error {
             Error::Version { found, newest, .. } if found < newest => Some(Remedy::UpgradeIndex),
             Error::Version { .. } => Some(Remedy::UseNewerProgramOrRebuild),
             Error::UserVersion { .. } => Some(Remedy::UseNewerProgram),
-            Error::UserDamaged { .. } => Some(Remedy::RestoreUserData),
+            Error::UserDamaged { .. } | Error::FolderText { .. } => Some(Remedy::RestoreUserData),
             Error::WithSecondCopy { .. } => Some(Remedy::RepairFromCopy),
             Error::Ambiguous { .. } => Some(Remedy::GiveMoreOfHandle),
             Error::Clock { .. } => Some(Remedy::SetClock),

@@ -66,11 +66,12 @@ pub use threaded::{
     update_places,
 };
 pub use user::{
-    Arrivals, Awaited, FLAG_TAGS, FlagTag, FlagTags, Looked, MUTED, QUERY_NAME_BYTES_MAX, Seen,
-    TAG_BYTES_MAX, TagChange, TagEdit, TagEdits, TagImport, TagSummary, awaited_text, change_queries,
-    change_tags, check_query_name, check_tag, edit_tags, end_awaiting, expect_arrivals, export_queries,
-    export_tags, has_no_tags, import_queries, import_tags, import_tags_of, repair_user, replace_arrivals,
-    saved_queries, tags_by_message,
+    Arrivals, Awaited, FLAG_TAGS, FlagTag, FlagTags, FolderId, FolderKey, KeptFolder, Looked, MUTED,
+    QUERY_NAME_BYTES_MAX, Seen, TAG_BYTES_MAX, TagChange, TagEdit, TagEdits, TagImport, TagSummary,
+    awaited_text, change_folder, change_queries, change_tags, check_query_name, check_tag, edit_tags,
+    end_awaiting, expect_arrivals, export_folders, export_queries, export_tags, follow_folders,
+    forget_folder, has_no_tags, import_folders, import_queries, import_tags, import_tags_of,
+    keep_folders_back, repair_user, replace_arrivals, saved_queries, settle_folders, tags_by_message,
 };
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md; and the bytes of a header

@@ -88,34 +88,47 @@ const JOURNAL_BYTES: u64 = 1 << 17;
 /// ends at a Ctrl-C, whatever it has done so far.
 const TRIES: (usize, Duration) = (50, Duration::from_millis(5));
 
-/// Takes the writer's lock. If another process holds it, waits, and after a moment tells the observer which
-/// one that is. From then on the environment stops the wait, or the observer gives up.
+/// Takes the writer's lock: see [`until_free`].
 ///
 /// # Errors
 /// [`Error::Interrupted`]; damage, a newer version, a directory that cannot be written.
 pub(crate) fn writer(environment: &Environment, observer: &dyn Progress) -> Result<Writer> {
     let directory = environment.index_directory();
+    let take = |wait| Writer::open(&environment.disk, &directory, options(environment, wait));
+    let writer = until_free(environment, observer, take)?;
+    tag(environment)?;
+    Ok(writer)
+}
+
+/// Takes a lock. If another process holds it, waits, and after a moment tells the observer which one that is.
+/// From then on the environment stops the wait, or the observer gives up.
+///
+/// # Errors
+/// [`store::Error::Cancelled`]; those of `take`.
+pub(crate) fn until_free<T>(
+    environment: &Environment,
+    observer: &dyn Progress,
+    mut take: impl FnMut(Wait) -> store::Result<T>,
+) -> store::Result<T> {
     let mut left = TRIES.0;
-    let writer = loop {
-        match Writer::open(&environment.disk, &directory, options(environment, Wait::Refuse)) {
+    loop {
+        match take(Wait::Refuse) {
             Err(store::Error::Io(disk::Error::Locked { .. })) if left > 0 => {
                 left -= 1;
                 std::thread::sleep(TRIES.1);
             }
             Err(store::Error::Io(disk::Error::Locked { holder, .. })) => {
                 observer.waiting(&holder);
-                let take = |wait| Writer::open(&environment.disk, &directory, options(environment, wait));
                 let cancel = &environment.context.cancel;
-                let writer = store::until_free_or(&|| cancel.is_cancelled() || observer.gives_up(), take)?;
+                let is_stopped = || cancel.is_cancelled() || observer.gives_up();
+                let taken = store::until_free_or(&is_stopped, take)?;
                 // The process works again.
                 observer.is_cancelled();
-                break writer;
+                return Ok(taken);
             }
-            other => break other?,
+            other => return other,
         }
-    };
-    tag(environment)?;
-    Ok(writer)
+    }
 }
 
 /// Returns the mail part of a commit.

@@ -4,9 +4,9 @@
 //! conversation is one thread, or several that late messages joined.
 
 use crate::account::Account;
+use crate::capabilities::CONVERSATIONS;
 use crate::error::failed;
 use crate::ids;
-use crate::capabilities::CONVERSATIONS;
 use jmap::{Arguments, Context, MethodError};
 use pneu::{Grouping, Hit};
 use serde_json::{Map, Value};

@@ -3,9 +3,7 @@
 //! Input: the user's name, URLs, limits. Output: the object, and its state. Does not know where the URLs
 //! lead.
 
-use crate::capabilities::{
-    ACTIONS, ARCHIVE, CONVERSATIONS, MOMENT, OWN, QUERY, SEARCH, STATISTICS,
-};
+use crate::capabilities::{ACTIONS, ARCHIVE, CONVERSATIONS, MOMENT, OWN, QUERY, SEARCH, STATISTICS};
 use crate::ids::account_id;
 use crate::write::SUBMISSION;
 use jmap::{CORE, Limits};

@@ -13,6 +13,7 @@ mod email_set;
 mod emails;
 mod filters;
 mod headers;
+mod mailbox_kept;
 mod mailbox_set;
 mod mailboxes;
 mod moment;

@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::setup::roles::Role;
 use crate::view::View;
 use index::{
-    Content, ContentStats, Direction, FolderCounts, Grouping, Hit, IndexedFolder, Mailbox, NumberSet,
-    RecordReader, Scope,
+    Content, ContentStats, Direction, FolderCounts, Grouping, Hit, IndexedFolder, KeptFolder, Mailbox,
+    NumberSet, RecordReader, Scope,
 };
 use jiff::tz::{Offset, TimeZone};
 use mail::Flags;
@@ -212,6 +212,15 @@ impl View {
     /// Returns all folders with their numbers.
     pub fn indexed_folders(&self) -> Vec<IndexedFolder> {
         self.mailbox().indexed_folders()
+    }
+
+    /// Returns what is kept of folders, in their order: ids, order and subscription. They are all folders of
+    /// this view.
+    ///
+    /// # Errors
+    /// Damage of the user's data.
+    pub fn kept_folders(&self, folders: &[IndexedFolder]) -> Result<Vec<KeptFolder>> {
+        Ok(self.mailbox().kept_folders(folders)?)
     }
 
     /// Returns whether a folder keeps its name and its place: a root, or an inbox.

@@ -204,7 +204,16 @@ impl Host {
         &self,
         write: impl FnOnce(&Environment) -> std::result::Result<T, E> + Send,
     ) -> Result<T> {
-        self.write(&self.user_writers, &self.settings.environment.context.cancel, write)
+        self.write_user_for(&self.settings.environment.context.cancel, write)
+    }
+
+    /// Writes what the user saved, unless `progress` stops the work before that begins.
+    pub(crate) fn write_user_for<T: Send, E: Into<crate::Error> + Send>(
+        &self,
+        progress: &dyn Progress,
+        write: impl FnOnce(&Environment) -> std::result::Result<T, E> + Send,
+    ) -> Result<T> {
+        self.write(&self.user_writers, progress, write)
     }
 
     /// Writes the index, and takes over what was committed before its merges begin. A merge alone changes no

@@ -159,6 +159,15 @@ impl Host {
         self.write_user(|environment| backup::import_restored_queries(environment, roots))
     }
 
+    /// Takes over what a restore left beside the roots of the ids, order and subscription of folders, unless
+    /// any is kept. Returns the files, and of how many folders each has something.
+    ///
+    /// # Errors
+    /// A file cannot be read or is no such file; it cannot be written.
+    pub fn import_restored_folders(&self, roots: &[Root]) -> Result<Vec<(PathBuf, u64)>> {
+        self.write_user(|environment| backup::import_restored_folders(environment, roots))
+    }
+
     /// Takes over the tags that a restore left beside the roots, unless the user has any. Returns the files,
     /// each with what was taken from it.
     ///

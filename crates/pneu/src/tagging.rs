@@ -11,6 +11,7 @@ use index::{FlagTags, Hit, MUTED, NumberSet, Order, TagChange, TagEdit, TagEdits
 use mail::Flags;
 use query::Query;
 use std::collections::{BTreeMap, BTreeSet};
+use work::Progress;
 
 /// Returns the change that mutes messages. Those that come later and answer one of them are muted, too.
 pub fn muting() -> TagChange {
@@ -93,7 +94,21 @@ impl Host {
     /// # Errors
     /// As [`Host::tag`].
     pub fn edit_tags(&self, view: &View, edits: &[(Vec<Hit>, TagEdit)]) -> Result<Tagged> {
-        self.edit_tags_of(None, view, edits)
+        self.edit_tags_for(view, edits, &view.settings().environment.context.cancel)
+    }
+
+    /// Edits tags as [`Host::edit_tags`] does. `progress` may end a wait for another process that writes
+    /// tags.
+    ///
+    /// # Errors
+    /// As [`Host::tag`]; [`Error::Cancelled`].
+    pub fn edit_tags_for(
+        &self,
+        view: &View,
+        edits: &[(Vec<Hit>, TagEdit)],
+        progress: &dyn Progress,
+    ) -> Result<Tagged> {
+        self.edit_tags_of((None, progress), view, edits)
     }
 
     /// Edits tags as [`Host::edit_tags`] does. What an import changes of flags is a part of it.
@@ -102,7 +117,7 @@ impl Host {
     /// As [`Host::tag`].
     pub(crate) fn edit_tags_of(
         &self,
-        import: Option<&ImportNotes>,
+        (import, progress): (Option<&ImportNotes>, &dyn Progress),
         view: &View,
         edits: &[(Vec<Hit>, TagEdit)],
     ) -> Result<Tagged> {
@@ -125,8 +140,9 @@ impl Host {
             };
             tags.push((hits.clone(), edit));
         }
-        let TagEdits { messages, mut changed } =
-            self.write_user(|environment| index::edit_tags(environment, view.mailbox(), &tags))?;
+        let TagEdits { messages, mut changed } = self.write_user_for(progress, |environment| {
+            index::edit_tags(environment, view.mailbox(), &tags, progress)
+        })?;
         let mut left = Vec::new();
         if !flags.is_empty() {
             let acted = self.flag_found(&by_change(&flags), import)?;

@@ -10,7 +10,7 @@ use crate::blobs::repository::{RepositoryReader, RepositoryWriter};
 use crate::blobs::walk::{Revisit, Walk};
 use crate::cache::{Cache, Opened, cache_directory, discard};
 use crate::error::{Error, Problem, Result};
-use crate::names::{CONFIGURATION, QUERIES, TAGS};
+use crate::names::{CONFIGURATION, FOLDERS, QUERIES, TAGS};
 use crate::pieces::lists::read_lists;
 use crate::remedy::Remedy;
 use crate::roots::resolved_roots;
@@ -73,6 +73,7 @@ pub fn backup(
     };
     let mut files = vec![(TAGS.to_owned(), index::export_tags(environment)?.into_bytes())];
     files.extend(index::export_queries(environment)?.map(|bytes| (QUERIES.to_owned(), bytes)));
+    files.extend(index::export_folders(environment)?.map(|text| (FOLDERS.to_owned(), text.into_bytes())));
     files.extend(options.configuration.iter().map(|bytes| (CONFIGURATION.to_owned(), bytes.clone())));
     let pneu_files = PneuFiles {
         files,

@@ -51,9 +51,9 @@ fn shown(path: &Path, text: &str, home: Option<&Path>) -> String {
     )
 }
 
-/// Imports saved queries and tags if the user has none yet. Reports what cannot be imported, and leaves it
-/// there. That is not an error: otherwise anyone who can write to the Maildir could make every `pneu index`
-/// fail.
+/// Imports saved queries, tags and what is kept of folders if the user has none yet. Reports what cannot be
+/// imported, and leaves it there. That is not an error: otherwise anyone who can write to the Maildir could
+/// make every `pneu index` fail.
 pub(crate) fn queries_and_tags(session: &Session, roots: &[Root], occasion: Occasion) {
     let complain = |error: pneu::Error| {
         if occasion == Occasion::First {
@@ -66,6 +66,13 @@ pub(crate) fn queries_and_tags(session: &Session, roots: &[Root], occasion: Occa
             let are = if number == 1 { "saved query is" } else { "saved queries are" };
             tell(session, format!("{}: {number} {are} back", path.display()));
         }
+        Err(error) => complain(error),
+    }
+    match session.with_any_host(|host| host.import_restored_folders(roots)) {
+        Ok(files) => files.iter().filter(|(_, number)| *number > 0).for_each(|(path, number)| {
+            let folders = count(*number, "folder");
+            tell(session, format!("{}: order and ids of {folders} are back", path.display()));
+        }),
         Err(error) => complain(error),
     }
     match session.with_any_host(|host| host.import_restored_tags(roots)) {

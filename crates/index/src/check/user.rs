@@ -17,7 +17,8 @@ use store::FileDamage;
 /// reported as it is.
 pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) {
     let directory = environment.user_directory();
-    let opened = user::snapshot(&environment.disk, &directory);
+    let opened = user::snapshot(&environment.disk, &directory)
+        .and_then(|user| user::folders::read(user.as_ref()).map(|_| ()));
     if let Err(error) = &opened
         && !is_damage_of_user(error)
     {
@@ -51,7 +52,7 @@ pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Dam
 
 fn is_damage_of_user(error: &Error) -> bool {
     match error {
-        Error::WithSecondCopy { .. } | Error::UserDamaged { .. } => true,
+        Error::WithSecondCopy { .. } | Error::UserDamaged { .. } | Error::FolderText { .. } => true,
         Error::Store(TableError(error)) => is_damage(error),
         _ => false,
     }

@@ -14,6 +14,7 @@ mod options;
 mod orphans;
 mod places;
 mod plan;
+mod renamed;
 mod scan;
 mod session;
 mod summary;

@@ -16,6 +16,7 @@ use crate::pass::commit::{
 use crate::pass::options::{Cleanup, UpdateOptions};
 use crate::pass::orphans;
 use crate::pass::plan::{Candidate, Gone, Plan, newest_first, plan};
+use crate::pass::renamed;
 use crate::pass::scan::{FileRows, Input, count_rows, find_folders, look_up, read_directories};
 use crate::pass::summary::{Problem, Summary};
 use crate::text;
@@ -107,6 +108,7 @@ pub(super) fn run(
     if plan.is_empty() && roots.is_none() {
         return Ok(Attempt { summary, ended: Ended::Unchanged });
     }
+    summary.problems.extend(renamed::note(&plan, input, observer)?);
     let session = Session { environment, roots, options, observer, set_aside };
     let ended = session.carry_out(plan, input.snapshot, &mut summary)?;
     Ok(Attempt { summary, ended })

@@ -10,11 +10,12 @@ use crate::rows::RecordReader;
 use crate::search::{Duplicates, Hit, Mailbox, TaggedMessage};
 use crate::set::NumberSet;
 use crate::user::tables::{contents, tags};
-use crate::user::{ATTACHMENT, Tags, check_tag, merge, version_bytes, writer};
+use crate::user::{ATTACHMENT, Tags, check_tag, merge, version_bytes, writer, writer_for};
 use std::collections::btree_map::Entry;
 use std::collections::btree_set::Difference;
 use std::collections::{BTreeMap, BTreeSet};
 use store::{OwnedValue, Rows, Snapshot, Transaction, Value};
+use work::Progress;
 
 /// A change to the tags of messages. A tag that is in both sets is added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,7 +102,7 @@ pub enum TagEdit {
 }
 
 /// Edits the tags of many messages, each in its own way, and of all their copies, in one commit. Later edits
-/// see what earlier ones did.
+/// see what earlier ones did. The observer may end a wait for another process.
 ///
 /// # Errors
 /// As [`change_tags`].
@@ -109,6 +110,7 @@ pub fn edit_tags(
     environment: &Environment,
     mailbox: &Mailbox,
     edits: &[(Vec<Hit>, TagEdit)],
+    observer: &dyn Progress,
 ) -> Result<TagEdits> {
     for (_, edit) in edits {
         let (first, second) = match edit {
@@ -120,7 +122,7 @@ pub fn edit_tags(
         }
     }
     let mut reader = RecordReader::new();
-    let mut writer = writer(environment)?;
+    let mut writer = writer_for(environment, observer)?;
     let snapshot = writer.snapshot()?;
     let now = Tags::new(&snapshot)?;
     let mut edited: BTreeMap<u32, Edited> = BTreeMap::new();

@@ -1,6 +1,6 @@
-//! The user's own data, which mail does not contain. Tags of messages are in a store of their own, `user/`,
-//! which outlives the index; saved queries are in a file beside it. Neither can be rebuilt, so each has a
-//! second copy in `user/copy/`.
+//! The user's own data, which mail does not contain. Tags of messages, and what is kept of folders, are in a
+//! store of their own, `user/`, which outlives the index; saved queries are in a file beside it. Neither can
+//! be rebuilt, so each has a second copy in `user/copy/`.
 //!
 //! Input: an environment. Output: snapshots of that store, and writers. Must not know how messages are found.
 
@@ -8,6 +8,7 @@ mod arrivals;
 mod awaited;
 mod change;
 mod flag_tags;
+pub(crate) mod folders;
 pub(crate) mod queries;
 mod tables;
 mod tags;
@@ -16,15 +17,21 @@ mod text;
 use crate::changes::Log;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
+use crate::open;
 use disk::{Disk, Wait};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{MergeOptions, Options, Snapshot, Writer};
+use work::Progress;
 
 pub use arrivals::{Arrivals, Looked, Seen, awaited_text, end_awaiting, expect_arrivals, replace_arrivals};
 pub use awaited::Awaited;
 pub use change::{TagChange, TagEdit, TagEdits, TagSummary, change_tags, edit_tags};
 pub use flag_tags::{FLAG_TAGS, FlagTag, FlagTags};
+pub use folders::{
+    FolderId, FolderKey, KeptFolder, change_folder, export_folders, follow_folders, forget_folder,
+    import_folders, keep_folders_back, settle_folders,
+};
 pub use queries::{
     QUERY_NAME_BYTES_MAX, change_queries, check_query_name, export_queries, import_queries, saved_queries,
 };
@@ -56,20 +63,32 @@ pub(crate) fn snapshot(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Option<
     }
 }
 
-/// Takes the writer's lock, waiting for it if needed. Creates the store if there is none.
+/// Takes the writer's lock as [`writer_for`] does, waiting until the environment stops that.
 ///
 /// # Errors
-/// Damage, a newer version, a data directory that cannot be written.
+/// As [`writer_for`].
 fn writer(environment: &Environment) -> Result<Writer> {
+    writer_for(environment, &environment.context.cancel)
+}
+
+/// Takes the writer's lock. If another process holds it, waits until the environment stops that, or the
+/// observer gives up. Creates the store if there is none.
+///
+/// # Errors
+/// [`Error::Interrupted`]; damage, a newer version, a data directory that cannot be written.
+fn writer_for(environment: &Environment, observer: &dyn Progress) -> Result<Writer> {
     let directory = environment.user_directory();
     let options = Options {
         holder: environment.holder.clone(),
-        wait: Wait::Block,
         seed: environment.seed,
         keeps_copy: true,
         ..Options::default()
     };
-    let writer = Writer::open_or_create(&environment.disk, &directory, &tables::schemas(), options)
+    let take = |wait| {
+        let options = Options { wait, ..options.clone() };
+        Writer::open_or_create(&environment.disk, &directory, &tables::schemas(), options)
+    };
+    let writer = open::until_free(environment, observer, take)
         .map_err(|error| with_copy(&environment.disk, &directory, error))?;
     check_version(&writer.snapshot()?, &directory)?;
     Ok(writer)

@@ -202,7 +202,7 @@ fn parse(text: &str) -> Result<BTreeMap<[u8; 32], Entry>> {
 }
 
 /// Appends text, with `%` and every character that separates fields or lines as `%` and two digits.
-fn escape(text: &str, out: &mut String) {
+pub(super) fn escape(text: &str, out: &mut String) {
     for character in text.chars() {
         if character == '%' || character.is_ascii_control() || character == ' ' {
             out.push_str(&format!("%{:02x}", u32::from(character)));
@@ -213,6 +213,11 @@ fn escape(text: &str, out: &mut String) {
 }
 
 fn unescape(text: &str) -> Option<String> {
+    String::from_utf8(unescape_bytes(text)?).ok()
+}
+
+/// Reads what [`escape`] wrote, or any bytes that are written so.
+pub(super) fn unescape_bytes(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((byte, tail)) = rest.split_first() {
@@ -225,7 +230,7 @@ fn unescape(text: &str) -> Option<String> {
             bytes.push(*byte);
         }
     }
-    String::from_utf8(bytes).ok()
+    Some(bytes)
 }
 
 fn id(text: &str) -> Option<[u8; 32]> {
@@ -237,6 +242,6 @@ fn id(text: &str) -> Option<[u8; 32]> {
     Some(id)
 }
 
-fn digit(letter: u8) -> Option<u8> {
+pub(super) fn digit(letter: u8) -> Option<u8> {
     u8::try_from(char::from(letter).to_digit(16)?).ok()
 }

@@ -271,7 +271,7 @@ impl Account<'_> {
 
     fn in_mailboxes(&self, all: &NumberSet, is_one: impl Fn(&Id) -> bool) -> pneu::Result<NumberSet> {
         let mut found = NumberSet::new(all.bound());
-        for (number, id) in self.mailbox_ids() {
+        for (number, id) in self.mailbox_ids()? {
             if is_one(&id) {
                 found.or(&self.view.contents_in(number)?);
             }

@@ -44,7 +44,7 @@ impl Account<'_> {
             None => self.all_emails(context.limits.max_objects_in_get)?,
         };
         let mut gone = Gone::new(self, &wanted, &ids, context)?;
-        let mailboxes = self.mailbox_ids();
+        let mailboxes = self.mailbox_ids().map_err(failed)?;
         let mut reader = RecordReader::new();
         let mut not_found = get.unknown;
         let mut list = Vec::with_capacity(ids.len());

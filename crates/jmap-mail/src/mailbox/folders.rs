@@ -10,7 +10,7 @@ use crate::error::failed;
 use crate::ids;
 use jmap::{Id, MethodError};
 use pneu::setup::roles::Role;
-use pneu::{IndexedFolder, View};
+use pneu::{IndexedFolder, KeptFolder, View};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,8 +26,11 @@ impl Folders {
     pub(crate) fn new(view: &View) -> pneu::Result<Folders> {
         let folders = sorted(view);
         let (roles, counts) = (roles(view, &folders), view.folder_counts()?);
-        let places = places(&folders, view.roots().len());
-        let folder = |(folder, place): (&IndexedFolder, Place)| Folder {
+        let kept = view.kept_folders(&folders)?;
+        let places = places(&folders, &kept, view.roots().len());
+        let folder = |((folder, kept), place): ((&IndexedFolder, &KeptFolder), Place)| Folder {
+            own_order: kept.sort_order,
+            is_subscribed: kept.is_subscribed,
             role: roles.get(&folder.number).copied(),
             counts: counts.get(&folder.number).copied().unwrap_or_default(),
             is_fixed: View::is_fixed(folder),
@@ -37,7 +40,7 @@ impl Folders {
             name: place.name,
             parent: place.parent,
         };
-        let mut list: Vec<Folder> = folders.iter().zip(places).map(folder).collect();
+        let mut list: Vec<Folder> = folders.iter().zip(&kept).zip(places).map(folder).collect();
         list.sort_by_cached_key(|folder| {
             (folder.sort_order(), folder.name.to_lowercase(), folder.id.clone())
         });
@@ -60,16 +63,32 @@ impl Account<'_> {
     }
 
     /// Returns each folder with its place in the tree of mailboxes. Counts nothing.
-    pub(crate) fn tree(&self) -> Tree {
+    ///
+    /// # Errors
+    /// The user's data is damaged.
+    pub(crate) fn tree(&self) -> Result<Tree, MethodError> {
         let folders = sorted(&self.view);
-        let places = places(&folders, self.view.roots().len());
-        folders.into_iter().zip(places).collect()
+        let kept = self.view.kept_folders(&folders).map_err(failed)?;
+        let places = places(&folders, &kept, self.view.roots().len());
+        Ok(folders.into_iter().zip(places).collect())
     }
 
     /// Returns the ids of mailboxes, by the numbers of folders.
-    pub(crate) fn mailbox_ids(&self) -> HashMap<u32, Id> {
+    ///
+    /// # Errors
+    /// The user's data is damaged.
+    pub(crate) fn mailbox_ids(&self) -> pneu::Result<HashMap<u32, Id>> {
+        Ok(self.folder_ids()?.into_iter().map(|(folder, id)| (folder.number, id)).collect())
+    }
+
+    /// Returns all folders, each with the id of its mailbox.
+    ///
+    /// # Errors
+    /// The user's data is damaged.
+    pub(crate) fn folder_ids(&self) -> pneu::Result<Vec<(IndexedFolder, Id)>> {
         let folders = self.view.indexed_folders();
-        folders.iter().map(|folder| (folder.number, ids::mailbox(&folder.root, &folder.path))).collect()
+        let ids = self.view.kept_folders(&folders)?;
+        Ok(folders.into_iter().zip(ids.iter().map(ids::mailbox)).collect())
     }
 }
 

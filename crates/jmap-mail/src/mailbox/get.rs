@@ -80,7 +80,7 @@ fn property(folder: &Folder, name: &str) -> Value {
             "maySetKeywords": true, "mayCreateChild": folder.has_children_below,
             "mayRename": !folder.is_fixed, "mayDelete": !folder.is_fixed, "maySubmit": false,
         }),
-        "isSubscribed" => true.into(),
+        "isSubscribed" => folder.is_subscribed.into(),
         _ => Value::Null,
     }
 }

@@ -21,6 +21,9 @@ pub(super) struct Folder {
     pub(super) name: String,
     pub(super) parent: Option<Id>,
     pub(super) role: Option<&'static str>,
+    /// The place that the user gave it.
+    pub(super) own_order: Option<u32>,
+    pub(super) is_subscribed: bool,
     /// Whether it keeps its name and its place.
     pub(super) is_fixed: bool,
     /// Whether other folders can lie below it.
@@ -32,17 +35,29 @@ pub(super) struct Folder {
 const ROLES: [&str; 6] = ["inbox", "drafts", "sent", "archive", "junk", "trash"];
 
 impl Folder {
-    /// Returns its place in the list: those with a role come first.
-    pub(super) fn sort_order(&self) -> usize {
-        let place = self.role.and_then(|role| ROLES.iter().position(|known| *known == role));
-        place.unwrap_or(ROLES.len()) + 1
+    /// Returns its place in the list: the one that the user gave it, or its first one.
+    pub(super) fn sort_order(&self) -> u32 {
+        self.own_order.unwrap_or_else(|| first_order(self.role))
     }
+}
+
+/// Returns the place of a mailbox to which the user gave none: those with a role come first.
+pub(crate) fn first_order(role: Option<&str>) -> u32 {
+    (1..)
+        .zip(ROLES)
+        .find(|(_, known)| Some(*known) == role)
+        .map_or(ROLES.len() as u32 + 1, |(place, _)| place)
 }
 
 impl Folders {
     pub(super) fn of(list: Vec<Folder>) -> Folders {
         let by_id = list.iter().enumerate().map(|(place, folder)| (folder.id.clone(), place)).collect();
         Folders { list, by_id }
+    }
+
+    /// Returns the place that the user gave a mailbox, and its role.
+    pub(crate) fn order_and_role(&self, id: &Id) -> (Option<u32>, Option<&'static str>) {
+        self.find(id).map_or((None, None), |folder| (folder.own_order, folder.role))
     }
 
     pub(super) fn find(&self, id: &Id) -> Option<&Folder> {

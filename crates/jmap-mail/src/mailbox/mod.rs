@@ -11,4 +11,4 @@ mod names;
 mod query;
 
 pub(crate) use folders::Tree;
-pub(crate) use list::Folders;
+pub(crate) use list::{Folders, first_order};

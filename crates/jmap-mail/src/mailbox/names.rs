@@ -1,6 +1,7 @@
 //! The tree of mailboxes: the parent of each folder, and its name there.
 //!
-//! Input: roots and paths of folders. Output: for each folder its parent and its name, which no sibling has.
+//! Input: roots, paths and ids of folders. Output: for each folder its parent and its name there.
+//! No sibling has that name.
 //! In Maildir++ dots separate (`.Archive.2024`), elsewhere slashes. A folder whose parent is missing lies
 //! below the next one that is there, and its name keeps the rest. Of several roots, folders lie below their
 //! root's own folder, or have the root's name before theirs. A name is Net-Unicode (RFC 5198), without marks
@@ -10,7 +11,7 @@ use crate::email::nfc;
 use crate::ids;
 use crate::session::MAILBOX_NAME_BYTES_MAX;
 use jmap::Id;
-use pneu::IndexedFolder;
+use pneu::{IndexedFolder, KeptFolder};
 use printable::sanitise::one_line;
 use std::collections::{HashMap, HashSet};
 
@@ -26,17 +27,17 @@ pub(crate) struct Place {
 }
 
 /// Returns the place of each folder, in their order.
-pub(super) fn places(folders: &[IndexedFolder], root_count: usize) -> Vec<Place> {
+pub(super) fn places(folders: &[IndexedFolder], kept: &[KeptFolder], root_count: usize) -> Vec<Place> {
     let has_several = root_count > 1;
     let mut ids: HashMap<(&str, Vec<&[u8]>), Id> = HashMap::new();
-    for folder in folders {
+    for (folder, kept) in folders.iter().zip(kept) {
         let key = (folder.root.as_str(), parts(&folder.path));
-        ids.entry(key).or_insert_with(|| ids::mailbox(&folder.root, &folder.path));
+        ids.entry(key).or_insert_with(|| ids::mailbox(kept));
     }
     let mut taken = HashSet::new();
-    let place = |folder: &IndexedFolder| {
+    let place = |(folder, kept): (&IndexedFolder, &KeptFolder)| {
         let parts = parts(&folder.path);
-        let id = ids::mailbox(&folder.root, &folder.path);
+        let id = ids::mailbox(kept);
         // The folder that is the only root is beside the others, not above them.
         let least = usize::from(!has_several);
         let above = (least..parts.len()).rev().find_map(|count| {
@@ -53,7 +54,7 @@ pub(super) fn places(folders: &[IndexedFolder], root_count: usize) -> Vec<Place>
         let name = free_name(names.join("/"), (&parent, folder, &id), &mut taken);
         Place { id, parent, name }
     };
-    folders.iter().map(place).collect()
+    folders.iter().zip(kept).map(place).collect()
 }
 
 /// Returns a name that no sibling has: the folder's own, or with its name on disk, or with its id.
@@ -103,7 +104,11 @@ mod tests {
             place: FolderPlace::below(Path::new("/r"), path.as_bytes()),
         };
         let folders: Vec<IndexedFolder> = folders.iter().map(folder).collect();
-        let places = places(&folders, root_count);
+        let kept: Vec<KeptFolder> = (0..)
+            .zip(&folders)
+            .map(|(number, _)| KeptFolder { id: [number; 16], sort_order: None, is_subscribed: true })
+            .collect();
+        let places = places(&folders, &kept, root_count);
         let shown = |place: &Place| {
             let above = places.iter().find(|other| Some(&other.id) == place.parent.as_ref());
             format!("{}[{}]", above.map_or("", |above| &above.name), place.name)

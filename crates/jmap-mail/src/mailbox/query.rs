@@ -157,7 +157,7 @@ impl Condition {
             && self.name.as_ref().is_none_or(has)
             && self.role.as_ref().is_none_or(|role| role.as_deref() == folder.role)
             && self.has_any_role.is_none_or(|has_any| has_any == folder.role.is_some())
-            && self.is_subscribed != Some(false)
+            && self.is_subscribed.is_none_or(|wanted| wanted == folder.is_subscribed)
     }
 }
 

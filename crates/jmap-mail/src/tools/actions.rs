@@ -7,7 +7,6 @@ use super::state_of;
 use crate::account::Account;
 use crate::error::failed;
 use crate::get::wanted;
-use crate::ids;
 use crate::write::not_written;
 use jmap::{Arguments, Context, Date, GetResponse, Id, MethodError, MethodErrorKind};
 use pneu::{LeftAlone, Undoable, Undone};
@@ -33,7 +32,7 @@ impl Account<'_> {
     ) -> Result<Map<String, Value>, MethodError> {
         let (get, wanted) = self.get(arguments, &[], context, |names| wanted(names, &PROPERTIES))?;
         let actions = self.undoable()?;
-        let mailboxes = self.mailboxes_by_path();
+        let mailboxes = self.mailboxes_by_path()?;
         let mut list = Vec::new();
         let mut not_found = get.unknown;
         let mut add = |action: &Undoable| {
@@ -79,9 +78,9 @@ impl Account<'_> {
             Some(id) => self.host.undo_only(number(id).ok_or_else(not_newest)?, &patience),
         };
         // Files go back into folders of the time before the action, too.
-        let mut mailboxes = self.mailboxes_by_path();
+        let mut mailboxes = self.mailboxes_by_path()?;
         let undone = self.renew_after(undone, Some(&before))?;
-        mailboxes.extend(self.mailboxes_by_path());
+        mailboxes.extend(self.mailboxes_by_path()?);
         if undone.is_none() && id.is_some() {
             return Err(not_newest());
         }
@@ -102,9 +101,9 @@ impl Account<'_> {
         })
     }
 
-    fn mailboxes_by_path(&self) -> Mailboxes {
-        let folders = self.view.indexed_folders().into_iter();
-        folders.map(|folder| (folder.place.path, ids::mailbox(&folder.root, &folder.path))).collect()
+    fn mailboxes_by_path(&self) -> Result<Mailboxes, MethodError> {
+        let folders = self.folder_ids().map_err(failed)?;
+        Ok(folders.into_iter().map(|(folder, id)| (folder.place.path, id)).collect())
     }
 }
 

@@ -39,7 +39,7 @@ impl Account<'_> {
         let filter = filter.map(|filter| read_filter(filter, &self.view, context)).transpose()?;
         let found = self.found(filter.as_ref())?;
         let stats = self.view.content_stats(&found, offset).map_err(failed)?;
-        let mailboxes = self.mailbox_ids();
+        let mailboxes = self.mailbox_ids().map_err(failed)?;
         let by_mailbox = stats.folders.iter().filter_map(|(number, of)| {
             Some(with(*of, [("mailboxId", mailboxes.get(number).map(Id::as_str)?.into())]))
         });

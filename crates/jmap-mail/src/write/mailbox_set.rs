@@ -1,16 +1,14 @@
 //! Mailbox/set (RFC 8621, section 2.5).
 //!
-//! Input: mailboxes to create, rename, move and destroy. Output: the response, and folders. The id of a
-//! mailbox is made of its path, so one that is renamed or moved has another id afterwards: the response has
-//! it as a property that changed, and Mailbox/changes says that one mailbox is gone and another one new.
-//! Which folder has a role is said by the configuration, and there is no place to keep a subscription or an
-//! order: none of these can be set. Does not know how folders lie on disk.
+//! Input: mailboxes to create, rename, move, order, subscribe and destroy. Output: the response, and folders.
+//! A mailbox keeps its id when it is renamed or moved. Which folder has a role is said by the configuration,
+//! so it cannot be set. Does not know how folders lie on disk, or where orders and subscriptions are kept.
 
 use crate::account::Account;
 use crate::email::keywords::keywords;
 use crate::error::failed;
 use crate::ids;
-use crate::mailbox::Tree;
+use crate::mailbox::{Tree, first_order};
 use crate::write::keywords as set_keywords;
 use crate::write::not_done;
 use jmap::{
@@ -21,11 +19,58 @@ use mail::Flags;
 use pneu::{Above, ContentEdit, Error, IndexedFolder, Order, RecordReader, View};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// A mailbox of the account is at most this deep below another one, so that a circle ends.
 const DEPTH_MAX: usize = 1_000;
 
+/// The properties that can be set.
+const SETTABLE: [&str; 4] = ["name", "parentId", "sortOrder", "isSubscribed"];
+/// No place is this high (RFC 8621, section 2).
+const ORDER_END: u32 = 1 << 31;
+
 type Object = Map<String, Value>;
+
+/// The properties that are kept for the user, and say nothing of the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kept {
+    /// `None` for the place that a mailbox has at first.
+    sort_order: Option<u32>,
+    is_subscribed: bool,
+}
+
+impl Default for Kept {
+    fn default() -> Kept {
+        Kept { sort_order: None, is_subscribed: true }
+    }
+}
+
+impl Kept {
+    /// Reads the properties of a mailbox. Otherwise names those that are wrong.
+    fn read(object: &Object) -> Result<Kept, Vec<String>> {
+        let mut wrong = Vec::new();
+        let sort_order = match object.get("sortOrder") {
+            None | Some(Value::Null) => None,
+            Some(value) => {
+                let order = value.as_u64().and_then(|order| u32::try_from(order).ok());
+                let order = order.filter(|order| *order < ORDER_END);
+                if order.is_none() {
+                    wrong.push("sortOrder".to_owned());
+                }
+                order
+            }
+        };
+        let is_subscribed = match object.get("isSubscribed") {
+            None | Some(Value::Null) => true,
+            Some(Value::Bool(is_subscribed)) => *is_subscribed,
+            Some(_) => {
+                wrong.push("isSubscribed".to_owned());
+                true
+            }
+        };
+        if wrong.is_empty() { Ok(Kept { sort_order, is_subscribed }) } else { Err(wrong) }
+    }
+}
 
 impl Account<'_> {
     pub(super) fn mailbox_set(
@@ -67,19 +112,25 @@ impl Account<'_> {
                 Err(error) => _ = response.not_updated.insert(reference, error),
             }
         }
-        for reference in self.children_first(destroy, context) {
+        for reference in self.children_first(destroy, context)? {
             match self.destroy_mailbox(context.created_ids.resolve(&reference), removes_emails)? {
                 Ok(id) => response.destroyed.push(id),
                 Err(error) => _ = response.not_destroyed.insert(reference, error),
             }
         }
         response.new_state = self.state()?.to_owned();
+        // So can those of this one.
+        self.folders()?;
         Ok(response.into())
     }
 
     /// Returns references so that a mailbox comes after those below it.
-    fn children_first(&self, mut references: Vec<IdReference>, context: &Context<'_>) -> Vec<IdReference> {
-        let tree = self.tree();
+    fn children_first(
+        &self,
+        mut references: Vec<IdReference>,
+        context: &Context<'_>,
+    ) -> Result<Vec<IdReference>, MethodError> {
+        let tree = self.tree()?;
         references.sort_by_cached_key(|reference| {
             let mut next = context.created_ids.resolve(reference);
             let mut depth = 0;
@@ -90,7 +141,7 @@ impl Account<'_> {
             }
             std::cmp::Reverse(depth)
         });
-        references
+        Ok(references)
     }
 
     /// Creates a mailbox. Returns its id, and the properties that the client did not set.
@@ -102,20 +153,23 @@ impl Account<'_> {
         if context.created_ids.resolve_property(&mut object, "parentId").is_err() {
             return Ok(Err(SetError::invalid_properties(["parentId"])));
         }
-        let tree = self.tree();
+        let tree = self.tree()?;
         let (parent, name) = match parent_and_name(&object, &tree) {
             Ok(place) => place,
             Err(error) => return Ok(Err(error)),
         };
-        let mut wrong = BTreeSet::new();
-        let is_default = |(property, value): &(&String, &Value)| match property.as_str() {
-            "name" | "parentId" => true,
+        let is_settable = |(property, value): &(&String, &Value)| match property.as_str() {
+            "name" | "parentId" | "sortOrder" | "isSubscribed" => true,
             "role" => value.is_null(),
-            "isSubscribed" => **value == Value::Bool(true),
             _ => false,
         };
-        wrong
-            .extend(object.iter().filter(|member| !is_default(member)).map(|(property, _)| property.clone()));
+        let others =
+            object.iter().filter(|member| !is_settable(member)).map(|(property, _)| property.clone());
+        let mut wrong: BTreeSet<String> = others.collect();
+        let kept = Kept::read(&object).unwrap_or_else(|faults| {
+            wrong.extend(faults);
+            Kept::default()
+        });
         if !wrong.is_empty() {
             return Ok(Err(SetError::invalid_properties(wrong)));
         }
@@ -133,20 +187,25 @@ impl Account<'_> {
         let Some(folder) = folders.iter().find(is_it) else {
             return Ok(Err(not_done("the folder is not indexed")));
         };
-        let id = ids::mailbox(&folder.root, &folder.path);
+        if kept != Kept::default() {
+            // The response says whether it is so.
+            let _ = self.keep(folder, kept);
+            self.renew()?;
+        }
+        let Some(id) = self.id_at(&path)? else { return Ok(Err(not_done("the folder is not indexed"))) };
         let mut properties = self.mailbox_object(&id, context)?;
         properties.retain(|property, _| !["name", "parentId"].contains(&property.as_str()));
         Ok(Ok((id, properties)))
     }
 
-    /// Updates a mailbox. Returns its new id, if that changed.
+    /// Updates a mailbox. Returns the properties that the client set to their defaults, if any.
     fn update_mailbox(
         &mut self,
         id: &Id,
         mut patch: Object,
         context: &Context<'_>,
     ) -> Result<Result<Option<Object>, SetError>, MethodError> {
-        let tree = self.tree();
+        let tree = self.tree()?;
         let Some((folder, place)) = tree.iter().find(|(_, place)| place.id == *id) else {
             return Ok(Err(SetErrorKind::NotFound.into()));
         };
@@ -154,6 +213,7 @@ impl Account<'_> {
             return Ok(Err(SetError::invalid_properties(["parentId"])));
         }
         let before = self.mailbox_object(id, context)?;
+        let sets = ["sortOrder", "isSubscribed"].map(|name| patch.contains_key(name));
         let after = match apply_patch(&before, patch) {
             Ok(after) => after,
             Err(error) => return Ok(Err(error)),
@@ -161,7 +221,7 @@ impl Account<'_> {
         let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         let value = |object: &Object, name: &str| object.get(name).cloned().unwrap_or_default();
         let is_different = |name: &&&String| value(&before, name) != value(&after, name);
-        let is_fixed = |name: &&&String| !["name", "parentId"].contains(&name.as_str());
+        let is_fixed = |name: &&&String| !SETTABLE.contains(&name.as_str());
         let wrong: Vec<String> =
             all.iter().filter(is_fixed).filter(is_different).map(|name| (*name).clone()).collect();
         if !wrong.is_empty() {
@@ -171,13 +231,52 @@ impl Account<'_> {
             Ok(place) => place,
             Err(error) => return Ok(Err(error)),
         };
-        if (&parent, &name) == (&place.parent, &place.name) {
+        let wanted = match Kept::read(&after) {
+            Ok(wanted) => wanted,
+            Err(wrong) => return Ok(Err(SetError::invalid_properties(wrong))),
+        };
+        let mut folder = folder.clone();
+        if (&parent, &name) != (&place.parent, &place.name) {
+            folder = match self.move_mailbox(&folder, (parent.as_ref(), &name), &tree)? {
+                Ok(moved) => moved,
+                Err(error) => return Ok(Err(error)),
+            };
+        }
+        if !sets.contains(&true) {
             return Ok(Ok(None));
         }
+        // A mailbox may have another role by its new name.
+        let (own_order, role) = self.folders()?.order_and_role(id);
+        let [sets_order, _] = sets;
+        let sort_order = if sets_order {
+            wanted.sort_order.filter(|order| *order != first_order(role))
+        } else {
+            own_order
+        };
+        if let Err(error) = Self::folder_written(self.keep(&folder, Kept { sort_order, ..wanted })) {
+            return Ok(Err(error));
+        }
+        self.renew()?;
+        let is_unset = |name: &str| after.get(name).is_none_or(Value::is_null);
+        let defaults = [("sortOrder", json!(first_order(role))), ("isSubscribed", json!(true))];
+        let told: Object = (defaults.into_iter())
+            .filter(|(name, _)| is_unset(name))
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        Ok(Ok((!told.is_empty()).then_some(told)))
+    }
+
+    /// Gives a mailbox another name or parent. Returns its folder.
+    fn move_mailbox(
+        &mut self,
+        folder: &IndexedFolder,
+        (parent, name): (Option<&Id>, &str),
+        tree: &Tree,
+    ) -> Result<Result<IndexedFolder, SetError>, MethodError> {
         if View::is_fixed(folder) {
             return Ok(Err(SetError::new(SetErrorKind::Forbidden, "an inbox keeps its name and its place")));
         }
-        let Some((above, own)) = above(parent.as_ref(), &name, &tree, &self.view) else {
+        let Some((above, own)) = above(parent, name, tree, &self.view) else {
             return Ok(Err(SetError::invalid_properties(["parentId"])));
         };
         let renamed = self.host.move_child(folder, (above, own), &self.patience());
@@ -188,8 +287,21 @@ impl Account<'_> {
         self.renew()?;
         let path = renamed.directories.first().map(|directory| directory.to.clone());
         let now = self.view.indexed_folders().into_iter().find(|now| Some(&now.place.path) == path.as_ref());
-        let now = now.map(|folder| ids::mailbox(&folder.root, &folder.path));
-        Ok(Ok(now.map(|id| Map::from_iter([("id".to_owned(), id.into())]))))
+        Ok(now.ok_or_else(|| not_done("the folder is not indexed")))
+    }
+
+    fn keep(&self, folder: &IndexedFolder, Kept { sort_order, is_subscribed }: Kept) -> pneu::Result<()> {
+        self.host.change_kept_folder(folder, (sort_order, is_subscribed), &self.patience())
+    }
+
+    /// Returns the id of the mailbox at a path.
+    fn id_at(&self, path: &Path) -> Result<Option<Id>, MethodError> {
+        Ok(self
+            .folder_ids()
+            .map_err(failed)?
+            .into_iter()
+            .find(|(folder, _)| folder.place.path == path)
+            .map(|(_, id)| id))
     }
 
     /// Destroys a mailbox. Returns its id.
@@ -198,7 +310,7 @@ impl Account<'_> {
         id: Option<Id>,
         removes_emails: bool,
     ) -> Result<Result<Id, SetError>, MethodError> {
-        let tree = self.tree();
+        let tree = self.tree()?;
         let found = tree.iter().find(|(_, place)| Some(&place.id) == id.as_ref());
         let Some((folder, place)) = found else { return Ok(Err(SetErrorKind::NotFound.into())) };
         if View::is_fixed(folder) {

@@ -55,7 +55,8 @@ impl Host {
     }
 
     /// Removes a folder without files, and takes it out of the index. What else lies in its directory stays,
-    /// such as the folders below it. This cannot be undone, but the folder can be created again.
+    /// such as the folders below it. This cannot be undone, but the folder can be created again: as another
+    /// one, of which nothing is kept.
     ///
     /// # Errors
     /// It is a root or an inbox, or has files; a symbolic link leads there; the disk cannot be written. As
@@ -94,7 +95,8 @@ impl Host {
         changed.map_or(Ok(()), mail::sync_directory).map_err(Error::Delivery)?;
         let mut places = Places::default();
         places.add_folder(&path);
-        self.bring_places_in_step(&places, AFTER, progress).map(|_| ())
+        self.bring_places_in_step(&places, AFTER, progress)?;
+        self.forget_kept_folder(folder, progress)
     }
 }
 

@@ -85,7 +85,7 @@ impl Host {
         let change = TagChange { add: options.tags.clone(), ..TagChange::default() };
         let tagged = match options.tags.is_empty() {
             true => Ok(()),
-            false => self.edit_tags(&view, &[(hits, TagEdit::Change(change))]).map(|_| ()),
+            false => self.edit_tags_for(&view, &[(hits, TagEdit::Change(change))], progress).map(|_| ()),
         };
         let (wrong_rules, others): (Vec<Problem>, Vec<Problem>) =
             problems.into_iter().partition(|problem| self.is_about_rule(problem));

@@ -75,6 +75,13 @@ pub(super) fn undo(hands: &dyn Hands, step: &Step) -> Result<Vec<PathBuf>, Obsta
     Ok(vec![to.to_owned(), from.to_owned()])
 }
 
+/// Returns whether [`undo`] can give a directory its old name back, or has done so before a crash.
+pub(super) fn may_go_back(step: &Step) -> bool {
+    let (from, to) = (step.from.0.as_path(), step.to.0.as_path());
+    let is_free = || from.symlink_metadata().is_err() && from.parent().is_none_or(Path::is_dir);
+    is_at(step, from) || (is_at(step, to) && is_free())
+}
+
 /// Returns the directories whose names change.
 pub(super) fn parents(steps: &[Step]) -> BTreeSet<PathBuf> {
     let places = steps.iter().filter(|step| step.is_done).flat_map(|step| [&step.from.0, &step.to.0]);

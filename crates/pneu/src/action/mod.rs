@@ -14,6 +14,7 @@ mod dedupe;
 mod deliver;
 mod directories;
 pub(crate) mod folder;
+mod follow;
 mod hands;
 mod import;
 mod log;

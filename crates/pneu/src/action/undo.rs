@@ -10,6 +10,7 @@ use crate::action::carry_out::{
     LeftAlone, Undoing, conclude, conclude_undo, left_of, note_undone, resolve_all, retain_there, undo,
 };
 use crate::action::directories;
+use crate::action::follow::{backwards, ways};
 use crate::action::hands::{Hands, IdleHands, RealHands};
 use crate::action::log::{Entry, Kind, Log, Name, State, Step};
 use crate::action::places::folder_of;
@@ -133,6 +134,10 @@ impl Host {
             places: Places::default(),
         };
         undo.undone.action.files.clear();
+        if last.kind == Kind::Rename {
+            let is_undone = |step: &Step| step.is_done && directories::may_go_back(step);
+            self.note_ways(&undo.view, &backwards(&ways(&last.steps, is_undone)), progress)?;
+        }
         let parts = undo
             .part(&mut last)
             .and_then(|()| note_undone(log, &mut last))
@@ -140,6 +145,11 @@ impl Host {
         // After an error in a later part, too: the files of the parts before it are gone.
         let left = self.bring_places_in_step(&undo.places, AFTER, progress)?;
         parts?;
+        if last.kind == Kind::Rename {
+            let stays = |step: &Step| step.is_done || step.left.is_some();
+            self.take_ways_back(&undo.view, &backwards(&ways(&last.steps, stays)), progress)?;
+            self.settle_ways(progress)?;
+        }
         conclude_undo(log, &mut last)?;
         undo.undone.left.extend(left);
         Ok(undo.undone)
@@ -206,6 +216,10 @@ impl Host {
             State::Begun => {
                 resolve_all(hands, &mut entry);
                 let view = self.newest_view()?;
+                let is_rename = entry.kind == Kind::Rename;
+                if is_rename {
+                    self.take_ways_back(&view, &ways(&entry.steps, |step| !step.is_done), progress)?;
+                }
                 let removed =
                     if entry.kind == Kind::Remove { messages_of(&entry, &view)? } else { Vec::new() };
                 let touched = match entry.kind {
@@ -213,6 +227,9 @@ impl Host {
                     _ => folders_of(&entry).collect(),
                 };
                 self.bring_places_in_step(&touched, AFTER, progress)?;
+                if is_rename {
+                    self.settle_ways(progress)?;
+                }
                 if !removed.is_empty() {
                     self.forget(&removed, progress)?;
                 }

@@ -88,7 +88,9 @@ impl Host {
         };
         let edits: Vec<(Vec<Hit>, TagEdit)> = labelled.sets.iter().map(edit).collect();
         let new = new_tags(&view, &edits, &contents, self.settings().configuration.flag_tags)?;
-        notes.tag(self, new, progress, || self.edit_tags_of(Some(notes), &view, &edits).map(|_| ()))
+        notes.tag(self, new, progress, || {
+            self.edit_tags_of((Some(notes), progress), &view, &edits).map(|_| ())
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use crate::search::answer::folder_files;
 use crate::search::mailbox::{FolderPlace, Mailbox};
 use crate::set::NumberSet;
 use crate::tables::{files, messages};
+use crate::user::{self, FolderKey, KeptFolder};
 use mail::Flags;
 use std::collections::BTreeMap;
 use std::mem;
@@ -50,6 +51,15 @@ impl Mailbox {
             IndexedFolder { number: row.number, root: row.root.clone(), path: row.path.clone(), place }
         };
         self.folders().iter().map(indexed).collect()
+    }
+
+    /// Returns what is kept of folders, in their order. They are all folders of this mailbox.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn kept_folders(&self, folders: &[IndexedFolder]) -> Result<Vec<KeptFolder>> {
+        let keys: Vec<FolderKey> = folders.iter().map(FolderKey::from).collect();
+        Ok(user::folders::read(self.user_snapshot()?)?.of(&keys))
     }
 
     /// Returns the contents that have a file in a folder. None, if there is no folder with this number.

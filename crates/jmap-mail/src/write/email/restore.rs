@@ -52,7 +52,7 @@ impl Account<'_> {
             let done = self.host.restore(&contents, &repository, folder.as_deref(), &self.patience());
             self.renew_after(done, Some(&old_state))?
         };
-        let mailboxes = self.mailbox_ids();
+        let mailboxes = self.mailbox_ids().map_err(failed)?;
         let mut back = Object::new();
         for (id, sha256) in wanted {
             match self.view.content_hit(&sha256).map_err(failed)? {
@@ -76,10 +76,10 @@ impl Account<'_> {
     }
 
     fn folder_path(&self, mailbox: &Id) -> Result<PathBuf, MethodError> {
-        let mut folders = self.view.indexed_folders().into_iter();
-        let folder = folders.find(|folder| ids::mailbox(&folder.root, &folder.path) == *mailbox);
+        let folders = self.folder_ids().map_err(failed)?;
+        let folder = folders.into_iter().find(|(_, id)| id == mailbox);
         let unknown = || MethodError::invalid_argument("mailboxId", "is the id of no mailbox");
-        Ok(folder.ok_or_else(unknown)?.place.path)
+        Ok(folder.ok_or_else(unknown)?.0.place.path)
     }
 
     /// Returns an email that has no file, or why there is nothing to restore.

@@ -43,12 +43,10 @@ impl Account<'_> {
         let mut wrong: Vec<&str> = Vec::new();
         let mut placing = Placing::default();
         let paths: HashMap<Id, PathBuf> = self
-            .view
-            .indexed_folders()
+            .folder_ids()
+            .map_err(failed)?
             .into_iter()
-            .map(|folder| {
-                (ids::mailbox(&folder.root, &folder.path), folder.place.path.components().collect())
-            })
+            .map(|(folder, id)| (id, folder.place.path.components().collect()))
             .collect();
         let is_resolved = context.created_ids.resolve_property(object, "mailboxIds").is_ok();
         let mailboxes = super::update::mailboxes(object.get("mailboxIds"), &paths);

@@ -15,7 +15,7 @@ use jmap::{
     Arguments, Context, Id, IdReference, MethodError, SetError, SetErrorKind, SetResponse, apply_patch,
 };
 use mail::Flags;
-use pneu::{Content, ContentEdit, Hit, IndexedFolder, RecordReader, TagChange, TagEdit};
+use pneu::{Content, ContentEdit, Hit, RecordReader, TagChange, TagEdit};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ impl Account<'_> {
         context: &Context<'_>,
         response: &mut SetResponse,
     ) -> Result<Vec<[u8; 32]>, MethodError> {
-        let mut shared = self.shared();
+        let mut shared = self.shared()?;
         let mut updates: Vec<Update> = Vec::with_capacity(update.len());
         let mut seen = HashSet::new();
         for (reference, patch) in update {
@@ -77,7 +77,7 @@ impl Account<'_> {
         }
         let done = self.carry_out(&updates);
         self.renew_after(done, response.old_state.as_deref())?;
-        let mut shared = self.shared();
+        let mut shared = self.shared()?;
         let contents = updates.iter().map(|update| update.edit.sha256).collect();
         for Update { reference, id, after, edit, .. } in updates {
             let hit = self.view.content_hit(&edit.sha256).map_err(failed)?;
@@ -92,17 +92,16 @@ impl Account<'_> {
         Ok(contents)
     }
 
-    fn shared(&self) -> Shared {
-        let folders = self.view.indexed_folders();
-        let place = |folder: IndexedFolder| {
-            (ids::mailbox(&folder.root, &folder.path), folder.place.path.components().collect())
-        };
-        Shared {
-            folders: folders.into_iter().map(place).collect(),
-            ids: self.mailbox_ids(),
+    fn shared(&self) -> Result<Shared, MethodError> {
+        let folders = self.folder_ids().map_err(failed)?;
+        Ok(Shared {
+            ids: folders.iter().map(|(folder, id)| (folder.number, id.clone())).collect(),
+            folders: (folders.into_iter())
+                .map(|(folder, id)| (id, folder.place.path.components().collect()))
+                .collect(),
             spelling: Spelling::default(),
             reader: RecordReader::new(),
-        }
+        })
     }
 
     fn content(&self, hit: &Hit, shared: &mut Shared) -> Result<Content, MethodError> {
@@ -200,7 +199,7 @@ impl Account<'_> {
         };
         let edits: Vec<(Vec<Hit>, TagEdit)> = by_change.into_iter().map(change).collect();
         if !edits.is_empty() {
-            self.host.edit_tags(&self.view, &edits)?;
+            self.host.edit_tags_for(&self.view, &edits, &self.patience())?;
         }
         Ok(())
     }

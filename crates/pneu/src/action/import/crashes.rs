@@ -77,7 +77,7 @@ impl Workload {
             view.matching(&view.query("subject:one or subject:three or subject:four").unwrap()).unwrap();
         let hits = view.sorted(&found, &index::Order::default()).unwrap().list;
         let edits = [(hits, TagEdit::Change(change("flagged")))];
-        assert_eq!(host.edit_tags_of(Some(&notes), &view, &edits).unwrap().changed, 3);
+        assert_eq!(host.edit_tags_of((Some(&notes), &Silent), &view, &edits).unwrap().changed, 3);
         drop(view);
         // One was moved, which only the disk knows. A mail program read another, and the index knows that.
         fs::rename(folder.join("cur/3.new:2,"), fixture.mail().join("archive/cur/3.new:2,")).unwrap();

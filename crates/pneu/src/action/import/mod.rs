@@ -166,7 +166,9 @@ impl Host {
             let change = TagChange { remove: tags.clone(), ..TagChange::default() };
             edits.push((hits, TagEdit::Change(change)));
         }
-        self.write_user(|environment| index::edit_tags(environment, view.mailbox(), &edits))?;
+        self.write_user(|environment| {
+            index::edit_tags(environment, view.mailbox(), &edits, &environment.context.cancel)
+        })?;
         Ok(())
     }
 }

@@ -10,8 +10,9 @@ mod roles;
 mod tests;
 
 use crate::action::act::AFTER;
-use crate::action::carry_out::{LeftAlone, carry_out};
+use crate::action::carry_out::{LeftAlone, carry_out, conclude};
 use crate::action::directories;
+use crate::action::follow::ways;
 use crate::action::hands::RealHands;
 use crate::action::log::{Kind, Log, Place, Step};
 use crate::action::role::Known;
@@ -68,8 +69,8 @@ impl Host {
     ///
     /// # Errors
     /// There is no such folder, or several; it is a root or an inbox; there is such a folder as `new`, or it
-    /// cannot be a name; the disk cannot be written. All folders have their old names then. The log of
-    /// actions cannot be written. As [`Host::update`]: the folder has its new name then.
+    /// cannot be a name; the disk or the user's data cannot be written. All folders have their old names
+    /// then. The log of actions cannot be written. As [`Host::update`]: the folder has its new name then.
     pub fn rename_folder(&self, old: &str, new: &str, progress: &dyn Progress) -> Result<Renamed> {
         let log = Log::take(&self.settings().environment, progress)?;
         let undone = self.recover(&log, progress)?;
@@ -83,7 +84,12 @@ impl Host {
         }
         let steps = directories.iter().map(step).collect::<Result<_>>()?;
         let mut entry = log.begin(Kind::Rename, steps)?;
+        if let Err(error) = self.note_ways(&view, &ways(&entry.steps, |_| true), progress) {
+            conclude(&log, &mut entry)?;
+            return Err(error);
+        }
         let mut left = carry_out(&log, &RealHands, &mut entry)?;
+        self.take_ways_back(&view, &ways(&entry.steps, |step| !step.is_done), progress)?;
         if !left.is_empty() && !entry.steps.iter().any(|step| step.is_done) {
             let LeftAlone { path, why } = left.swap_remove(0);
             return Err(Error::FolderStays { path, what: why });
@@ -94,6 +100,8 @@ impl Host {
             AFTER,
             progress,
         )?);
+        // If that cannot be written, the next change does it.
+        let _ = self.settle_ways(progress);
         let is_below = |place: &FolderPlace| directories.iter().any(|dir| place.path.starts_with(&dir.from));
         let folder_count = folders.iter().filter(|place| is_below(place)).count() as u64;
         Ok(Renamed { directories, folder_count, roles, left })
