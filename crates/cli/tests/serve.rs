@@ -8,7 +8,7 @@ use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use testkit::http::{Client, Reply, wait_until};
 
@@ -200,9 +200,8 @@ fn the_token_stays_and_only_a_proxys_host_is_told_elsewhere() {
     assert!(refused.err.contains("others may read the token"), "{}", refused.err);
 }
 
-#[test]
-fn a_browser_gets_a_file_that_leads_to_the_link() {
-    let home = Home::indexed();
+/// Writes a program that opens files, as a desktop has one. It keeps the mode and the text of what it opens.
+fn opener(home: &Home) -> PathBuf {
     let bin = home.path().join("bin");
     fs::create_dir(&bin).unwrap();
     // A process of its own writes it: a descriptor that another thread's child had inherited here would keep
@@ -213,6 +212,13 @@ fn a_browser_gets_a_file_that_leads_to_the_link() {
     let mut cat = cat.spawn().unwrap();
     cat.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
     assert!(cat.wait().unwrap().success());
+    bin
+}
+
+#[test]
+fn a_browser_gets_a_file_that_leads_to_the_link() {
+    let home = Home::indexed();
+    let bin = opener(&home);
     let mut command = home.command(&["serve", "--port", "0", "--no-watch", "--open"]);
     command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     let served = Served::of(command);
@@ -231,4 +237,31 @@ fn a_browser_gets_a_file_that_leads_to_the_link() {
     let mut text = String::new();
     said.read_to_string(&mut text).unwrap();
     assert_eq!((text.as_str(), files().filter(is_page).count()), ("", 0));
+}
+
+#[test]
+fn a_server_that_runs_gives_another_link_and_opens_it() {
+    let home = Home::indexed();
+    let served = Served::start(&home, &["--port", "0", "--no-watch"]);
+    let port = served.host().rsplit_once(':').unwrap().1.to_owned();
+    let link = home.good(&["serve", "--new-link", "--port", &port]);
+    let path = link.trim_end().strip_prefix(served.address.trim_end_matches('/')).unwrap();
+    assert_eq!(served.ask(&format!("GET {path}"), &[]).status, 303);
+    assert_eq!(served.ask(&format!("GET {path}"), &[]).status, 403);
+    // It opens the page of that server, and is no second one.
+    let bin = opener(&home);
+    let mut command = home.command(&["serve", "--port", &port, "--open"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    let run = end(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "", ""));
+    wait_until(|| home.path().join("opened").exists());
+    assert_eq!(fs::read_to_string(home.path().join("mode")).unwrap(), "600\n");
+    let page = fs::read_to_string(home.path().join("opened")).unwrap();
+    let path = page.split_once(served.address.trim_end_matches('/')).unwrap().1.split_once('"').unwrap().0;
+    assert_eq!(served.ask(&format!("GET {path}"), &[]).status, 303);
+    let refused = home.pneu(&["serve", "--port", &port]);
+    assert!(refused.code == Some(2) && refused.err.contains("--new-link"), "{refused:?}");
+    served.end("TERM");
+    let nobody = home.pneu(&["serve", "--new-link", "--port", &port]);
+    assert!(nobody.code == Some(2) && nobody.err.contains("no server can be reached"), "{nobody:?}");
 }

@@ -134,8 +134,8 @@ impl View {
         Ok(counts)
     }
 
-    /// Returns figures of a set of contents, by time, folder and sender. Times are those of a clock that is so
-    /// many minutes ahead of UTC: at most a day, else it shows UTC.
+    /// Returns figures of a set of contents, by time, folder and sender. Times are those of a clock that is
+    /// so many minutes ahead of UTC: at most a day, else it shows UTC.
     ///
     /// # Errors
     /// As [`View::contents`].

@@ -1,7 +1,7 @@
 //! What can be typed at a place of a query, by what a view knows.
 //!
-//! Input: a query that is being typed. Output: suggestions. Only names are read and no message, so that it can
-//! be asked at each key. Does not know the language.
+//! Input: a query that is being typed. Output: suggestions. Only names are read and no message, so that it
+//! can be asked at each key. Does not know the language.
 
 use crate::error::Result;
 use crate::setup::roles;

@@ -11,6 +11,7 @@ use crate::pace::Pace;
 use crate::peer::Peer;
 use crate::response::Body;
 use crate::shared::Shared;
+use crate::token::Secret;
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
@@ -32,6 +33,8 @@ use work::Cancel;
 pub(crate) const LOGIN_PATH: &str = "/login";
 /// The path that ends a browser's session, which is the server's own.
 const LOGOUT_PATH: &str = "/logout";
+/// The path at which a program with the token gets a login link, which is the server's own.
+pub(crate) const NEW_LINK_PATH: &str = "/login-link";
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// An answer before it is written.
@@ -99,6 +102,7 @@ async fn passed(
     let asked = allowed::head((&parts.method, target), heads, &shared.names, &shared.limits)?;
     match target.path() {
         LOGIN_PATH => return log_in(shared, parts, &asked).await,
+        NEW_LINK_PATH => return new_link(shared, parts, &asked).await,
         LOGOUT_PATH => return log_out(shared, (peer, parts), &asked).await,
         _ => {}
     }
@@ -150,6 +154,33 @@ async fn log_in(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer,
     headers.insert(LOCATION, HeaderValue::from_static("/"));
     headers.insert(SET_COOKIE, HeaderValue::try_from(cookie).map_err(|_| failed())?);
     Ok(Answer { status: StatusCode::SEE_OTHER, headers, source: Source::Empty, cancel: None })
+}
+
+/// Returns the address of a login link. `origin` is the server's.
+pub(crate) fn login_url(origin: &str, link: &Secret) -> String {
+    format!("{origin}{LOGIN_PATH}?token={}", link.text())
+}
+
+/// Makes a login link. Who has a cookie gets none: a page that is led astray must not log others in.
+async fn new_link(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer, Refusal> {
+    if asked.method != Method::Post {
+        return Ok(not_allowed("who wants a login link uses POST", HeaderValue::from_static("POST"), parts));
+    }
+    let verdict = shared.logins.judge(&parts.headers, Instant::now());
+    if verdict == Verdict::Wrong {
+        pause(shared).await;
+    }
+    if verdict != Verdict::HasToken {
+        return Err(Refusal {
+            status: StatusCode::UNAUTHORIZED,
+            reason: "a login link is given for a token",
+        });
+    }
+    let link = shared.logins.new_link(Instant::now()).map_err(|_| failed())?;
+    let mut headers = headers::common();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    let text = Bytes::from(format!("{}\n", login_url(&shared.names.main_origin(), &link)));
+    Ok(Answer { status: StatusCode::OK, headers, source: Source::Bytes(text), cancel: None })
 }
 
 /// Ends the session of a browser.
@@ -283,7 +314,6 @@ mod tests {
     use crate::listen::Address;
     use crate::login::Logins;
     use crate::response::Response;
-    use crate::token::Secret;
     use hyper::header::{AUTHORIZATION, COOKIE};
     use tokio::sync::Semaphore;
 

@@ -60,6 +60,28 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
+    /// No server answers.
+    #[error("no server can be reached at {address}: {source}")]
+    Unreached {
+        /// The address.
+        address: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A program of another user listens there, or nobody can tell.
+    #[error("the program that listens on {address} is not known to be yours, so it does not get the token")]
+    NotOwn {
+        /// The address.
+        address: String,
+    },
+    /// A program of the user listens there, and gives no link.
+    #[error("the program that listens on {address} gives no login link: {what}")]
+    NoLink {
+        /// The address.
+        address: String,
+        /// What it answered.
+        what: String,
+    },
     /// A text is not a token.
     #[error("a token has 43 characters: 256 bits in base64url")]
     Token,

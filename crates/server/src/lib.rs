@@ -20,6 +20,7 @@ mod answer;
 mod application;
 mod body;
 mod browser_file;
+mod client;
 mod connection;
 mod error;
 mod events;
@@ -41,6 +42,7 @@ mod token;
 
 pub use application::{Access, Application, Method, Request, Rule};
 pub use browser_file::write as write_browser_file;
+pub use client::new_login;
 pub use error::{Error, Result};
 pub use events::{Event, EventOptions, EventSender, EventStream, Ping, events};
 pub use head::percent_decoded;

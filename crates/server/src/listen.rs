@@ -120,8 +120,8 @@ impl Listener {
     }
 }
 
-/// Returns whether a process of this user connected.
-fn is_of_user(stream: &impl AsFd, user: u32) -> bool {
+/// Returns whether a process of this user is at the other end.
+pub(crate) fn is_of_user(stream: &impl AsFd, user: u32) -> bool {
     rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid.as_raw() == user)
 }
 

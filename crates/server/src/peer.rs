@@ -9,11 +9,16 @@ use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
 
 /// The sockets of TCP over IPv4 and over IPv6, and their users.
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 /// How often the tables are read before a socket is none: one that is there can be missed while others go.
 const TRIES: usize = 3;
+/// How often it is looked for the program that accepts a connection, and how long it is waited in between.
+const ACCEPT_TRIES: usize = 200;
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// The other end of a connection.
 pub(crate) enum Peer {
@@ -45,6 +50,19 @@ impl Peer {
             owner.is_some_and(|owner| may_use(owner, *user))
         })
     }
+}
+
+/// Returns whether a program of the user, or of root, is at the other end of a connection that we made. Waits
+/// for it a little: as long as nobody has accepted the connection, it is nobody's.
+pub(crate) fn is_server_of(ends: [SocketAddr; 2], user: u32) -> bool {
+    let owner = (0..ACCEPT_TRIES).find_map(|_| {
+        let owner = owner_in_tables(ends);
+        if owner.is_none() {
+            thread::sleep(ACCEPT_PAUSE);
+        }
+        owner
+    });
+    owner.is_some_and(|owner| may_use(owner, user))
 }
 
 /// Returns whether programs of `owner` may use cookies of `user`. Root may do everything anyway.

@@ -2,7 +2,7 @@
 //! Does not know HTTP.
 
 use crate::allowed::Names;
-use crate::answer::LOGIN_PATH;
+use crate::answer::login_url;
 use crate::application::Application;
 use crate::connection::serve;
 use crate::error::{Error, Result};
@@ -166,7 +166,7 @@ impl Handle {
     /// [`Error::Random`].
     pub fn new_login(&self) -> Result<Login> {
         let link = self.0.logins.new_link(Instant::now())?;
-        Ok(Login { url: format!("{}{LOGIN_PATH}?token={}", self.0.origin, link.text()) })
+        Ok(Login { url: login_url(&self.0.origin, &link) })
     }
 
     /// Returns the server's address as users see it: scheme, host and port.

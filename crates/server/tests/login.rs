@@ -1,8 +1,9 @@
 //! Who gets answers: links for browsers, a token for other clients, and nobody else.
 
 use crate::support::{Fixture, Reply, Small, settings, text};
-use server::{Error, Limits, Secret, Settings, write_browser_file};
-use std::io::{ErrorKind, Read};
+use server::{Address, Error, Limits, Secret, Settings, write_browser_file};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpListener;
 use std::time::Duration;
 
 /// Returns what follows the server's address in a new link.
@@ -46,6 +47,47 @@ fn a_link_logs_a_browser_in_once() {
     assert_eq!(open(&fixture, "/login").status, 403);
     assert_eq!(open(&fixture, "/login?token=").status, 403);
     assert_eq!(open(&fixture, &format!("/login?token={}", fixture.token)).status, 403);
+}
+
+#[test]
+fn a_running_server_gives_a_link_for_its_token() {
+    let fixture = Fixture::new(|_| text("x"));
+    let token = Secret::from_text(&fixture.token).unwrap();
+    let asked = server::new_login(&Address::Tcp(fixture.address), &token).unwrap().url;
+    let path = asked.strip_prefix(&format!("http://{}", fixture.host())).unwrap();
+    let reply = open(&fixture, path);
+    assert_eq!(reply.status, 303);
+    assert_eq!(open(&fixture, path).status, 403);
+    // No cookie is enough, and no page gets one.
+    let line = "POST /login-link";
+    assert_eq!(fixture.ask_without_token(line, &[&cookie(&reply)]).status, 401);
+    assert_eq!(fixture.ask_without_token(line, &[]).status, 401);
+    assert_eq!(fixture.ask(line, &["Sec-Fetch-Site: cross-site"]).status, 403);
+    let refused = fixture.ask("GET /login-link", &[]);
+    assert_eq!((refused.status, refused.field("allow")), (405, Some("POST")));
+    let wrong = server::new_login(&Address::Tcp(fixture.address), &Secret::random().unwrap());
+    let Err(Error::NoLink { what, .. }) = wrong else { panic!("{wrong:?}") };
+    assert!(what.contains("another one"), "{what}");
+}
+
+#[test]
+fn who_is_no_server_gives_no_link() {
+    let token = Secret::random().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::Tcp(listener.local_addr().unwrap());
+    let thread = std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        let mut request = [0; 16];
+        stream.read_exact(&mut request).unwrap();
+        stream.write_all(b"220 mail.example.org ESMTP\r\n").unwrap();
+        request
+    });
+    assert!(matches!(
+        server::new_login(&address, &token),
+        Err(Error::NoLink { .. } | Error::Unreached { .. })
+    ));
+    assert_eq!(&thread.join().unwrap(), b"POST /login-link");
+    assert!(matches!(server::new_login(&address, &token), Err(Error::Unreached { .. })));
 }
 
 #[test]

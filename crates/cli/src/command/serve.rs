@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::signals;
 use anyhow::{Context as _, Result, anyhow};
 use clap::Args;
-use server::{Address, Error, Limits, Login, Server, Settings};
+use server::{Address, Error, Limits, Login, Secret, Server, Settings};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -27,7 +27,8 @@ const PORT: u16 = 7638;
 /// Only programs of this machine reach it, or with --socket only those of the user. All must log in. Mail
 /// programs send the token that --print-token prints, as Bearer or as the password of any user. It stays the
 /// same; to get another one, remove the file "serve-token" in the data directory. A browser logs in with a
-/// link that works once, within two minutes: on a terminal, the second line is one.
+/// link that works once, within two minutes: on a terminal, the second line is one. While the server runs,
+/// --new-link prints another one, and --open opens one.
 ///
 /// To reach it from elsewhere, use a proxy with TLS that passes on Host, and name its host with --proxy-host.
 #[derive(Debug, Args)]
@@ -55,15 +56,20 @@ pub(crate) struct Arguments {
     /// Do not follow the mail: "pneu index --watch" runs, or the index is updated now and then
     #[arg(long)]
     no_watch: bool,
-    /// Open a browser that is logged in
+    /// Open a browser that is logged in. If a server of yours runs already on that port, its page is opened,
+    /// and no other server is started
     #[arg(long)]
     open: bool,
     /// Print a link that logs a browser in, also if standard output is no terminal
     #[arg(long)]
     link: bool,
+    /// Print a new link from the server of yours that runs on that port, and do not serve. With --open, open
+    /// it instead
+    #[arg(long, conflicts_with_all = ["proxy_host", "no_watch", "link"])]
+    new_link: bool,
     /// Print the token for mail programs, and do not serve. The first time, make it
     #[arg(long, conflicts_with_all = [
-        "port", "address", "socket", "proxy_host", "no_watch", "open", "link"
+        "port", "address", "socket", "proxy_host", "no_watch", "open", "link", "new_link"
     ])]
     print_token: bool,
 }
@@ -72,7 +78,8 @@ impl Run<Session> for Arguments {
     /// Runs the command.
     ///
     /// # Errors
-    /// There is no index; the address cannot be used; the token cannot be read or written.
+    /// There is no index; the address cannot be used; the token cannot be read or written; no server of the
+    /// user gives a link.
     fn run(&self, session: &Session) -> Result<Outcome> {
         session.view()?;
         let data = &session.environment.data;
@@ -83,15 +90,21 @@ impl Run<Session> for Arguments {
             output.finish()?;
             return Ok(Outcome::Done);
         }
+        if self.new_link {
+            return self.ask_for_link(&token, session);
+        }
         // From now on a signal removes the socket's file.
         signals::listen().context("cannot handle Ctrl-C")?;
         let settings = Settings {
             address: self.address(),
             behind_proxy: self.proxy_host.clone(),
-            token: Some(token),
+            token: Some(token.clone()),
             limits: Limits::default(),
         };
-        let server = Server::bind(settings).map_err(refused)?;
+        let server = match Server::bind(settings) {
+            Err(error) if self.open && is_in_use(&error) => return self.ask_for_link(&token, session),
+            bound => bound.map_err(refused)?,
+        };
         if server.is_open_to_other_users() {
             complain(
                 "the system does not say whose program connects, so a program of another user can use the \
@@ -114,6 +127,19 @@ impl Arguments {
         self.socket.clone().map_or_else(tcp, Address::Unix)
     }
 
+    /// Gets a link from the server that runs. Prints it, or opens it.
+    fn ask_for_link(&self, token: &Secret, session: &Session) -> Result<Outcome> {
+        let login = server::new_login(&self.address(), token)?;
+        if self.open {
+            serving::open_browser_and_leave(&session.environment.data, &login)?;
+            return Ok(Outcome::Done);
+        }
+        let mut output = session.output();
+        output.line(&login.url)?;
+        output.finish()?;
+        Ok(Outcome::Done)
+    }
+
     /// Prints the address, and the link if somebody sees it who may.
     fn print(&self, server: &Server, login: &Login, session: &Session) -> Result<()> {
         let mut output = session.output();
@@ -132,11 +158,16 @@ impl Arguments {
     }
 }
 
+fn is_in_use(error: &Error) -> bool {
+    matches!(error, Error::Listen { source, .. } if source.kind() == ErrorKind::AddrInUse)
+}
+
 fn refused(error: Error) -> anyhow::Error {
     match error {
-        Error::Listen { source, address } if source.kind() == ErrorKind::AddrInUse => {
-            anyhow!("another program listens on {address}; stop it, or use another port with --port PORT")
-        }
+        Error::Listen { ref address, .. } if is_in_use(&error) => anyhow!(
+            "another program listens on {address}; stop it, or use another port with --port PORT; if it is \
+             pneu serve, --new-link prints a link to its page"
+        ),
         other => other.into(),
     }
 }

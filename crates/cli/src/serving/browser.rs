@@ -27,10 +27,25 @@ impl Drop for BrowserFile {
 /// The file cannot be written; there is no program that opens files.
 pub(crate) fn open(directory: &Path, login: &Login) -> Result<BrowserFile> {
     let file = BrowserFile(write_browser_file(directory, login)?);
+    start(&file.0)?;
+    Ok(file)
+}
+
+/// Does so for a program that ends before the browser has read the file. The next one removes the file, whose
+/// link works no longer by then.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_and_leave(directory: &Path, login: &Login) -> Result<()> {
+    let path = write_browser_file(directory, login)?;
+    start(&path).inspect_err(|_| _ = fs::remove_file(&path))
+}
+
+fn start(path: &Path) -> Result<()> {
     let mut command = Command::new(OPENER);
-    command.arg(&file.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     environment::without_secrets(&mut command)
         .spawn()
         .with_context(|| format!("cannot run {OPENER}, which opens a browser"))?;
-    Ok(file)
+    Ok(())
 }

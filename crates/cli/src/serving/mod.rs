@@ -7,7 +7,7 @@ mod browser;
 mod following;
 mod token;
 
-pub(crate) use browser::open as open_browser;
+pub(crate) use browser::{open as open_browser, open_and_leave as open_browser_and_leave};
 pub(crate) use token::read as read_token;
 
 use crate::archive::repository;

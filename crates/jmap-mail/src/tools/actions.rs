@@ -146,8 +146,10 @@ fn left_alone(left: &[LeftAlone], mailboxes: &Mailboxes) -> Value {
     for LeftAlone { path, why } in left {
         *counts.entry((why, mailbox_of(path, mailboxes))).or_default() += 1;
     }
-    let one = |((why, mailbox), count): ((&str, Option<&Id>), u64)| json!({ "why": why, "count": count, "mailboxId": mailbox.map(Id::as_str) });
-    counts.into_iter().map(one).collect()
+    let groups = counts.into_iter().map(|((why, mailbox), count)| {
+        json!({ "why": why, "count": count, "mailboxId": mailbox.map(Id::as_str) })
+    });
+    groups.collect()
 }
 
 /// Returns the mailbox of a file, or of the directory of a folder.
