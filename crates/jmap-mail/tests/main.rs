@@ -13,6 +13,7 @@ mod headers;
 mod mailbox_set;
 mod mailboxes;
 mod parse;
+mod query_changes;
 mod real;
 mod submissions;
 mod support;

@@ -1,8 +1,8 @@
 //! Emails: contents, each for itself (RFC 8621, section 4).
 //!
-//! Input: calls. Output: responses. `keywords` joins flags and tags; `get`, `parse`, `query` and `changes`
-//! answer the methods; `filter`, `search_text` and `sort` read what a query asks for; `properties` reads what
-//! is asked of an email, and `body` and `header` tell it from the bytes of a message.
+//! Input: calls. Output: responses. `keywords` joins flags and tags; `get`, `parse`, `query`, `changes` and
+//! `query_changes` answer the methods; `filter`, `search_text` and `sort` read what a query asks for;
+//! `properties` reads what is asked of an email, and `body` and `header` tell it from the bytes of a message.
 
 mod body;
 mod changes;
@@ -13,6 +13,7 @@ pub(crate) mod keywords;
 mod parse;
 mod properties;
 mod query;
+mod query_changes;
 mod search_text;
 mod sort;
 
