@@ -20,5 +20,6 @@ mod sort;
 pub(crate) use changes::maximum;
 pub(crate) use filter::{Condition, Conditions, read_filter};
 pub(crate) use header::nfc;
+pub(crate) use parse::is_message;
 pub(crate) use search_text::{Scope, phrases};
 pub(crate) use sort::SORT_PROPERTIES;
