@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// The method that belongs to no kind of records.
-const BLOB_COPY: &str = "Blob/copy";
+/// The methods of RFC 8620 itself.
+const OF_CORE: [&str; 3] = ["Blob/copy", "PushSubscription/get", "PushSubscription/set"];
 
 /// The methods that read.
 const READING: [&str; 12] = [
@@ -105,7 +105,7 @@ impl<'c> Account<'c> {
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
         match name {
-            BLOB_COPY => Err(self.blob_copy(arguments)),
+            "Blob/copy" => Err(self.blob_copy(arguments)),
             "Email/changes" => self.email_changes(arguments),
             "Email/get" => self.email_get(arguments, context),
             "Email/parse" => self.email_parse(arguments, context),
@@ -115,6 +115,8 @@ impl<'c> Account<'c> {
             "Mailbox/get" => self.mailbox_get(arguments, context),
             "Mailbox/query" => self.mailbox_query(arguments, context),
             "Mailbox/queryChanges" => self.mailbox_query_changes(arguments, context),
+            "PushSubscription/get" => self.push_subscription_get(arguments, context),
+            "PushSubscription/set" => self.push_subscription_set(arguments, context),
             "SearchSnippet/get" => self.search_snippet_get(arguments, context),
             "Thread/changes" => self.thread_changes(arguments),
             "Thread/get" => self.thread_get(arguments, context),
@@ -125,7 +127,7 @@ impl<'c> Account<'c> {
 
 impl Methods for Account<'_> {
     fn capability(&self, name: &str) -> Option<&str> {
-        if name == BLOB_COPY {
+        if OF_CORE.contains(&name) {
             return Some(CORE);
         }
         if READING.contains(&name) { Some(MAIL) } else { Self::capability_of_writing(name) }

@@ -20,6 +20,7 @@ mod highlight;
 mod ids;
 mod mailbox;
 mod messages;
+mod push_subscription;
 mod reading;
 mod session;
 mod snippet;

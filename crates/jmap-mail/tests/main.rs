@@ -13,6 +13,7 @@ mod headers;
 mod mailbox_set;
 mod mailboxes;
 mod parse;
+mod push_subscriptions;
 mod query_changes;
 mod real;
 mod submissions;
