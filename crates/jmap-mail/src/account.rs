@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// The method that belongs to no kind of records.
-const BLOB_COPY: &str = "Blob/copy";
+/// The methods of RFC 8620 itself.
+const OF_CORE: [&str; 3] = ["Blob/copy", "PushSubscription/get", "PushSubscription/set"];
 
 /// The method that conversations have.
 const CONVERSATION_GET: &str = "Conversation/get";
@@ -133,7 +133,7 @@ impl<'c> Account<'c> {
         context: &Context<'_>,
     ) -> Result<Map<String, Value>, MethodError> {
         match name {
-            BLOB_COPY => Err(self.blob_copy(arguments)),
+            "Blob/copy" => Err(self.blob_copy(arguments)),
             CONVERSATION_GET => self.conversation_get(arguments, context),
             "Email/changes" => self.email_changes(arguments),
             "Email/get" => self.email_get(arguments, context),
@@ -144,6 +144,8 @@ impl<'c> Account<'c> {
             "Mailbox/get" => self.mailbox_get(arguments, context),
             "Mailbox/query" => self.mailbox_query(arguments, context),
             "Mailbox/queryChanges" => self.mailbox_query_changes(arguments, context),
+            "PushSubscription/get" => self.push_subscription_get(arguments, context),
+            "PushSubscription/set" => self.push_subscription_set(arguments, context),
             "SearchSnippet/get" => self.search_snippet_get(arguments, context),
             "Thread/changes" => self.thread_changes(arguments),
             "Thread/get" => self.thread_get(arguments, context),
@@ -154,7 +156,7 @@ impl<'c> Account<'c> {
 
 impl Methods for Account<'_> {
     fn capability(&self, name: &str) -> Option<&str> {
-        if name == BLOB_COPY {
+        if OF_CORE.contains(&name) {
             return Some(CORE);
         }
         if name == CONVERSATION_GET {

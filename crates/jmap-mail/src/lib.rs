@@ -24,6 +24,7 @@ mod last_moment;
 mod mailbox;
 mod messages;
 mod past;
+mod push_subscription;
 mod reading;
 mod session;
 mod snippet;

@@ -81,8 +81,12 @@ impl Account<'_> {
             _ => OnceCell::new(),
         };
         let now = (mem::replace(&mut self.view, view), mem::replace(&mut self.folders, folders));
-        let answer = self.read(name, arguments, context);
+        let mut answer = self.read(name, arguments, context);
         (self.view, self.folders) = now;
+        // The change log tells of the mail that is there now.
+        if let Some(can) = answer.as_mut().ok().and_then(|answer| answer.get_mut("canCalculateChanges")) {
+            *can = Value::Bool(false);
+        }
         answer
     }
 

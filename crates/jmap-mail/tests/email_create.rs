@@ -35,8 +35,9 @@ fn blobs_are_imported_with_mailboxes_and_keywords() {
     let fixture = fixture();
     let (archive, inbox) = (fixture.mailbox("Archive"), fixture.mailbox("Inbox"));
     fixture.upload("U1", message("new", 9, "", "ninth").as_bytes());
-    fixture.upload("U2", b"no header at all");
+    fixture.upload("U2", b"Subject: no date\n\nat all\n");
     fixture.upload("U3", b" \n");
+    fixture.upload("U4", b"no header at all");
     let old = fixture.state();
     let mailboxes = json!({archive: true, inbox.clone(): true});
     let both = json!({"blobId": "U1", "mailboxIds": mailboxes, "keywords": {"$seen": true, "todo": true}});
@@ -74,7 +75,8 @@ fn blobs_are_imported_with_mailboxes_and_keywords() {
             "invalidProperties",
             json!(["receivedAt"]),
         ),
-        (json!({"blobId": "U3", "mailboxIds": {inbox: true}}), "invalidEmail", Value::Null),
+        (json!({"blobId": "U3", "mailboxIds": {inbox.clone(): true}}), "invalidEmail", Value::Null),
+        (json!({"blobId": "U4", "mailboxIds": {inbox: true}}), "invalidEmail", Value::Null),
     ] {
         let error = &import(&fixture, object.clone())["notCreated"]["k"];
         assert_eq!((&error["type"], &error["properties"]), (&json!(kind), &properties), "{object}");

@@ -19,6 +19,8 @@ mod mailboxes;
 mod moment;
 mod parse;
 mod pneu_queries;
+mod push_subscriptions;
+mod query_changes;
 mod real;
 mod search;
 mod statistics;

@@ -7,13 +7,14 @@ use crate::message_file::{self, MessageContent, Wanted};
 use crate::saved_queries::SavedQueries;
 use crate::settings::Settings;
 use index::{
-    Analysis, Changes, Counts, Dimension, Duplicates, FlagTags, Hint, Hit, Hits, Line, Mailbox, Message,
-    NumberSet, Order, PeopleQuestion, Person, RecordReader, Root, SortKey, Stats, ThreadOrder, ThreadStarts,
-    Threads,
+    Analysis, Changes, Counts, Dimension, Direction, Duplicates, FlagTags, Hint, Hit, Hits, Line, Mailbox,
+    Message, NumberSet, Order, PeopleQuestion, Person, RecordReader, Root, SortKey, Stats, ThreadOrder,
+    ThreadStarts, Threads,
 };
 use query::Query;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use work::{Cancel, Workers};
 
@@ -176,6 +177,20 @@ impl View {
     /// [`Error::Cancelled`]; damage.
     pub fn sorted(&self, found: &NumberSet, order: &Order) -> Result<Hits> {
         self.run(|mailbox| mailbox.sorted(found, order))
+    }
+
+    /// Returns a range of the messages of a set, sorted by several keys: what is equal by one is sorted by
+    /// the next.
+    ///
+    /// # Errors
+    /// As [`View::sorted`].
+    pub fn sorted_by_several(
+        &self,
+        found: &NumberSet,
+        keys: &[(SortKey, Direction)],
+        range: Range<usize>,
+    ) -> Result<Hits> {
+        self.run(|mailbox| mailbox.sorted_by_several(found, keys, range))
     }
 
     /// Returns messages that a query found, in the order asked for: also that of their relevance to it.

@@ -15,7 +15,7 @@ pub(crate) fn answer(mail: &Mail, request: &Request, rest: &str) -> Response {
     }
     let media = media_type(request.content_type.as_deref().unwrap_or_default());
     match mail.uploads.put(&request.body, &media, SystemTime::now()) {
-        Ok(value) => Response::new(StatusCode::CREATED, "application/json", Body::Bytes(jmap::bytes(&value))),
+        Ok(value) => Response::new(StatusCode::OK, "application/json", Body::Bytes(jmap::bytes(&value))),
         Err(error) => of_status(error.status(), &error.problem()),
     }
 }

@@ -7,7 +7,7 @@
 //! | more than 64 KiB of cookies, which all programs on this host share | 431 |
 //! | an address with letters other than ASCII | 400 |
 //! | `Host` missing, or more than one; a target with a host of its own | 400 |
-//! | `Host` is none of the server's names with its port | 421: a name of others may lead here (rebinding) |
+//! | `Host` is none of the server's names, or has a wrong port | 421: it may be of others (rebinding) |
 //! | a method other than GET, HEAD and POST, also OPTIONS | 405; so no other site gets leave to send JSON |
 //! | `Origin` other than the address that the request was sent to, or `null` | 403 |
 //! | `Sec-Fetch-Site: same-origin`, or none of these fields | goes on: a page of ours, or no browser |
@@ -83,9 +83,17 @@ impl Names {
             let host = host.strip_suffix(":80").unwrap_or(&host);
             return Some(Origin { text: format!("http://{host}"), is_secure: false });
         }
-        let host = host.strip_suffix(":443").unwrap_or(&host);
-        let is_proxy = self.proxy.as_deref() == Some(host);
-        is_proxy.then(|| Origin { text: format!("https://{host}"), is_secure: true })
+        let name = host.strip_suffix(":443").unwrap_or(&host);
+        if self.proxy.as_deref() == Some(name) {
+            return Some(Origin { text: format!("https://{name}"), is_secure: true });
+        }
+        // Some mail programs leave the port out. A name counts against rebinding, and browsers name the port.
+        let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+        let is_own = |own: &&String| {
+            own.strip_prefix(&host).and_then(|rest| rest.strip_prefix(':')).is_some_and(is_port)
+        };
+        let own = self.own.iter().find(is_own)?;
+        Some(Origin { text: format!("http://{own}"), is_secure: false })
     }
 
     /// Returns whether a proxy leads here.

@@ -21,8 +21,11 @@ fn the_host_is_one_of_the_servers_own_names() {
     let port = fixture.address.port();
     for host in ["127.0.0.1", "localhost", "LocalHost"] {
         assert_eq!(status_at(&fixture, &format!("{host}:{port}"), ""), 200, "{host}");
+        // Some mail programs leave the port out. A browser does not, so a page has no use for this.
+        assert_eq!(status_at(&fixture, host, ""), 200, "{host}");
+        assert_eq!(status_at(&fixture, host, &format!("Origin: http://{host}\r\n")), 403, "{host}");
     }
-    for host in ["127.0.0.1", "localhost", "evil.example:80"] {
+    for host in ["evil.example", "evil.example:80", "localhost:80", "127.0.0.1:443", "127.0.0.2", ":", "["] {
         assert_eq!(status_at(&fixture, host, ""), 421, "{host}");
     }
     let wrong_port = port.wrapping_add(1);
@@ -56,6 +59,7 @@ fn behind_a_proxy_its_host_is_the_only_other_name() {
     assert_eq!(origin("mail.example.org"), (200, "https://mail.example.org".to_owned()));
     assert_eq!(origin("mail.example.org:443"), (200, "https://mail.example.org".to_owned()));
     assert_eq!(origin(&format!("localhost:{port}")), (200, format!("http://localhost:{port}")));
+    assert_eq!(origin("localhost"), (200, format!("http://localhost:{port}")));
     for host in [&format!("mail.example.org:{port}"), "www.example.org", &format!("0.0.0.0:{port}")] {
         assert_eq!(origin(host).0, 421, "{host}");
     }

@@ -93,6 +93,12 @@ impl Account<'_> {
     }
 }
 
+/// Returns whether bytes are a message: they have a header field.
+pub(crate) fn is_message(bytes: &[u8]) -> bool {
+    let email = Email::of_bytes(bytes);
+    !email.header_fields(&email.structure).is_empty()
+}
+
 /// Returns the first words of a message, as the index has them.
 fn preview(bytes: &[u8]) -> Value {
     // The present only tells which dates are odd.

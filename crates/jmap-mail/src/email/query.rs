@@ -1,19 +1,18 @@
-//! Email/query and Email/queryChanges (RFC 8621, sections 4.4 and 4.5).
+//! Email/query (RFC 8621, section 4.4).
 //!
 //! Input: filters and orders. Output: ids. Only as many results are sorted as the window needs: the newest
 //! fifty of a large mailbox cost as much as those of a small one. An anchor, and threads in another order
 //! than that of dates, need all of them.
 
 use super::filter::{Condition, read_filter};
+use super::query_changes::changes_with_time;
 use super::sort::{KeywordOrder, Sort, Whose};
 use crate::account::Account;
 use crate::conversation::{collapse, collapsing};
-use crate::error::{failed, unknown_state};
+use crate::error::failed;
 use crate::ids;
-use jmap::{
-    Arguments, Context, Id, MethodError, QueryArguments, QueryChangesArguments, QueryResponse, Shown,
-};
-use pneu::{Hit, NumberSet, Order, SortKey};
+use jmap::{Arguments, Context, Id, MethodError, QueryArguments, QueryResponse, Shown};
+use pneu::{Hit, NumberSet, Order};
 use serde_json::{Map, Value};
 use std::ops::Range;
 
@@ -21,10 +20,10 @@ use std::ops::Range;
 const LIMIT_MAX: u64 = 10_000;
 
 /// What was found, in the order of its parts.
-struct Found {
+pub(super) struct Found {
     /// Each part comes after the one before.
-    parts: Vec<NumberSet>,
-    sort: Sort,
+    pub(super) parts: Vec<NumberSet>,
+    pub(super) sort: Sort,
 }
 
 impl Account<'_> {
@@ -38,9 +37,10 @@ impl Account<'_> {
         let grouping = collapse(&mut query.rest)?;
         let filter =
             query.filter.take().map(|filter| read_filter(filter, &self.view, context)).transpose()?;
+        let is_calculable = !filter.as_ref().is_some_and(changes_with_time);
         let sort = Sort::read(query.sort)?;
         let mut found = self.found(filter.as_ref())?;
-        let by_date = sort.keywords.is_empty() && sort.key == SortKey::Date;
+        let by_date = sort.is_by_date();
         if let Some(grouping) = grouping.filter(|_| by_date) {
             found = self.view.first_by_date(&found, sort.direction, grouping).map_err(failed)?;
         }
@@ -67,7 +67,7 @@ impl Account<'_> {
         let response = QueryResponse {
             account_id: query.account_id,
             query_state: self.state()?.to_owned(),
-            can_calculate_changes: false,
+            can_calculate_changes: is_calculable,
             position,
             ids,
             total: query.calculate_total.then_some(total as u64),
@@ -76,20 +76,8 @@ impl Account<'_> {
         Ok(response.into())
     }
 
-    /// Refuses: results of earlier states are not kept.
-    pub(crate) fn email_query_changes(
-        &self,
-        arguments: Arguments,
-        context: &Context<'_>,
-    ) -> Result<Map<String, Value>, MethodError> {
-        let mut query = QueryChangesArguments::read(arguments, collapsing(context), context)?;
-        self.check(&query.account_id)?;
-        collapse(&mut query.rest)?;
-        Err(unknown_state())
-    }
-
     /// Divides a set by keywords.
-    fn divided(&self, found: NumberSet, sort: &Sort) -> pneu::Result<Vec<NumberSet>> {
+    pub(super) fn divided(&self, found: NumberSet, sort: &Sort) -> pneu::Result<Vec<NumberSet>> {
         let mut parts = vec![found];
         for order in &sort.keywords {
             let having = self.having(order)?;
@@ -118,7 +106,7 @@ impl Account<'_> {
     }
 
     /// Returns the results in a range of places.
-    fn listed(&self, found: &Found, range: Range<usize>) -> pneu::Result<Vec<Hit>> {
+    pub(super) fn listed(&self, found: &Found, range: Range<usize>) -> pneu::Result<Vec<Hit>> {
         let mut hits = Vec::new();
         let (mut skip, mut left) = (range.start, range.len());
         for part in &found.parts {
@@ -131,9 +119,14 @@ impl Account<'_> {
                 continue;
             }
             let limit = left.min(count - skip);
-            let Sort { key, direction, .. } = found.sort;
-            let order = Order { key, direction, offset: skip, limit: Some(limit) };
-            hits.extend(self.view.sorted(part, &order)?.list);
+            let Sort { key, direction, several, .. } = &found.sort;
+            let sorted = if several.is_empty() {
+                let (key, direction) = (*key, *direction);
+                self.view.sorted(part, &Order { key, direction, offset: skip, limit: Some(limit) })?
+            } else {
+                self.view.sorted_by_several(part, several, skip..skip + limit)?
+            };
+            hits.extend(sorted.list);
             (skip, left) = (0, left - limit);
         }
         Ok(hits)

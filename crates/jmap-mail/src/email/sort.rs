@@ -1,8 +1,8 @@
 //! The order of Email/query (RFC 8621, section 4.4.2).
 //!
-//! Input: comparators. Output: what is asked of the library. It sorts by one key, and by date in the same
-//! direction among equals; before that come keywords, each of which divides the results in two. Any other
-//! order is unsupported. `receivedAt` and `sentAt` are one date to the index.
+//! Input: comparators. Output: what is asked of the library. It sorts by keys, one after the other; before
+//! that come keywords, each of which divides the results in two. A keyword after a key is unsupported.
+//! `receivedAt` and `sentAt` are one date to the index.
 
 use jmap::{Comparator, MethodError, MethodErrorKind};
 use pneu::{Direction, SortKey};
@@ -27,6 +27,8 @@ pub(super) struct Sort {
     pub(super) keywords: Vec<KeywordOrder>,
     pub(super) key: SortKey,
     pub(super) direction: Direction,
+    /// All keys, the first one too, if that and the date in the same direction are not enough.
+    pub(super) several: Vec<(SortKey, Direction)>,
 }
 
 /// Which results come first by a keyword.
@@ -50,7 +52,7 @@ impl Sort {
     /// Reads an order. Without any, the newest come first.
     ///
     /// # Errors
-    /// `unsupportedSort`; `invalidArguments`, if a comparator has a wrong or unknown member.
+    /// `unsupportedSort`; `invalidArguments`, if a comparator has a wrong member.
     pub(super) fn read(comparators: Vec<Comparator>) -> Result<Sort, MethodError> {
         let (mut keywords, mut keys) = (Vec::new(), Vec::new());
         for mut comparator in comparators {
@@ -68,21 +70,31 @@ impl Sort {
                 }
                 keywords.push(KeywordOrder { keyword, whose, is_ascending });
             } else {
-                keys.push((key(&comparator.property)?, direction(is_ascending)));
+                let key = key(&comparator.property)?;
+                // Of one property, the first comparator decides.
+                if keys.iter().all(|(known, _)| *known != key) {
+                    keys.push((key, direction(is_ascending)));
+                }
             }
-            comparator.rest.finish()?;
         }
-        let (key, direction) = match keys.as_slice() {
-            [] => (SortKey::Date, Direction::Descending),
-            // Of one property, the first comparator decides.
-            [(SortKey::Date, direction), ..] if keys.iter().all(|(key, _)| *key == SortKey::Date) => {
-                (SortKey::Date, *direction)
-            }
-            [(key, direction)] => (*key, *direction),
-            [(key, direction), (SortKey::Date, same)] if direction == same => (*key, *direction),
-            _ => return Err(unsupported("only the date in the same direction can come after a property")),
+        let (key, direction) = keys.first().copied().unwrap_or((SortKey::Date, Direction::Descending));
+        let is_simple = match keys.as_slice() {
+            [] | [_] => true,
+            [_, (SortKey::Date, same)] => *same == direction,
+            _ => false,
         };
-        Ok(Sort { keywords, key, direction })
+        let several = if is_simple { Vec::new() } else { keys };
+        Ok(Sort { keywords, key, direction, several })
+    }
+
+    /// Returns whether other emails of a thread count.
+    pub(super) fn is_of_threads(&self) -> bool {
+        self.keywords.iter().any(|order| order.whose != Whose::Own)
+    }
+
+    /// Returns whether only the date counts.
+    pub(super) fn is_by_date(&self) -> bool {
+        self.keywords.is_empty() && self.key == SortKey::Date && self.several.is_empty()
     }
 }
 

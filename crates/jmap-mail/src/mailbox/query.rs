@@ -188,5 +188,5 @@ fn comparator(comparator: Comparator) -> Result<(Key, bool), MethodError> {
         "name" => Key::Name,
         _ => return Err(MethodErrorKind::UnsupportedSort.into()),
     };
-    comparator.rest.finish().map(|()| (key, comparator.is_ascending))
+    Ok((key, comparator.is_ascending))
 }

@@ -18,8 +18,8 @@ pub struct Comparator {
     pub is_ascending: bool,
     /// One of the collations that the server offers, or the server's choice.
     pub collation: Option<String>,
-    /// The further members. A method takes those that it knows for the property, then calls
-    /// [`finish`](Arguments::finish).
+    /// The further members. A method takes those that it knows for the property. Others do not count: clients
+    /// send the members of other objects here, and a property that is not known is refused anyway.
     pub rest: Arguments,
 }
 

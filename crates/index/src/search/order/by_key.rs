@@ -15,6 +15,7 @@ use mail::ContentFlags;
 use query::flags::FLAGS;
 use query::fold::fold;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::os::unix::ffi::OsStrExt;
 use store::Table;
 
@@ -59,6 +60,43 @@ pub(super) fn sort_by<K: Ord + Send>(
     key: impl Fn(&Hit) -> K + Sync,
 ) -> Result<Vec<Hit>> {
     Sorter { direction, wanted }.sort(hits, |hit, _| Ok(key(hit)))
+}
+
+/// Sorts hits by several keys, and keeps as many as requested: what is equal by one is sorted by the next.
+/// What is equal by all is sorted by date, in the direction of the last.
+pub(super) fn sort_by_several(
+    mailbox: &Mailbox,
+    hits: Vec<Ranked>,
+    keys: &[(SortKey, Direction)],
+    wanted: usize,
+) -> Result<Vec<Hit>> {
+    let table = mailbox.message_table();
+    let direction = keys.last().map_or(Direction::Descending, |(_, direction)| *direction);
+    // The sorter turns all keys around if the last one is: this turns those that are not meant.
+    let key = |hit: &Hit, reader: &mut RecordReader| -> Result<Vec<Turned>> {
+        mailbox.check_cancelled()?;
+        let at = At { mailbox, table, hit: *hit };
+        let turned = |(key, own): &(SortKey, Direction)| {
+            let part = at.part(*key, reader)?;
+            Ok(if *own == direction { Turned::As(part) } else { Turned::Against(Reverse(part)) })
+        };
+        keys.iter().map(turned).collect()
+    };
+    Sorter { direction, wanted }.sort(hits, key)
+}
+
+/// The value of one of several keys.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Number(Option<i64>),
+    Bytes(Option<Vec<u8>>),
+}
+
+/// A value that is compared as it is, or the other way round.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Turned {
+    As(Part),
+    Against(Reverse<Part>),
 }
 
 /// How to sort, for any key.
@@ -122,6 +160,22 @@ impl At<'_> {
 
     fn changed(&self) -> Result<Option<i64>> {
         Ok(self.mailbox.files(&self.hit)?.iter().map(|file| file.changed_seconds).max())
+    }
+
+    fn part(&self, key: SortKey, reader: &mut RecordReader) -> Result<Part> {
+        let path = |file: &MessageFile| file.path.as_os_str().as_bytes().to_vec();
+        let folder = |file: &MessageFile| fold(&file.maildir).into_owned().into_bytes();
+        Ok(match key {
+            SortKey::Date | SortKey::Relevance => Part::Number(Some(self.hit.date)),
+            SortKey::Arrival => Part::Number(Some(self.hit.number.into())),
+            SortKey::Size => Part::Number(Some(self.size()?.try_into().unwrap_or(i64::MAX))),
+            SortKey::Changed => Part::Number(self.changed()?),
+            SortKey::Priority => Part::Number(Some(self.priority()?.into())),
+            SortKey::Flags => Part::Number(Some(self.flags()?.into())),
+            SortKey::Path => Part::Bytes(self.first_file(path)?),
+            SortKey::Maildir => Part::Bytes(self.first_file(folder)?),
+            text => Part::Bytes(Some(self.text(text, reader)?.into_bytes())),
+        })
     }
 
     fn first_file<K>(&self, key: impl Fn(&MessageFile) -> K) -> Result<Option<K>> {

@@ -15,6 +15,7 @@ use crate::search::mailbox::{Hit, Hits, Mailbox};
 use crate::set::NumberSet;
 pub(in crate::search) use by_date::is_small;
 pub use key::{Direction, SortKey};
+use std::ops::Range;
 
 /// The order of hits, and which of them to return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +48,22 @@ impl Mailbox {
             key => by_key::sort(self, by_date::all(self, found)?, (key, order.direction), wanted)?,
         };
         Ok(page(total, list, order))
+    }
+
+    /// Returns a range of the messages of a set, sorted by several keys: what is equal by one is sorted by
+    /// the next.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn sorted_by_several(
+        &self,
+        found: &NumberSet,
+        keys: &[(SortKey, Direction)],
+        range: Range<usize>,
+    ) -> Result<Hits> {
+        let list = by_key::sort_by_several(self, by_date::all(self, found)?, keys, range.end)?;
+        let order = Order { offset: range.start, limit: Some(range.len()), ..Order::default() };
+        Ok(page(found.count(), list, &order))
     }
 
     /// Returns the messages of a set in the order of a key by message number.

@@ -78,7 +78,7 @@ impl Account<'_> {
         }
         match (placing, bytes) {
             (Ok(placing), Some(bytes)) if wrong.is_empty() => {
-                if bytes.trim_ascii().is_empty() {
+                if !crate::email::is_message(&bytes) {
                     return Ok(Err(SetErrorKind::Other("invalidEmail").into()));
                 }
                 self.store(&bytes, &placing, context)
