@@ -88,8 +88,8 @@ impl File {
     }
 }
 
-/// Returns a script without the lines that are comments, and without the spaces that begin lines: browsers need
-/// none. The ends of lines stay, so that each line keeps its number.
+/// Returns a script without the lines that are comments, and without the spaces that begin lines: browsers
+/// need none. The ends of lines stay, so that each line keeps its number.
 fn without_comments(script: &[u8]) -> Vec<u8> {
     let (mut left, mut is_inside) = (Vec::with_capacity(script.len()), false);
     for line in script.split_inclusive(|byte| *byte == b'\n') {
