@@ -14,6 +14,7 @@ mod headers;
 mod mailbox_set;
 mod mailboxes;
 mod moment;
+mod pages;
 mod parse;
 mod pneu_queries;
 mod real;
