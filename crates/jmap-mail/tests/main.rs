@@ -17,6 +17,7 @@ mod mailbox_kept;
 mod mailbox_set;
 mod mailboxes;
 mod moment;
+mod pages;
 mod parse;
 mod pneu_queries;
 mod push_subscriptions;
