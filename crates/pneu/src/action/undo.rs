@@ -7,7 +7,8 @@
 
 use crate::action::act::AFTER;
 use crate::action::carry_out::{
-    LeftAlone, Undoing, conclude, conclude_undo, left_of, note_undone, resolve_all, retain_there, undo,
+    LeftAlone, Undoing, begin_undo, conclude, conclude_undo, left_of, note_undone, resolve_all, retain_there,
+    undo,
 };
 use crate::action::directories;
 use crate::action::follow::{backwards, ways};
@@ -134,10 +135,6 @@ impl Host {
             places: Places::default(),
         };
         undo.undone.action.files.clear();
-        if last.kind == Kind::Rename {
-            let is_undone = |step: &Step| step.is_done && directories::may_go_back(step);
-            self.note_ways(&undo.view, &backwards(&ways(&last.steps, is_undone)), progress)?;
-        }
         let parts = undo
             .part(&mut last)
             .and_then(|()| note_undone(log, &mut last))
@@ -279,6 +276,13 @@ impl Undo<'_> {
         let view = self.view.clone();
         let has_unique_part = view.mailbox().has_unique_part();
         let is_taken = |folder: &Path, unique: &[u8]| has_unique_part(folder, unique).unwrap_or(true);
+        if entry.kind == Kind::Rename {
+            // After a crash, the log must say that the note is to be taken back or used.
+            begin_undo(self.log, entry)?;
+            let is_undone = |step: &Step| step.is_done && directories::may_go_back(step);
+            let cancel = &self.host.settings().environment.context.cancel;
+            self.host.note_ways(&view, &backwards(&ways(&entry.steps, is_undone)), cancel)?;
+        }
         let Undoing { left, changed } = undo(self.log, self.hands, entry, &is_taken)?;
         if entry.steps.is_empty() {
             self.host.remove_added_tags(&view, entry)?;
