@@ -147,9 +147,9 @@ fn left_alone(left: &[LeftAlone], mailboxes: &Mailboxes) -> Value {
     for LeftAlone { path, why } in left {
         *counts.entry((why, mailbox_of(path, mailboxes))).or_default() += 1;
     }
-    let groups = counts.into_iter().map(|((why, mailbox), count)| {
-        json!({ "why": why, "count": count, "mailboxId": mailbox.map(Id::as_str) })
-    });
+    let groups = counts.into_iter().map(
+        |((why, mailbox), count)| json!({ "why": why, "count": count, "mailboxId": mailbox.map(Id::as_str) }),
+    );
     groups.collect()
 }
 

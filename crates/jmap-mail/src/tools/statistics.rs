@@ -89,9 +89,8 @@ fn with<const COUNT: usize>(figures: Figures, members: [(&str, Value); COUNT]) -
 }
 
 fn total(figures: &Figures) -> Value {
-    let replies = |replies: Replies| {
-        json!({ "count": replies.count, "medianSeconds": replies.median_seconds })
-    };
+    let replies =
+        |replies: Replies| json!({ "count": replies.count, "medianSeconds": replies.median_seconds });
     let replies =
         [("ownReplies", replies(figures.own_replies)), ("otherReplies", replies(figures.other_replies))];
     with(*figures, replies)
