@@ -3,11 +3,13 @@
 
 import { effect, untracked } from "./vendor/signals-core.mjs";
 import * as conversation from "./conversation.js";
+import * as frame from "./frame.js";
 import { html, place } from "./html.js";
 import { language, say } from "./i18n.js";
 import { icon } from "./icons.js";
 import { connect, connection, onChange } from "./jmap.js";
 import * as keys from "./keys.js";
+import { resolve } from "./lasting.js";
 import * as list from "./list.js";
 import * as mailboxes from "./mailboxes.js";
 import * as search from "./search.js";
@@ -44,6 +46,7 @@ effect(() => {
 });
 
 keys.listen();
+frame.listen();
 list.watchSize();
 addEventListener("popstate", store.readAddress);
 addEventListener("hashchange", store.readAddress);
@@ -61,6 +64,7 @@ void connect();
 function refresh() {
   mailboxes
     .fetchMailboxes()
+    .then(resolve)
     .then(chooseMailbox)
     .catch(() => {});
   list.refresh();

@@ -23,6 +23,8 @@ const PATHS = {
   trash: "M5 7h14M10 7V5h4v2M7 7l.8 12h8.4L17 7M10.3 10.5l.3 5M13.7 10.5l-.3 5",
   archive: "M4 5h16v4H4zM5.5 9v9.5h13V9M10 12.5h4",
   junk: "M8.3 3.5h7.4l4.8 4.8v7.4l-4.8 4.8H8.3l-4.8-4.8V8.3zM12 8v5M12 16h.01",
+  picture: "M4 5.5h16v13H4zM4.5 16l4.5-4.5 4 4 2.5-2.5 4 4M15.5 9h.01",
+  dots: "M6 12h.01M12 12h.01M18 12h.01",
   chevron: "M9 6l6 6-6 6",
 };
 

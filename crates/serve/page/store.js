@@ -55,7 +55,7 @@ export function routeOf(hash) {
 }
 
 /** @param {string} text */
-function decoded(text) {
+export function decoded(text) {
   try {
     return decodeURIComponent(text);
   } catch {
