@@ -107,9 +107,10 @@ mod tests {
     use super::*;
 
     const MAIL: &str = "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=r\n\n--r\nContent-Type: \
-        multipart/alternative; boundary=a\n\n--a\n\nplain\n--a\nContent-Type: text/html\n\n<b>rich</b>\n--a--\n\
-        --r\nContent-Type: image/jpg\nContent-ID: <one@x>\nContent-Location: one.jpg\n\nJ\n--r\nContent-Type: \
-        image/svg+xml\nContent-ID: <two@x>\n\n<svg/>\n--r\nContent-Type: image/png\n\nP\n--r--\n";
+        multipart/alternative; boundary=a\n\n--a\n\nplain\n--a\nContent-Type: text/html\n\n<b>rich</b>\n--a--\
+        \n--r\nContent-Type: image/jpg\nContent-ID: <one@x>\nContent-Location: one.jpg\n\nJ\n--r\n\
+        Content-Type: image/svg+xml\nContent-ID: <two@x>\n\n<svg/>\n--r\nContent-Type: \
+        image/png\n\nP\n--r--\n";
 
     #[test]
     fn pictures_are_those_that_browsers_show_and_html_can_name() {

@@ -5,7 +5,8 @@ use server::{Body, Response, StatusCode};
 /// What the page may do: load its own files, ask this server, and show pictures that are in its style. A text
 /// never becomes markup: browsers that know trusted types refuse it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                      img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+                      img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'; \
                       require-trusted-types-for 'script'";
 
 const HTML: &str = "text/html; charset=utf-8";

@@ -3,9 +3,9 @@
 //! pictures in it. Knows nothing of how HTML is cleaned.
 //!
 //! Three things keep the HTML of others from doing anything, each of them alone: it is cleaned, its policy
-//! allows neither scripts nor anything of the network but pictures that the user wants, and the page shows it
-//! in a sandbox. A document says in its head what the page tells the user: the hosts of pictures that were not
-//! loaded, or that there is no document because the HTML is too large or too deep.
+//! allows neither scripts nor anything of the network but pictures that the user wants, and the page shows
+//! it in a sandbox. A document says in its head what the page tells the user: the hosts of pictures that
+//! were not loaded, or that there is no document because the HTML is too large or too deep.
 
 use crate::download;
 use crate::mail::Mail;

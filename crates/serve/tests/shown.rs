@@ -5,8 +5,8 @@ use serde_json::json;
 
 const RELATED: &str = "From: ana@example.org\nMessage-ID: <rich@x>\nMIME-Version: 1.0\nContent-Type: \
     multipart/related; boundary=r\n\n--r\nContent-Type: text/html\n\n<style>p{color:red;background:url(\
-    http://a.example/b)}</style><body bgcolor=\"#eee\"><p>rich</p><script>x()</script><img src=\"cid:one@x\"><img \
-    src=\"http://a.example/1\"><img src=\"https://b.example/2\"><img src=\"http://127.0.0.1/3\"><img \
+    http://a.example/b)}</style><body bgcolor=\"#eee\"><p>rich</p><script>x()</script><img src=\"cid:one@x\">\
+    <img src=\"http://a.example/1\"><img src=\"https://b.example/2\"><img src=\"http://127.0.0.1/3\"><img \
     src=\"cid:two@x\">\n--r\nContent-Type: image/png\nContent-ID: <one@x>\n\nPNG\n--r\nContent-Type: \
     image/svg+xml\nContent-ID: <two@x>\n\n<svg/>\n--r--\n";
 

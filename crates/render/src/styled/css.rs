@@ -1,5 +1,5 @@
-//! Styles that load nothing. Input: a style sheet or the declarations of an attribute, as a sender wrote them.
-//! Output: those written anew, of which nothing is left but properties with plain values. Pure.
+//! Styles that load nothing. Input: a style sheet or the declarations of an attribute, as a sender wrote
+//! them. Output: those written anew, of which nothing is left but properties with plain values. Pure.
 //!
 //! What is kept is on a list: of functions those that compute, and of rules with `@` only `@media`. So no
 //! `url()`, no `image-set()`, no `@import` and no `@font-face` is left, however it is spelled: what has a

@@ -122,11 +122,12 @@ mod tests {
 
     /// Each place of HTML that runs or loads something.
     const ACTIVE: &str = "<html><head><title>t</title><base href=http://e.example/><meta http-equiv=refresh \
-        content='0;url=http://e.example/'><link rel=stylesheet href=http://e.example/a.css><link rel=prefetch \
-        href=http://e.example/><script>x()</script><style>@import 'http://e.example/i.css';@font-face{src:\
+        content='0;url=http://e.example/'><link rel=stylesheet href=http://e.example/a.css><link \
+        rel=prefetch href=http://e.example/><script>x()</script><style>@import \
+        'http://e.example/i.css';@font-face{src:\
         url(http://e.example/f)}p{color:red;background:url(http://e.example/p)}</style></head><body \
-        bgcolor=#eee background=http://e.example/b onload=x() style='margin:0;background:url(http://e.example)'>\
-        <p style='color:blue;background:url(http://e.example/)' onclick=x()>one</p><form \
+        bgcolor=#eee background=http://e.example/b onload=x() style='margin:0;background:url(\
+        http://e.example)'><p style='color:blue;background:url(http://e.example/)' onclick=x()>one</p><form \
         action=http://e.example><input type=image src=http://e.example/i name=a></form><iframe \
         src=http://e.example></iframe><object data=http://e.example></object><embed src=http://e.example>\
         <svg><script>x()</script><image href=http://e.example /></svg><video poster=http://e.example \
@@ -169,7 +170,7 @@ mod tests {
     fn what_the_parser_puts_together_again_is_harmless() {
         for html in [
             "<svg><style><img src=x onerror=x()></style></svg>",
-            "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src onerror=x()&gt;\">",
+            "<math><mtext><table><mglyph><style><!--</style><i title=\"--&gt;&lt;img src onerror=x()&gt;\">",
             "<noscript><p title=\"</noscript><img src=x onerror=x()>\">",
             "<style>a{}</style/><img src=x onerror=x()>",
             "<style>a{content:\"</style><img onerror=x()>\"}</style>",
