@@ -44,7 +44,7 @@ enum Held {
 }
 
 impl Blob {
-    fn of_bytes(bytes: Vec<u8>) -> Blob {
+    pub(crate) fn of_bytes(bytes: Vec<u8>) -> Blob {
         Blob { size_bytes: bytes.len() as u64, held: Held::Bytes(bytes) }
     }
 
@@ -147,7 +147,7 @@ impl Account<'_> {
         self.blob_of(&BlobId::read(id).ok_or(BlobError::NotFound)?)
     }
 
-    fn blob_of(&self, id: &BlobId) -> Result<Blob, BlobError> {
+    pub(crate) fn blob_of(&self, id: &BlobId) -> Result<Blob, BlobError> {
         let sha256 = match id.source {
             BlobSource::Message(sha256) => sha256,
             BlobSource::Upload(sha256) => {
@@ -172,7 +172,7 @@ impl Account<'_> {
         uploads.get(sha256).map_err(|_| BlobError::Unreadable)?.ok_or(BlobError::NotFound)
     }
 
-    fn message_content(&self, sha256: &[u8; 32]) -> Result<MessageContent, BlobError> {
+    pub(crate) fn message_content(&self, sha256: &[u8; 32]) -> Result<MessageContent, BlobError> {
         let hit = self.view.content_hit(sha256).map_err(|_| BlobError::Unreadable)?;
         let Some(hit) = hit else { return self.archived_content(sha256) };
         let content = self.view.content(&hit, &mut RecordReader::new()).map_err(|_| BlobError::Unreadable)?;

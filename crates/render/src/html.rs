@@ -79,9 +79,9 @@ fn clean(html: &str, cancel: &Cancel) -> Option<String> {
 
 /// Hands HTML to the parser, and ends with an error when the time is over: the parser itself cannot be
 /// stopped. What follows the last byte takes time in proportion to the tree, which has limits.
-struct Stoppable<'a> {
-    rest: &'a [u8],
-    cancel: &'a Cancel,
+pub(crate) struct Stoppable<'a> {
+    pub(crate) rest: &'a [u8],
+    pub(crate) cancel: &'a Cancel,
 }
 
 impl Read for Stoppable<'_> {
@@ -106,7 +106,8 @@ fn cleaner() -> Builder<'static> {
     builder
 }
 
-fn escaped(text: &str) -> String {
+/// Returns a text as HTML.
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -25,6 +25,7 @@ mod recurrence;
 mod sexp;
 pub mod stats;
 mod stream;
+pub mod styled;
 pub mod table;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

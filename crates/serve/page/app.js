@@ -6,11 +6,13 @@ import * as actions from "./actions.js";
 import * as question from "./ask.js";
 import * as compose from "./compose.js";
 import * as conversation from "./conversation.js";
+import * as frame from "./frame.js";
 import { html, place } from "./html.js";
 import { language, say } from "./i18n.js";
 import { icon } from "./icons.js";
 import { connect, connection, onChange } from "./jmap.js";
 import * as keys from "./keys.js";
+import { resolve } from "./lasting.js";
 import * as list from "./list.js";
 import * as mailboxes from "./mailboxes.js";
 import * as search from "./search.js";
@@ -54,6 +56,7 @@ effect(() => {
 
 compose.recover();
 keys.listen();
+frame.listen();
 list.watchSize();
 addEventListener("popstate", store.readAddress);
 addEventListener("hashchange", store.readAddress);
@@ -71,6 +74,7 @@ void connect();
 function refresh() {
   mailboxes
     .fetchMailboxes()
+    .then(resolve)
     .then(chooseMailbox)
     .catch(() => {});
   list.refresh();

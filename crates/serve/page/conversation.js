@@ -1,6 +1,7 @@
 // An open conversation: all its messages, oldest first. Touches its element. Asks the server. Knows no list.
 
 import { signal } from "./vendor/signals-core.mjs";
+import { forget } from "./frame.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
@@ -32,8 +33,9 @@ const PROPERTIES = [
   "preview",
   "keywords",
   "hasAttachment",
+  "messageId",
 ];
-const BODY_PROPERTIES = ["id", "textBody", "bodyValues", "attachments"];
+const BODY_PROPERTIES = ["id", "textBody", "htmlBody", "bodyValues", "attachments"];
 const PART_PROPERTIES = ["partId", "blobId", "type", "name", "size"];
 
 /** After this time, an open message has been read. */
@@ -78,6 +80,7 @@ export function open(id) {
     return;
   }
   abort = new AbortController();
+  forget();
   unfolded.value = new Set();
   bodies.value = new Map();
   current.value = { id, status: "loading", reason: "", messages: [] };

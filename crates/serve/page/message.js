@@ -3,10 +3,12 @@
 
 import { signal } from "./vendor/signals-core.mjs";
 import { ago, long, short } from "./dates.js";
+import * as frame from "./frame.js";
 import { html } from "./html.js";
 import { locale, say } from "./i18n.js";
 import { icon } from "./icons.js";
 import { blobUrl } from "./jmap.js";
+import { copy } from "./lasting.js";
 import { fullName, hue, initial } from "./people.js";
 import { blocks, isCode, line, textOfHtml, withLinks } from "./text.js";
 import { now } from "./store.js";
@@ -16,13 +18,15 @@ import { now } from "./store.js";
  * @typedef {{ partId: string | null, blobId: string | null, type: string, name: string | null, size: number }} Part
  * @typedef {{ id: string, threadId: string, blobId: string, subject: string | null, from: Person[] | null,
  *   to: Person[] | null, cc: Person[] | null, receivedAt: string, preview: string, hasAttachment: boolean,
- *   keywords: Record<string, boolean> }} Message
- * @typedef {{ textBody: Part[], attachments: Part[],
+ *   messageId: string[] | null, keywords: Record<string, boolean> }} Message
+ * @typedef {{ textBody: Part[], htmlBody: Part[], attachments: Part[],
  *   bodyValues: Record<string, { value: string, isTruncated: boolean, isEncodingProblem: boolean }> }} Body
  */
 
 /** Of more receivers, only the first are shown. */
 const PEOPLE_MAX = 4;
+/** Larger pictures are not shown small. */
+const PICTURE_BYTES_MAX = 2e7;
 
 /**
  * What is not folded as it is at first: quotes and receivers, by message and place.
@@ -63,6 +67,7 @@ export function draw(message, body, isOpen, toggle) {
           <span class="ago">${ago(message.receivedAt, now.value)}</span>`
           : short(message.receivedAt, now.value)
       }</time>
+      ${isOpen && body && menu(message, body)}
     </header>
     ${isOpen && html`<div class="message-body">${body ? drawBody(message, body) : ghost()}</div>`}
   </article>`;
@@ -124,11 +129,19 @@ function drawBody(message, body) {
       ? [{ ...value, part, text: part.type === "text/html" ? textOfHtml(value.value) : value.value }]
       : [];
   });
-  const isHtml = values.some((value) => value.part.type === "text/html");
+  const isOfHtml = values.some((value) => value.part.type === "text/html");
+  const attached = [...body.attachments, ...body.textBody.filter((part) => !part.type.startsWith("text/"))];
+  const shown = attached.filter((part) => !frame.uses(message.id, part.partId));
+  const attachments = shown.length > 0 && drawAttachments(shown);
+  if (hasHtml(body) && frame.isShown(message.id)) {
+    const [author] = message.from ?? [];
+    return html`${frame.draw(message.id, author ? fullName(author) : say("noSender"))}${attachments}`;
+  }
   const isEmpty = values.every((value) => value.text.trim() === "");
   const isCut = values.some((value) => value.isTruncated);
   return html`
-    ${isHtml && html`<p class="remark">${say("fromHtml")}</p>`}
+    ${frame.isUnclean(message.id) && html`<p class="remark">${say("unclean")}</p>`}
+    ${isOfHtml && html`<p class="remark">${say("fromHtml")}</p>`}
     ${isEmpty && html`<p class="remark">${say("noText")}</p>`}
     ${values.map((value, index) => drawText(`${message.id}/${index}`, value.text))}
     ${
@@ -137,7 +150,39 @@ function drawBody(message, body) {
       href=${blobUrl(message.blobId, "message.eml", "message/rfc822")}>${say("wholeMessage")}</a></p>`
     }
     ${values.some((value) => value.isEncodingProblem) && html`<p class="remark">${say("encoding")}</p>`}
-    ${body.attachments.length > 0 && drawAttachments(body.attachments)}`;
+    ${attachments}`;
+}
+
+/** Returns whether a message has HTML of its own. @param {Body} body */
+function hasHtml(body) {
+  return body.htmlBody.some((part) => part.type === "text/html");
+}
+
+/**
+ * Draws the menu of a message.
+ * @param {Message} message
+ * @param {Body} body
+ */
+function menu({ id, blobId, messageId }, body) {
+  const shut = (/** @type {any} */ event) => {
+    const details = event.currentTarget;
+    const isLeft = event.type === "focusout" && !details.contains(event.relatedTarget);
+    const isChosen = event.type === "click" && !event.target.closest("summary");
+    const isEscape = event.key === "Escape" && details.open;
+    if (isEscape) details.firstChild.focus();
+    if (isEscape || isChosen || (isLeft && !details.matches(":hover"))) details.open = false;
+    if (isEscape || event.type === "click" || event.key === "Enter") event.stopPropagation();
+  };
+  const own = messageId?.[0];
+  const label = say("messageMenu");
+  return html`<details class="menu-of" onFocusOut=${shut} onKeyDown=${shut} onClick=${shut}>
+    <summary class="plain" aria-label=${label} title=${label}>${icon("dots")}</summary>
+    <div>${
+      hasHtml(body) &&
+      !frame.isUnclean(id) &&
+      html`<button type="button" onClick=${() => frame.turn(id)}>${say(frame.isShown(id) ? "showText" : "showHtml")}</button>`
+    }${own && html`<button type="button" onClick=${() => copy(own)}>${say("copyAddress")}</button>`}
+      <a download href=${blobUrl(blobId, "message.eml", "message/rfc822")}>${say("wholeMessage")}</a></div></details>`;
 }
 
 /**
@@ -179,17 +224,21 @@ function linked(text) {
   );
 }
 
-/** @param {Part[]} parts */
+/** Draws attachments: those that browsers show as pictures. @param {Part[]} parts */
 function drawAttachments(parts) {
-  return html`<section class="attachments"><h3>${say("attachments", { count: parts.length })}</h3>
+  const saveAll = (/** @type {Event} */ event) => {
+    const section = /** @type {Element} */ (event.currentTarget).closest("section");
+    for (const link of section?.querySelectorAll("a") ?? []) link.click();
+  };
+  return html`<section class="attachments"><h3>${say("attachments", { count: parts.length })}
+    ${parts.length > 1 && html` <button type="button" class="more" onClick=${saveAll}>${say("saveAll")}</button>`}</h3>
     <ul role="list">${parts.map((part) => {
       const name = line(part.name) || part.type;
-      const inner = html`${icon("clip")}<bdi class="name">${name}</bdi><span class="size">${size(part.size)}</span>`;
-      return html`<li>${
-        part.blobId
-          ? html`<a download=${name} href=${blobUrl(part.blobId, name, part.type)}>${inner}</a>`
-          : html`<span>${inner}</span>`
-      }</li>`;
+      const url = part.blobId ? blobUrl(part.blobId, name, part.type) : undefined;
+      const isPicture = /^image\/(png|jpeg|gif|webp)$/.test(part.type) && part.size < PICTURE_BYTES_MAX;
+      return html`<li><a download=${name} href=${url}>${
+        url && isPicture ? html`<img src=${url} alt="" loading="lazy" />` : icon("clip")
+      }<bdi class="name">${name}</bdi><span class="size">${part.type}, ${size(part.size)}</span></a></li>`;
     })}</ul></section>`;
 }
 

@@ -58,7 +58,7 @@ export function routeOf(hash) {
 }
 
 /** @param {string} text */
-function decoded(text) {
+export function decoded(text) {
   try {
     return decodeURIComponent(text);
   } catch {

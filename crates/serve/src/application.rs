@@ -5,7 +5,7 @@ use crate::files::File;
 use crate::mail::Mail;
 use crate::problem::not_found;
 use crate::route::{Route, route};
-use crate::{api, download, event_source, upload};
+use crate::{api, download, event_source, shown, upload};
 use serde_json::Value;
 use server::{Application, Body, Method, Request, Response, Rule, StatusCode};
 
@@ -20,6 +20,7 @@ impl Application for Mail {
             Route::Session => json(&Value::Object(self.session(request).object().clone())),
             Route::Api => api::answer(self, request),
             Route::Download(rest) => download::answer(self, request, rest),
+            Route::Mail(rest) => shown::answer(self, request, rest),
             Route::Events => event_source::answer(self, request),
             Route::Upload(rest) => upload::answer(self, request, rest),
             Route::Unknown => not_found(),

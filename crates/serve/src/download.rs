@@ -53,7 +53,7 @@ fn blob(rest: &str) -> Option<(Id, String)> {
 }
 
 /// Returns the bytes of a blob. Those of a large one are read while the client takes them.
-fn body(blob: Blob) -> io::Result<Body> {
+pub(crate) fn body(blob: Blob) -> io::Result<Body> {
     let blob = match blob.into_bytes() {
         Ok(bytes) => return Ok(Body::Bytes(bytes)),
         Err(large) => large,

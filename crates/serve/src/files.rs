@@ -5,7 +5,8 @@ use server::{Body, Response, StatusCode};
 /// What the page may do: load its own files, ask this server, and show pictures that are in its style. A text
 /// never becomes markup: browsers that know trusted types refuse it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                      img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+                      img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'; \
                       require-trusted-types-for 'script'";
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -46,17 +47,20 @@ static FILES: &[File] = &files![
     SCRIPT "conversation.js",
     SCRIPT "dates.js",
     SCRIPT "draft.js",
+    SCRIPT "frame.js",
     SCRIPT "geometry.js",
     SCRIPT "html.js",
     SCRIPT "i18n.js",
     SCRIPT "icons.js",
     SCRIPT "jmap.js",
     SCRIPT "keys.js",
+    SCRIPT "lasting.js",
     SCRIPT "list.js",
     SCRIPT "mailboxes.js",
     SCRIPT "message.js",
     SCRIPT "people.js",
     SCRIPT "receivers.js",
+    STYLE "reading.css",
     SCRIPT "rows.js",
     SCRIPT "search.js",
     SCRIPT "store.js",

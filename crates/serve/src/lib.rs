@@ -11,6 +11,8 @@
 //! | `/.well-known/jmap`, `/jmap/session` | the session |
 //! | `/jmap/api` | the response to a request of JMAP |
 //! | `/jmap/download/{accountId}/{blobId}/{name}` | a blob |
+//! | `/mail/{emailId}/html`, `/mail/{emailId}/image/{number}` | a message's own HTML, cleaned; its pictures |
+//! | `/m/{messageId}`, `/q/{query}` | the page, which opens that message or that search |
 //! | `/jmap/eventsource` | events: the new state after each commit |
 //!
 //! Everything but the page needs a login. Whatever else is asked for is not found.
@@ -27,6 +29,7 @@ mod problem;
 mod route;
 mod run;
 mod session;
+mod shown;
 mod subscribers;
 mod upload;
 

@@ -10,6 +10,10 @@ const SESSION: &str = "/jmap/session";
 pub(crate) const API: &str = "/jmap/api";
 pub(crate) const DOWNLOAD: &str = "/jmap/download/";
 pub(crate) const UPLOAD: &str = "/jmap/upload/";
+/// Messages as the page shows them.
+pub(crate) const MAIL: &str = "/mail/";
+/// Lasting addresses of a message, by its Message-ID, and of a search. The page reads what follows.
+const LASTING: [&str; 2] = ["/m/", "/q/"];
 pub(crate) const EVENTS: &str = "/jmap/eventsource";
 
 /// What a request asks for.
@@ -25,6 +29,8 @@ pub(crate) enum Route<'p> {
     Download(&'p str),
     /// To keep a blob. Holds the rest of the path.
     Upload(&'p str),
+    /// A message as the page shows it. Holds the rest of the path.
+    Mail(&'p str),
     /// Events.
     Events,
     /// Nothing that there is.
@@ -37,11 +43,16 @@ pub(crate) fn route(method: Method, path: &str) -> Route<'_> {
         (Method::Get, WELL_KNOWN | SESSION) => Route::Session,
         (Method::Get, EVENTS) => Route::Events,
         (Method::Post, API) => Route::Api,
-        (Method::Get, path) => match (path.strip_prefix(DOWNLOAD), files::find(path)) {
-            (Some(rest), _) => Route::Download(rest),
-            (None, Some(file)) => Route::File(file),
-            (None, None) => Route::Unknown,
-        },
+        (Method::Get, path) => {
+            if let Some(rest) = path.strip_prefix(DOWNLOAD) {
+                Route::Download(rest)
+            } else if let Some(rest) = path.strip_prefix(MAIL) {
+                Route::Mail(rest)
+            } else {
+                let is_lasting = LASTING.iter().any(|start| path.starts_with(start));
+                files::find(if is_lasting { "/" } else { path }).map_or(Route::Unknown, Route::File)
+            }
+        }
         (Method::Post, path) => path.strip_prefix(UPLOAD).map_or(Route::Unknown, Route::Upload),
     }
 }
@@ -56,7 +67,7 @@ impl Route<'_> {
                 let bytes_max = usize::try_from(limits.max_size_upload).unwrap_or(usize::MAX);
                 (Access::LoggedIn, bytes_max, &["*/*"])
             }
-            Route::Session | Route::Download(_) | Route::Events | Route::Unknown => {
+            Route::Session | Route::Download(_) | Route::Mail(_) | Route::Events | Route::Unknown => {
                 (Access::LoggedIn, 0, &["*/*"])
             }
         };
@@ -78,6 +89,10 @@ mod tests {
             (Get, "/jmap/download/mail/B1/a", Route::Download("mail/B1/a")),
             (Post, "/jmap/upload/mail", Route::Upload("mail")),
             (Get, "/jmap/eventsource", Route::Events),
+            (Get, "/mail/M1/html", Route::Mail("M1/html")),
+            (Post, "/mail/M1/html", Route::Unknown),
+            (Post, "/m/a", Route::Unknown),
+            (Get, "/m", Route::Unknown),
             (Post, "/", Route::Unknown),
             (Get, "/jmap/api", Route::Unknown),
             (Get, "/jmap/upload/mail", Route::Unknown),
@@ -93,8 +108,10 @@ mod tests {
             assert_eq!(found, expected, "{method:?} {path}");
             assert_eq!(found.rule(&Limits::default()).access, Access::LoggedIn, "{method:?} {path}");
         }
-        assert!(matches!(route(Get, "/"), Route::File(_)));
-        assert_eq!(route(Get, "/").rule(&Limits::default()).access, Access::Open);
+        for page in ["/", "/m/a%40b", "/q/from:a/b"] {
+            assert!(matches!(route(Get, page), Route::File(_)), "{page}");
+            assert_eq!(route(Get, page).rule(&Limits::default()).access, Access::Open, "{page}");
+        }
     }
 
     #[test]

@@ -39,6 +39,8 @@ fn everything_but_the_page_needs_a_login() {
         "GET /jmap/api",
         "GET /jmap/download/mail/B00/a",
         "GET /jmap/eventsource",
+        "GET /mail/M00/html",
+        "GET /mail/M00/image/1",
         "GET /favicon.ico",
         "HEAD /jmap/session",
         "POST /jmap/api",

@@ -14,4 +14,6 @@ mod downloads;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
+mod shown;
+#[cfg(test)]
 mod support;

@@ -12,7 +12,7 @@ use crate::capabilities::QUERY;
 use crate::error::failed;
 use jmap::{Arguments, Context, Date, Filter, Id, MethodError, MethodErrorKind};
 use pneu::{Grouping, NumberSet, View};
-use query::{Field, FieldSet, FlagName, Leaf, Matcher, Query, Target};
+use query::{Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Query, Target};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -155,6 +155,11 @@ fn header_condition(
         "subject" => Some(Field::Subject),
         _ => None,
     };
+    if let (true, Some(id)) = (name.eq_ignore_ascii_case("message-id"), &value) {
+        // The index finds it whole, however many messages there are.
+        let id = id.trim().trim_start_matches('<').trim_end_matches('>').to_owned();
+        return Ok(Condition::Query(leaf(Field::MessageId, Matcher::Value(Pattern::Whole(id)))));
+    }
     let configured = headers.iter().find(|known| known.eq_ignore_ascii_case(&name));
     let scope = match (field, configured) {
         (Some(field), _) => Scope::of(field),

@@ -274,6 +274,9 @@ test("mail that tries to run or to load something is text", async () => {
   assert.deepEqual(found[0]?.slice(1), ["noopener noreferrer", "_blank"]);
   await page.keyboard.press("u");
   await openRow(page, "Only HTML");
+  await page.locator(".menu-of summary").click();
+  await page.getByText("Show as text").click();
+  await page.locator("#messages .text").waitFor();
   assert.equal(
     await page.locator("#messages .text").textContent(),
     "First paragraph & more.\n\n• one\n• two",

@@ -44,5 +44,5 @@ export async function folder(page, name) {
 /** Opens the row with a subject. @param {Page} page @param {string} subject */
 export async function openRow(page, subject) {
   await page.locator("#list .row a").filter({ hasText: subject }).click();
-  await page.locator("#messages .message.unfolded .text").first().waitFor();
+  await page.locator("#messages .message.unfolded :is(.text, .sheet)").first().waitFor();
 }

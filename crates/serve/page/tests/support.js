@@ -24,7 +24,7 @@ export const pageDirectory = path.join(import.meta.dirname, "..");
 /** The policy of the page. The program has the same one; a test compares them. */
 export const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
-  "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  "img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'";
 
 /** Returns a script as the program sends it: without comments and indentation. @param {string} script */
@@ -217,7 +217,11 @@ export async function open(link, options = {}) {
   const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
   browser ??= await chromium.launch({
     executablePath,
-    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+    // Names that the tests use lead to this machine: what is asked for there, a test can hear.
+    args: [
+      "--host-resolver-rules=MAP *.example 127.0.0.1",
+      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+    ],
   });
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
@@ -274,7 +278,7 @@ const TYPES = /** @type {Record<string, string>} */ ({
  * @param {URL} url
  */
 async function fromDisk(route, url) {
-  const file = path.join(pageDirectory, url.pathname === "/" ? "index.html" : url.pathname);
+  const file = path.join(pageDirectory, /^\/$|^\/[mq]\//.test(url.pathname) ? "index.html" : url.pathname);
   const type = TYPES[path.extname(file)];
   if (!type || !fs.existsSync(file)) return route.continue();
   const headers = { "content-type": type, "content-security-policy": POLICY, "cache-control": "no-cache" };
