@@ -43,10 +43,7 @@ impl Folder {
 
 /// Returns the place of a mailbox to which the user gave none: those with a role come first.
 pub(crate) fn first_order(role: Option<&str>) -> u32 {
-    (1..)
-        .zip(ROLES)
-        .find(|(_, known)| Some(*known) == role)
-        .map_or(ROLES.len() as u32 + 1, |(place, _)| place)
+    ROLES.iter().take_while(|known| Some(**known) != role).fold(1, |order, _| order + 1)
 }
 
 impl Folders {

@@ -301,6 +301,9 @@ fn check_after(disk: &SimDisk, roots: &[Root], before: &BTreeMap<String, KeptFol
     std::fs::remove_dir_all(roots[0].path.join(other)).unwrap();
 }
 
+/// A disk, the name that the folder has before an act, and the act, which says whether it came to its end.
+type Act<'a> = (&'a SimDisk, &'a str, &'a dyn Fn(&Host) -> bool);
+
 #[test]
 fn after_a_crash_at_any_operation_a_folder_has_its_id_under_the_name_that_it_has() {
     let place = tempfile::tempdir().unwrap();
@@ -322,7 +325,7 @@ fn after_a_crash_at_any_operation_a_folder_has_its_id_under_the_name_that_it_has
     };
     let rename = |host: &Host| host.rename_folder("a", "c", &Silent).is_ok();
     let undo = |host: &Host| host.undo(&Silent).is_ok();
-    let acts: [(&SimDisk, &str, &dyn Fn(&Host) -> bool); 2] = [(&disk, "a", &rename), (&renamed, "c", &undo)];
+    let acts: [Act<'_>; 2] = [(&disk, "a", &rename), (&renamed, "c", &undo)];
     for (disk, name, act) in acts {
         let other = if name == "a" { "c" } else { "a" };
         for number in 0.. {
