@@ -297,24 +297,25 @@ fn wait_until_taken(child: &Child, signal: Signal) {
 #[test]
 fn a_second_ctrl_c_ends_a_pass_at_once() {
     let home = home();
-    home.good(&["tag", "+kept", "--", "hello"]);
+    home.good(&["query", "kept", "hello"]);
     // As an earlier version left them: a pass writes the second copy, and looks for no signal meanwhile.
     let user = home.data().join("user");
     std::fs::remove_dir_all(user.join("copy")).unwrap();
-    let held = RealDisk.lock(&user.join("lock"), "a test", Wait::Block).unwrap();
+    let lock = user.join("queries.lock");
+    let held = RealDisk.lock(&lock, "a test", Wait::Block).unwrap();
     let mut child = start(&mut home.command(&["index"]));
-    wait_until_locking(&mut child, Locking::WaitsFor, &user.join("lock"));
+    wait_until_locking(&mut child, Locking::WaitsFor, &lock);
     signal(&child, Signal::INT);
     // The kernel takes the wait away before it hands over the signal: it waits again, so one is no reason to
     // end.
     wait_until_taken(&child, Signal::INT);
-    wait_until_locking(&mut child, Locking::WaitsFor, &user.join("lock"));
+    wait_until_locking(&mut child, Locking::WaitsFor, &lock);
     signal(&child, Signal::INT);
     let run = end(child);
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", ""));
     drop(held);
     assert_complete_after_next_pass(&home);
-    assert_eq!(home.good(&["count", "tag:kept"]), "2\n");
+    assert_eq!(home.good(&["count", "query:kept"]), home.good(&["count", "hello"]));
 }
 
 #[test]

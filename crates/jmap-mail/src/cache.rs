@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How many states are kept. After more commits a client reads all mailboxes again.
 const STATE_COUNT_MAX: usize = 64;
 
-/// What requests share: the mailboxes of recent states, tags, and the last moment that was asked for. It lives
-/// as long as the server.
+/// What requests share: the mailboxes of recent states, tags, and the last moment that was asked for. It
+/// lives as long as the server.
 #[derive(Debug, Default)]
 pub struct Cache {
     /// The newest is the last.

@@ -1,10 +1,10 @@
 //! The ids of the account, of emails, blobs, threads and mailboxes, and back.
 //!
-//! Input: SHA-256, names of threads, ids of folders. Output: ids, which name contents and never paths. Those of
-//! conversations are derived from what the index has now: one that is joined to another one gets another id.
-//! A thread keeps its own for ever, and so does a folder that is renamed. A blob is a message (`B` and its
-//! SHA-256), an upload (`U` and its SHA-256), or a part of one: then the number of the part follows, after
-//! that the number of a part in this part, and so on. Must not know what a record has.
+//! Input: SHA-256, names of threads, ids of folders. Output: ids, which name contents and never paths. Those
+//! of conversations are derived from what the index has now: one that is joined to another one gets another
+//! id. A thread keeps its own for ever, and so does a folder that is renamed. A blob is a message (`B` and
+//! its SHA-256), an upload (`U` and its SHA-256), or a part of one: then the number of the part follows,
+//! after that the number of a part in this part, and so on. Must not know what a record has.
 
 use jmap::Id;
 use pneu::{Grouping, KeptFolder};

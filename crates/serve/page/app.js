@@ -4,7 +4,6 @@
 import { effect, untracked } from "./vendor/signals-core.mjs";
 import * as actions from "./actions.js";
 import * as question from "./ask.js";
-import * as compose from "./compose.js";
 import * as conversation from "./conversation.js";
 import * as frame from "./frame.js";
 import { html, place } from "./html.js";
@@ -17,6 +16,7 @@ import * as list from "./list.js";
 import * as mailboxes from "./mailboxes.js";
 import * as search from "./search.js";
 import * as store from "./store.js";
+import * as writing from "./writing.js";
 
 const MINUTE_MS = 60_000;
 
@@ -33,8 +33,7 @@ place("bar", bar);
 place("notice", notice);
 place("mailboxes", mailboxes.draw);
 place("list", () => list.draw(actions.drawSelection, actions.drawRow));
-place("reader", () => conversation.draw(actions.drawOpen, compose.drawAnswers));
-place("compose", compose.draw);
+place("reader", () => conversation.draw(actions.drawOpen, writing.drawAnswers));
 place("told", question.drawTold);
 place("ask", question.drawQuestion);
 place("help", keys.drawHelp);
@@ -44,8 +43,7 @@ effect(followRoute);
 effect(search.followAddress);
 effect(keys.followHelp);
 effect(question.followQuestion);
-effect(compose.followDraft);
-effect(compose.followWanted);
+effect(writing.followWanted);
 effect(list.announceTotal);
 effect(list.followTotal);
 effect(conversation.followReading);
@@ -54,7 +52,7 @@ effect(() => {
   document.body.dataset["menu"] = store.isMenuOpen.value ? "open" : "";
 });
 
-compose.recover();
+writing.recover();
 keys.listen();
 frame.listen();
 list.watchSize();
@@ -122,7 +120,7 @@ function bar() {
     <span class="brand" aria-hidden="true">pneu</span>
     ${search.draw(list.isWaiting.value && store.route.value.search !== "")}
     <button type="button" class="button main new" title=${`${say("compose")} (c)`} aria-label=${say("compose")}
-      onClick=${compose.composeNew}>${icon("drafts")}<span>${say("compose")}</span></button>
+      onClick=${writing.composeNew}>${icon("drafts")}<span>${say("compose")}</span></button>
     <button type="button" class="plain keyboard" aria-label=${say("help")} title=${`${say("help")} (?)`}
       onClick=${() => {
         store.isHelpOpen.value = true;

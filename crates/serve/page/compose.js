@@ -1,4 +1,5 @@
 // Writing a message: the dialog, what becomes of it while one types, and when it is sent. Touches its dialog.
+// Is loaded when it is needed: see writing.js.
 
 import { effect, signal } from "./vendor/signals-core.mjs";
 import { attempt, offer, withdraw } from "./actions.js";
@@ -11,7 +12,6 @@ import { icon } from "./icons.js";
 import { Refused, Unreachable, connection, request, upload } from "./jmap.js";
 import { draw as drawReceivers } from "./receivers.js";
 import { size } from "./message.js";
-import { draftWanted } from "./store.js";
 
 /** @typedef {import("./compose-model.js").Draft} Draft @typedef {import("./compose-model.js").Kind} Kind */
 
@@ -80,13 +80,6 @@ export function recover() {
       }
     });
   });
-}
-
-/** Opens the draft that the list was asked for. */
-export function followWanted() {
-  const id = draftWanted.value;
-  if (id) queueMicrotask(() => void composeStored(id));
-  draftWanted.value = "";
 }
 
 /** Takes over what was changed. @param {Partial<Draft>} change */
@@ -332,20 +325,4 @@ export function draw() {
         }} /></label>
       <button type="button" class="plain discard" aria-label=${say("discard")} title=${say("discard")}
         onClick=${() => void discard()}>${icon("trash")}</button></footer></form>`;
-}
-
-/**
- * Draws the buttons that answer a message, or go on with a draft.
- * @param {() => string} idOf
- * @param {string} draftId
- */
-export function drawAnswers(idOf, draftId) {
-  const button = (/** @type {Kind} */ kind, /** @type {string} */ phrase) =>
-    html`<button type="button" class="button" onClick=${() => void composeAnswer(kind, idOf())}>${icon(
-      kind === "all" ? "replyAll" : kind,
-    )}${say(phrase)}</button>`;
-  if (draftId)
-    return html`<div class="answers"><button type="button" class="button main"
-      onClick=${() => void composeStored(draftId)}>${icon("drafts")}${say("editDraft")}</button></div>`;
-  return html`<div class="answers">${button("reply", "reply")}${button("all", "replyAll")}${button("forward", "forward")}</div>`;
 }

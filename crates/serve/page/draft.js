@@ -4,13 +4,13 @@
 import { mailboxOf, refuse } from "./actions.js";
 import { draftOf, emailOf, filesOf, textOf } from "./compose-model.js";
 import { request } from "./jmap.js";
+import { DRAFTS } from "./store.js";
 
 /**
  * @typedef {import("./compose-model.js").Draft} Draft
  * @typedef {import("./compose-model.js").Identity} Identity
  */
 
-const PREFIX = "pneu-draft/";
 const PROPERTIES = [
   ..."id from to cc bcc replyTo subject messageId inReplyTo references sentAt receivedAt".split(" "),
   ..."textBody attachments bodyValues".split(" "),
@@ -64,19 +64,19 @@ export async function openStored(id) {
 
 /** Keeps a draft in the browser. @param {Draft} draft */
 export function keep(draft) {
-  localStorage.setItem(PREFIX + draft.key, JSON.stringify(draft));
+  localStorage.setItem(DRAFTS + draft.key, JSON.stringify(draft));
 }
 
 /** @param {Draft} draft */
 export function forget({ key }) {
-  localStorage.removeItem(PREFIX + key);
+  localStorage.removeItem(DRAFTS + key);
   release();
 }
 
 /** Says that this page has a draft, for as long as the page is there. @param {Draft} draft */
 export function hold({ key }) {
   release();
-  void navigator.locks?.request(PREFIX + key, () => {
+  void navigator.locks?.request(DRAFTS + key, () => {
     return new Promise((done) => {
       release = () => done(undefined);
     });
@@ -86,7 +86,7 @@ export function hold({ key }) {
 /** Returns the drafts in the browser that no page has. */
 export async function left() {
   const { held = [] } = (await navigator.locks?.query()) ?? {};
-  const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(DRAFTS));
   const free = keys.filter((key) => !held.some(({ name }) => name === key));
   return free.map((key) => /** @type {Draft} */ (JSON.parse(localStorage.getItem(key) ?? "{}")));
 }

@@ -2,7 +2,6 @@
 // offer, not how.
 
 import { onKey as actOn } from "./actions.js";
-import { composeAnswer, composeNew } from "./compose.js";
 import { idAt, toggleAt, move } from "./conversation.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
@@ -11,6 +10,7 @@ import { cursor, focusCursor, focusList, moveCursor, openCursor, rows, select, s
 import { inboxId, openMailbox } from "./mailboxes.js";
 import { clearSearch, focusSearch } from "./search.js";
 import { closeMessage, isHelpOpen, isMenuOpen, route } from "./store.js";
+import { composeAnswer, composeNew } from "./writing.js";
 
 /** @typedef {{ keys: string[][], says: string }} Help A list of ways; each is one key or several in turn. */
 

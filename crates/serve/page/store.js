@@ -30,6 +30,9 @@ export const isMenuOpen = signal(false);
 /** Whether the keys are explained. */
 export const isHelpOpen = signal(false);
 
+/** What drafts are called in the browser's storage, before their keys. */
+export const DRAFTS = "pneu-draft/";
+
 /** A draft that is to be opened. */
 export const draftWanted = signal("");
 

@@ -67,6 +67,7 @@ static FILES: &[File] = &files![
     STYLE "style.css",
     SCRIPT "text.js",
     SCRIPT "tree.js",
+    SCRIPT "writing.js",
     TEXT "vendor/LICENSE-preact",
     TEXT "vendor/LICENSE-signals-core",
     SCRIPT "vendor/preact.mjs",

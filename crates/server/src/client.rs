@@ -1,7 +1,7 @@
 //! Asks a server that runs for a login link.
 //!
-//! Input: its address, the token. Output: a link, or why there is none. The token goes to programs of the user
-//! only: somebody else may listen where the server was. Does not know who wants the link.
+//! Input: its address, the token. Output: a link, or why there is none. The token goes to programs of the
+//! user only: somebody else may listen where the server was. Does not know who wants the link.
 
 use crate::allowed::Names;
 use crate::answer::{LOGIN_PATH, NEW_LINK_PATH};

@@ -52,8 +52,8 @@ impl Account<'_> {
     ///
     /// # Errors
     /// `cannotCalculateChanges`, if the state is none of this index, or too old; if there are too many
-    /// contents; if a content that was there is in another thread now, because the first index was not complete
-    /// then.
+    /// contents; if a content that was there is in another thread now, because the first index was not
+    /// complete then.
     pub(crate) fn fates(&self, since: &str) -> Result<BTreeMap<[u8; 32], Fate>, MethodError> {
         let changes = match self.view.changes(Some(since)) {
             Err(Error::Index(IndexError::Token { .. })) => return Err(unknown_state()),

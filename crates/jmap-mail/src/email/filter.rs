@@ -70,11 +70,24 @@ pub(crate) fn read_filter(
     let has_pneu = context.uses(QUERY);
     Filter::read(filter, context.limits, &mut |mut members| {
         let pneu = if has_pneu { members.optional_string("pneuQuery")? } else { None };
-        let pneu = pneu.map(|text| pneu_query::read(text, view, &mut allowance)).transpose()?;
+        let query = pneu.as_ref().map(|text| pneu_query::read(text, view, &mut allowance)).transpose()?;
         let mut all = conditions(members, &view.settings().configuration.headers, &mut allowance)?;
-        all.extend(pneu);
+        all.extend(pneu.zip(query).map(|(text, query)| Condition::Pneu { text, query }));
         Ok(all)
     })
+}
+
+/// Returns whether the results of a filter may change while nothing else does: a query of pneu may name dates
+/// that count from now, and saved queries.
+pub(super) fn changes_with_time(filter: &Filter<Conditions>) -> bool {
+    match filter {
+        Filter::And(filters) | Filter::Or(filters) | Filter::Not(filters) => {
+            filters.iter().any(changes_with_time)
+        }
+        Filter::Condition(conditions) => {
+            conditions.iter().any(|condition| matches!(condition, Condition::Pneu { .. }))
+        }
+    }
 }
 
 fn conditions(

@@ -1,9 +1,9 @@
 //! Emails: contents, each for itself (RFC 8621, section 4).
 //!
 //! Input: calls. Output: responses. `keywords` joins flags and tags; `get` with `gone`, `parse`, `query`,
-//! `query_changes` and `changes` answer the methods; `filter`, `pneu_query`, `search_text` and `sort` read what
-//! a query asks for;
-//! `properties` reads what is asked of an email, and `body` and `header` tell it from the bytes of a message.
+//! `query_changes` and `changes` answer the methods; `filter`, `pneu_query`, `search_text` and `sort` read
+//! what a query asks for; `properties` reads what is asked of an email, and `body` and `header` tell it from
+//! the bytes of a message.
 
 mod body;
 mod changes;

@@ -1,13 +1,13 @@
 //! Filters in pneu's own query language.
 //!
-//! Input: a text of a client. Output: a condition, or where in the text a mistake is. Does not know the
+//! Input: a text of a client. Output: a query, or where in the text a mistake is. Does not know the
 //! language.
 
-use super::filter::Condition;
 use super::search_text::Allowance;
 use crate::error::failed;
 use jmap::{MethodError, MethodErrorKind};
 use pneu::{Error, IndexError, View};
+use query::Query;
 use serde_json::json;
 use std::ops::Range;
 
@@ -15,13 +15,13 @@ use std::ops::Range;
 ///
 /// # Errors
 /// `unsupportedFilter`, if it has more bytes or terms than the filter may still have; as [`fault`].
-pub(super) fn read(text: String, view: &View, allowance: &mut Allowance) -> Result<Condition, MethodError> {
+pub(super) fn read(text: &str, view: &View, allowance: &mut Allowance) -> Result<Query, MethodError> {
     allowance.take(text.len(), 0)?;
-    let query = view.query(&text).map_err(|error| fault(&text, error))?;
+    let query = view.query(text).map_err(|error| fault(text, error))?;
     let mut term_count = 0;
     query.visit_leaves(&mut |_| term_count += 1);
     allowance.take(0, term_count)?;
-    Ok(Condition::Pneu { text, query })
+    Ok(query)
 }
 
 /// Returns what a client is told of a query that cannot be understood or answered: what is wrong, and where.

@@ -4,8 +4,7 @@
 //! fifty of a large mailbox cost as much as those of a small one. An anchor, and threads in another order
 //! than that of dates, need all of them.
 
-use super::filter::{Condition, read_filter};
-use super::query_changes::changes_with_time;
+use super::filter::{Condition, changes_with_time, read_filter};
 use super::sort::{KeywordOrder, Sort, Whose};
 use crate::account::Account;
 use crate::conversation::{collapse, collapsing};

@@ -6,7 +6,7 @@
 //! out, and those that are results now are put in again (RFC 8620, section 5.6).
 
 use super::changes::Fate;
-use super::filter::{Condition, Conditions, read_filter};
+use super::filter::{Condition, Conditions, changes_with_time, read_filter};
 use super::query::Found;
 use super::sort::Sort;
 use crate::account::Account;
@@ -111,19 +111,6 @@ fn is_of_threads(filter: &Filter<Conditions>) -> bool {
             filters.iter().any(is_of_threads)
         }
         Filter::Condition(conditions) => !conditions.iter().all(is_of_email),
-    }
-}
-
-/// Returns whether the results of a filter may change while nothing else does: a query of pneu may name dates
-/// that count from now, and saved queries.
-pub(super) fn changes_with_time(filter: &Filter<Conditions>) -> bool {
-    match filter {
-        Filter::And(filters) | Filter::Or(filters) | Filter::Not(filters) => {
-            filters.iter().any(changes_with_time)
-        }
-        Filter::Condition(conditions) => {
-            conditions.iter().any(|condition| matches!(condition, Condition::Pneu { .. }))
-        }
     }
 }
 

@@ -112,7 +112,7 @@ fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
 fn selector(text: &str) -> Option<&str> {
     let text = text.trim();
     let is_balanced = text.matches(['(', '[']).count() == text.matches([')', ']']).count();
-    let is_closed = text.matches('"').count() % 2 == 0 && text.matches('\'').count() % 2 == 0;
+    let is_closed = ['"', '\''].iter().all(|quote| text.matches(*quote).count().is_multiple_of(2));
     (!text.is_empty() && is_balanced && is_closed && !text.contains(['\\', '<', '@', '{', '}', ';']))
         .then_some(text)
 }

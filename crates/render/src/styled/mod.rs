@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn html_beyond_the_limits_is_none() {
-        let none = |html: &str| clean(html, Pictures::default(), &Cancel::new()) == None;
+        let none = |html: &str| clean(html, Pictures::default(), &Cancel::new()).is_none();
         assert!(none(&"<div>".repeat(3000)));
         assert!(!none(&"<div>".repeat(300)));
         let cancelled = Cancel::new();

@@ -29,6 +29,12 @@ pub struct IndexedFolder {
     pub place: FolderPlace,
 }
 
+impl From<&IndexedFolder> for FolderKey {
+    fn from(folder: &IndexedFolder) -> FolderKey {
+        FolderKey { root: folder.root.clone(), path: folder.path.clone() }
+    }
+}
+
 /// What a folder has. A content with several files in it counts once, copies count each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FolderCounts {

@@ -3,8 +3,8 @@
 //! Input: the store `user/`, or a text that was found beside some roots. Output: text, or one commit with
 //! what the text says of folders in those roots. Replaces nothing. Must not know who keeps the text.
 
-use super::text::{encode, parse, read};
-use super::{ATTACHMENT, BYTES_MAX, KeptFolders};
+use super::kept::KeptFolders;
+use super::text::{ATTACHMENT, BYTES_MAX, encode, parse, read};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::state::Root;

@@ -1,8 +1,10 @@
 //! What is kept of folders: ids of renamed folders, texts that are accepted and refused, and random changes
 //! beside a slow and obvious twin.
 
+use super::kept::{Entry, id_of};
 use super::*;
 use proptest::prelude::*;
+use std::collections::{BTreeMap, HashSet};
 
 fn key(path: &str) -> FolderKey {
     FolderKey { root: "mail".to_owned(), path: path.as_bytes().to_vec() }

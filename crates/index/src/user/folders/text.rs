@@ -3,12 +3,17 @@
 //! Input: entries, or text. Output: text, or entries. docs/FORMAT.md describes the format: one line per
 //! folder. Must not know which folders there are.
 
-use super::{ATTACHMENT, Entry, FOLDER_ID_BYTES, FolderId, FolderKey, KeptFolders};
+use super::kept::{Entry, FOLDER_ID_BYTES, FolderId, FolderKey, KeptFolders};
 use crate::error::{Error, Result};
 use crate::user::text::{digit, escape, unescape_bytes};
 use std::collections::HashSet;
 use store::Snapshot;
 
+/// The attachment's name.
+pub(super) const ATTACHMENT: &str = "folders";
+/// Most bytes of the attachment, which each change writes anew. Beyond it, folders that the index does not
+/// have are forgotten.
+pub(super) const BYTES_MAX: usize = 1 << 20;
 /// The first line: the kind of the text. Another format would have another version of the tables beside it.
 const HEADER: &str = "pneu-folders 1";
 /// Stands for what a folder does not have.
