@@ -164,7 +164,7 @@ fn order_and_subscription_are_set_found_and_told() {
 fn damage_is_told_and_named() {
     let fixture = fixture();
     let archive = fixture.mailbox("Archive");
-    set(&fixture, json!({"update": {archive.clone(): {"sortOrder": 4}}}));
+    set(&fixture, json!({"update": {archive.clone(): {"sortOrder": 40}}}));
     let user = fixture.path("data/user");
     for directory in [user.clone(), user.join("copy")] {
         for entry in std::fs::read_dir(directory).expect("the fixture works") {
