@@ -34,6 +34,9 @@ const PICTURE_BYTES_MAX = 2e7;
  */
 const turned = signal(new Set());
 
+/** Attached pictures that the browser cannot show. @type {import("./vendor/signals-core.mjs").Signal<Set<string>>} */
+const unshown = signal(new Set());
+
 /**
  * Draws a message. It is one line unless it is open.
  * @param {Message} message
@@ -235,9 +238,13 @@ function drawAttachments(parts) {
     <ul role="list">${parts.map((part) => {
       const name = line(part.name) || part.type;
       const url = part.blobId ? blobUrl(part.blobId, name, part.type) : undefined;
-      const isPicture = /^image\/(png|jpeg|gif|webp)$/.test(part.type) && part.size < PICTURE_BYTES_MAX;
+      const isSmall = /^image\/(png|jpeg|gif|webp)$/.test(part.type) && part.size < PICTURE_BYTES_MAX;
+      const isPicture = isSmall && url !== undefined && !unshown.value.has(url);
+      const isBroken = () => {
+        unshown.value = new Set(unshown.peek()).add(String(url));
+      };
       return html`<li><a download=${name} href=${url}>${
-        url && isPicture ? html`<img src=${url} alt="" loading="lazy" />` : icon("clip")
+        isPicture ? html`<img src=${url} alt="" loading="lazy" onError=${isBroken} />` : icon("clip")
       }<bdi class="name">${name}</bdi><span class="size">${part.type}, ${size(part.size)}</span></a></li>`;
     })}</ul></section>`;
 }
