@@ -112,8 +112,15 @@ fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
 fn selector(text: &str) -> Option<&str> {
     let text = text.trim();
     let is_balanced = text.matches(['(', '[']).count() == text.matches([')', ']']).count();
-    let is_closed = ['"', '\''].iter().all(|quote| text.matches(*quote).count().is_multiple_of(2));
-    (!text.is_empty() && is_balanced && is_closed && !text.contains(['\\', '<', '@', '{', '}', ';']))
+    let quotes = ['"', '\''].map(|quote| text.matches(quote).count());
+    let is_plain = match quotes {
+        [0, 0] => true,
+        // A string ends with its line.
+        [0, count] | [count, 0] => count.is_multiple_of(2) && !text.contains(['\n', '\r', '\u{c}']),
+        // With quotes within quotes, browsers may see other strings than these.
+        _ => false,
+    };
+    (!text.is_empty() && is_balanced && is_plain && !text.contains(['\\', '<', '@', '{', '}', ';']))
         .then_some(text)
 }
 
@@ -317,6 +324,18 @@ mod tests {
             let expected = if text.contains("x{") { "" } else { expected };
             assert_eq!(sheet(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn selectors_whose_strings_browsers_may_see_otherwise_are_left_out() {
+        for selector in ["a[b=\"'\"] '", "a[b='\"'] \"x", "a[b=\"x\n\"]", "a[b='\r']", "a[b=\"x]"] {
+            assert_eq!(
+                sheet(&format!("{selector}{{color:red}}b{{color:blue}}")).matches(selector).count(),
+                0
+            );
+        }
+        assert_eq!(sheet("a[b=\"x\"]{color:red}"), "a[b=\"x\"]{color:red;}");
+        assert_eq!(sheet("a,\nb{color:red}"), "a,\nb{color:red;}");
     }
 
     #[test]
