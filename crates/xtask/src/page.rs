@@ -17,16 +17,14 @@ const PROGRAMS: [&str; 3] = ["node", "npm", "chromium"];
 /// # Errors
 /// Something that is needed is missing, or a check fails.
 pub fn page() -> Result<()> {
-    if let Some(missing) = missing() {
-        bail!("{missing} is not installed; the checks of the page need {}", PROGRAMS.join(", "));
-    }
+    expect_programs()?;
     run(&mut cargo(&["build", "--package", "pneu-cli"]))?;
-    run(&mut npm(&["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
-    run(&mut npm(&["run", "--silent", "check"]))?;
-    run(npm(&["test", "--silent"]).env("PNEU", target_directory().join("debug/pneu")))
+    checks()
 }
 
-/// Does the same as a step of all checks. If a program is missing, prints a line. In CI it must be there.
+/// Checks the page as a step of all checks, with the program that was built with the tests: alone it would be
+/// built anew, with other features of its libraries. If something that is needed is missing, prints a line.
+/// In CI it must be there.
 ///
 /// # Errors
 /// Same as [`page`].
@@ -37,8 +35,26 @@ pub fn step() -> Result<()> {
             say(&format!("the page is left out: {missing} is not installed (.ci/run installs it)"));
             Ok(())
         }
-        _ => page(),
+        _ => {
+            expect_programs()?;
+            checks()
+        }
     }
+}
+
+fn expect_programs() -> Result<()> {
+    match missing() {
+        Some(missing) => {
+            bail!("{missing} is not installed; the checks of the page need {}", PROGRAMS.join(", "))
+        }
+        None => Ok(()),
+    }
+}
+
+fn checks() -> Result<()> {
+    run(&mut npm(&["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
+    run(&mut npm(&["run", "--silent", "check"]))?;
+    run(npm(&["test", "--silent"]).env("PNEU", target_directory().join("debug/pneu")))
 }
 
 fn missing() -> Option<&'static str> {
