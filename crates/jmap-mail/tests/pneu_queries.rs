@@ -39,6 +39,28 @@ fn queries_of_the_query_language_find_what_they_say_anywhere_in_a_filter() {
 }
 
 #[test]
+fn changes_of_results_that_no_change_log_tells_cannot_be_calculated() {
+    let fixture = fixture();
+    let (fruit, seen) = (json!({"body": "fruit"}), json!({"pneuQuery": "date:..1h"}));
+    let either = json!({"operator": "OR", "conditions": [fruit, {"operator": "NOT", "conditions": [seen]}]});
+    for (arguments, expected) in [
+        (json!({"filter": fruit}), true),
+        (json!({"archived": "without"}), true),
+        (json!({"filter": seen}), false),
+        (json!({"filter": either}), false),
+        (json!({"archived": "with"}), false),
+    ] {
+        let found = fixture.call("Email/query", arguments.clone());
+        assert_eq!(found["canCalculateChanges"], expected, "{arguments}");
+    }
+    let since = fixture.state();
+    let error = fixture.error("Email/queryChanges", json!({"sinceQueryState": since, "filter": either}));
+    assert_eq!(error, "cannotCalculateChanges");
+    let same = fixture.call("Email/queryChanges", json!({"sinceQueryState": since, "filter": fruit}));
+    assert_eq!((&same["added"], &same["removed"]), (&json!([]), &json!([])));
+}
+
+#[test]
 fn a_mistake_is_told_with_its_place_in_utf_16() {
     let fixture = fixture();
     let told = |query: &str| {
