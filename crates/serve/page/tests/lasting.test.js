@@ -42,6 +42,15 @@ test("attachments have a name, a type and a size, and pictures are seen", async 
   await close();
 });
 
+test("an attached picture that cannot be shown has the sign of a file", async () => {
+  const { page, close } = await start();
+  await page.route("**/jmap/download/**", (route) => route.fulfill({ contentType: "image/png", body: "none" }));
+  await openText(page, "Files");
+  await until(page, "document.querySelectorAll('.attachments li svg').length === 4");
+  assert.equal(await page.locator(".attachments img").count(), 0);
+  await close();
+});
+
 test("an attachment is stored with its name and its bytes, whatever its type", async () => {
   const { page, close } = await start();
   await openText(page, "Files");
