@@ -11,7 +11,7 @@
 //! sweep that sees it.
 
 use crate::archive::{Archive, BATCH_COUNT};
-use crate::changes::{Group, Log};
+use crate::changes::{Forgotten, Group, Log};
 use crate::environment::{CLOCK_SECONDS, Environment};
 use crate::error::{Error, Result};
 use crate::open;
@@ -179,7 +179,12 @@ fn push_removal(
     let mut forgotten = Vec::with_capacity(removed.len());
     for message in removed {
         if let Some(row) = table.get(PRIMARY, &[Value::U32(*message)])? {
-            forgotten.push((*message, rows::part_of(&table, row).id_at(messages::SHA256, row.row)?));
+            let part = rows::part_of(&table, row);
+            forgotten.push(Forgotten {
+                number: *message,
+                sha256: part.id_at(messages::SHA256, row.row)?,
+                node: Some(part.u32_at(messages::NODE, row.row)?),
+            });
         }
         for table in [messages::TABLE, absent::TABLE, copies::TABLE] {
             transaction.deletes.push((table.into(), vec![OwnedValue::U32(*message)]));

@@ -77,9 +77,13 @@ impl Account<'_> {
         let mut threads: BTreeMap<u64, bool> = BTreeMap::new();
         for (sha256, fate) in fates.iter().filter(|(_, fate)| fate.was_there != fate.is_there) {
             let hit = self.view.known_content(sha256).map_err(failed)?;
-            // Of a content that was forgotten nobody knows the thread.
-            let hit = hit.ok_or_else(unknown_state)?;
-            let thread = self.view.group_of(&hit, Grouping::Threads).map_err(failed)?;
+            let thread = match (hit, fate.node) {
+                (Some(hit), _) => self.view.group_of(&hit, Grouping::Threads),
+                (None, Some(node)) => self.view.thread_of_node(node),
+                // Older programs did not note the thread of what they removed.
+                (None, None) => return Err(unknown_state()),
+            };
+            let thread = thread.map_err(failed)?;
             *threads.entry(thread).or_default() |= fate.was_there;
         }
         let names: Vec<u64> = threads.keys().copied().collect();

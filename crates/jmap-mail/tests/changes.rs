@@ -102,3 +102,22 @@ fn threads_change_with_their_emails() {
     let changes = fixture.call("Thread/changes", json!({"sinceState": state}));
     assert_eq!(lists(&changes), [vec![thread("five")], vec![of_one], vec![of_two]]);
 }
+
+#[test]
+fn threads_change_with_emails_that_are_removed_for_good() {
+    let fixture = Fixture::new(&["mail"]);
+    fixture.put("mail", "1.x:2,", &message("one", 1, "", ""));
+    fixture.put("mail", "2.x:2,", &message("two", 2, "In-Reply-To: <one@x>\n", ""));
+    fixture.put("mail", "3.x:2,", &message("three", 3, "", ""));
+    fixture.update();
+    let thread = |name: &str| {
+        let ids = json!({"ids": [fixture.id_of(name)], "properties": ["threadId"]});
+        text(&fixture.call("Email/get", ids)["list"][0]["threadId"])
+    };
+    let (state, of_one, of_three) = (fixture.state(), thread("one"), thread("three"));
+    let gone = [fixture.id_of("one"), fixture.id_of("three")];
+    let set = fixture.call("Email/set", json!({"destroy": gone}));
+    assert_eq!(set["destroyed"].as_array().map(Vec::len), Some(2), "{set}");
+    let changes = fixture.call("Thread/changes", json!({"sinceState": state}));
+    assert_eq!(lists(&changes), [vec![], vec![of_one], vec![of_three]]);
+}

@@ -179,6 +179,14 @@ impl View {
         Ok(self.mailbox().group_of(hit, grouping)?)
     }
 
+    /// Returns the name of the thread of a message that was forgotten, by its node.
+    ///
+    /// # Errors
+    /// Damage of the index.
+    pub fn thread_of_node(&self, node: u32) -> Result<u64> {
+        Ok(self.mailbox().group_of_node(node, Grouping::Threads)?)
+    }
+
     /// Returns the contents of threads or conversations, oldest first, in the order of their names.
     ///
     /// # Errors

@@ -87,7 +87,7 @@ pub fn line(change: &Change, out: &mut Vec<u8>) {
         }
         Happened::Gone => "gone",
         Happened::Text => "text",
-        Happened::Forgotten => "forgotten",
+        Happened::Forgotten { .. } => "forgotten",
         Happened::Tags { added, removed } => {
             (record.added, record.removed) = (Some(texts(added)), Some(texts(removed)));
             "tags"

@@ -68,12 +68,21 @@ impl FileFlags {
 pub(crate) enum Group {
     /// This happened to the messages with these numbers, ascending.
     Messages(Event, Vec<u32>),
-    /// These messages have no row any more: number and SHA-256.
-    Forgotten(Vec<(u32, [u8; 32])>),
+    /// These messages have no row any more.
+    Forgotten(Vec<Forgotten>),
     /// This folder has no row any more.
     Folder { number: u32, root: String, path: Vec<u8> },
     /// Tags were added to and removed from these contents.
     Tags { added: Vec<String>, removed: Vec<String>, contents: Vec<[u8; 32]> },
+}
+
+/// A message that has no row any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Forgotten {
+    pub(crate) number: u32,
+    pub(crate) sha256: [u8; 32],
+    /// Its node among threads. Older programs did not write it.
+    pub(crate) node: Option<u32>,
 }
 
 /// Codes of groups.
@@ -87,10 +96,11 @@ mod code {
     pub(super) const RENAMED: u64 = 6;
     pub(super) const FLAGS: u64 = 7;
     pub(super) const GONE: u64 = 8;
-    pub(super) const FORGOTTEN: u64 = 9;
+    pub(super) const FORGOTTEN_WITHOUT_NODE: u64 = 9;
     pub(super) const FOLDER: u64 = 10;
     pub(super) const TAGS: u64 = 11;
     pub(super) const TEXT: u64 = 12;
+    pub(super) const FORGOTTEN: u64 = 13;
 }
 
 /// Returns the events of one commit as the bytes of rows, in their order.
@@ -111,9 +121,10 @@ pub(crate) fn encode(groups: &[Group]) -> Vec<Vec<u8>> {
             Group::Forgotten(messages) => messages.chunks(GROUP_MAX).for_each(|messages| {
                 put(&mut row, code::FORGOTTEN);
                 put(&mut row, messages.len() as u64);
-                for (number, sha256) in messages {
+                for Forgotten { number, sha256, node } in messages {
                     put(&mut row, u64::from(*number));
                     row.extend_from_slice(sha256);
+                    put(&mut row, node.map_or(0, |node| u64::from(node) + 1));
                 }
                 end(&mut row);
             }),
@@ -166,10 +177,13 @@ fn group(input: &mut &[u8]) -> Option<Group> {
         }
         code::GONE => Event::Gone,
         code::TEXT => Event::Text,
-        code::FORGOTTEN => {
+        code @ (code::FORGOTTEN | code::FORGOTTEN_WITHOUT_NODE) => {
             let mut messages = Vec::new();
             for _ in 0..varint(input)? {
-                messages.push((number(input)?, sha256(input)?));
+                let (number, sha256) = (number(input)?, sha256(input)?);
+                let node = if code == code::FORGOTTEN { varint(input)?.checked_sub(1) } else { None };
+                let node = node.map(u32::try_from).transpose().ok()?;
+                messages.push(Forgotten { number, sha256, node });
             }
             return Some(Group::Forgotten(messages));
         }
@@ -320,7 +334,10 @@ mod tests {
         prop_oneof![
             (any_event(), numbers)
                 .prop_map(|(event, numbers)| Group::Messages(event, numbers.into_iter().collect())),
-            prop::collection::vec(any::<(u32, [u8; 32])>(), 1..4).prop_map(Group::Forgotten),
+            prop::collection::vec(any::<(u32, [u8; 32], Option<u32>)>(), 1..4).prop_map(|messages| {
+                let forgotten = |(number, sha256, node)| Forgotten { number, sha256, node };
+                Group::Forgotten(messages.into_iter().map(forgotten).collect())
+            }),
             any::<(u32, String, Vec<u8>)>().prop_map(|(number, root, path)| Group::Folder {
                 number,
                 root,
@@ -329,6 +346,13 @@ mod tests {
             (any::<(Vec<String>, Vec<String>)>(), prop::collection::vec(any::<[u8; 32]>(), 1..4))
                 .prop_map(|((added, removed), contents)| Group::Tags { added, removed, contents }),
         ]
+    }
+
+    #[test]
+    fn what_older_programs_wrote_of_forgotten_messages_is_read() {
+        let row = [&[9, 1, 5][..], &[7; 32]].concat();
+        let forgotten = Forgotten { number: 5, sha256: [7; 32], node: None };
+        assert_eq!(decode(&row), Some(vec![Group::Forgotten(vec![forgotten])]));
     }
 
     proptest! {

@@ -12,7 +12,7 @@ mod notes;
 mod token;
 
 pub use event::FlagsAndKeywords;
-pub(crate) use event::{Event, Group};
+pub(crate) use event::{Event, Forgotten, Group};
 pub use log::{KEPT_SECONDS as CHANGES_KEPT_SECONDS, MAGIC};
 pub(crate) use log::{Log, Logged, schema};
 pub(crate) use notes::{Fates, Notes, folder_group};

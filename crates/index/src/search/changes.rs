@@ -3,7 +3,7 @@
 //! Input: a mailbox, a token. Output: changes with ids, folders and flags as values, and the next token. A
 //! message or folder that is gone by now is named from the log. Must not know how changes are printed.
 
-use crate::changes::{Event, FlagsAndKeywords, Group, Log, Logged, Token};
+use crate::changes::{Event, FlagsAndKeywords, Forgotten, Group, Log, Logged, Token};
 use crate::error::Result;
 use crate::rows::{self, FolderRow};
 use crate::search::mailbox::{Mailbox, folder_name};
@@ -74,7 +74,10 @@ pub enum Happened {
     /// It has more text: attachments were read.
     Text,
     /// It was forgotten: it had no file, and its row was removed.
-    Forgotten,
+    Forgotten {
+        /// Its node among threads, if the log has it.
+        node: Option<u32>,
+    },
     /// It has other tags.
     Tags {
         /// Those that it has now and had not.
@@ -117,8 +120,8 @@ impl Changes {
                         }
                     }
                     Group::Forgotten(forgotten) => {
-                        for (_, sha256) in forgotten {
-                            tell(Some(*sha256), Happened::Forgotten)?;
+                        for Forgotten { sha256, node, .. } in forgotten {
+                            tell(Some(*sha256), Happened::Forgotten { node: *node })?;
                         }
                     }
                     Group::Folder { .. } => {}
@@ -170,7 +173,9 @@ impl<'a> Names<'a> {
         let (mut folders, mut forgotten) = (HashMap::new(), HashMap::new());
         for group in logged.iter().flat_map(|commit| &commit.groups) {
             match group {
-                Group::Forgotten(messages) => forgotten.extend(messages.iter().copied()),
+                Group::Forgotten(messages) => {
+                    forgotten.extend(messages.iter().map(|message| (message.number, message.sha256)));
+                }
                 Group::Folder { number, root, path } => {
                     let row = FolderRow {
                         number: *number,

@@ -25,6 +25,8 @@ pub(crate) struct Fate {
     pub(crate) is_there: bool,
     /// Whether its mailboxes or keywords may have changed.
     pub(crate) is_changed: bool,
+    /// Its node among threads, if it was forgotten and the log has it.
+    pub(crate) node: Option<u32>,
 }
 
 impl Account<'_> {
@@ -61,6 +63,7 @@ impl Account<'_> {
         };
         // For each content: whether it had a file, if that is told; and whether it has others now.
         let mut told: BTreeMap<[u8; 32], (Option<bool>, bool)> = BTreeMap::new();
+        let mut nodes: BTreeMap<[u8; 32], u32> = BTreeMap::new();
         let mut has_unknown = false;
         let mut tags_may_differ = Vec::new();
         let each = changes.each(self.view.mailbox(), |change| -> pneu::Result<()> {
@@ -71,8 +74,11 @@ impl Account<'_> {
             if told.len() > CHANGES_MAX {
                 return Ok(());
             }
+            if let Happened::Forgotten { node: Some(node) } = change.what {
+                nodes.insert(sha256, node);
+            }
             let (was_there, is_changed) = match change.what {
-                Happened::Added(_) | Happened::Archived | Happened::Back(_) | Happened::Forgotten => {
+                Happened::Added(_) | Happened::Archived | Happened::Back(_) | Happened::Forgotten { .. } => {
                     (Some(false), true)
                 }
                 Happened::Renamed(_) | Happened::Text => (Some(true), false),
@@ -102,7 +108,8 @@ impl Account<'_> {
         for (sha256, (was_there, is_changed)) in told {
             let is_there = self.view.content_hit(&sha256).map_err(failed)?.is_some();
             let was_there = was_there.unwrap_or(is_there);
-            fates.insert(sha256, Fate { was_there, is_there, is_changed });
+            let node = nodes.get(&sha256).copied();
+            fates.insert(sha256, Fate { was_there, is_there, is_changed, node });
         }
         Ok(fates)
     }

@@ -16,8 +16,12 @@ use std::collections::HashSet;
 use store::{PRIMARY, Value};
 
 impl Mailbox {
-    /// Returns the name of the thread or conversation of a node.
-    pub(in crate::search) fn group_of_node(&self, node: u32, grouping: Grouping) -> Result<u64> {
+    /// Returns the name of the thread or conversation of a node, which stays when messages are forgotten. 0 for
+    /// a node that is none.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn group_of_node(&self, node: u32, grouping: Grouping) -> Result<u64> {
         let root = self.forest_of(grouping)?.of(node);
         let table = self.snapshot().table(threads::TABLE)?;
         let Some(row) = table.get(PRIMARY, &[Value::U32(root)])? else { return Ok(0) };
