@@ -87,17 +87,21 @@ fn names_and_properties_that_cannot_be_are_refused() {
     let fixture = fixture();
     let (archive, inbox) = (fixture.mailbox("Archive"), fixture.mailbox("Inbox"));
     let long = "x".repeat(300);
-    for name in ["", ".", "..", "a/b", "../x", "a\u{0}b", "a\nb", ".x", "a.b", " ", "cur", "2024", &long] {
+    for name in ["", ".", "..", "a/b", "../x", "a\u{0}b", "a\nb", ".x", "a.b", " ", "cur", &long] {
         let create = json!({"create": {"c": {"name": name, "parentId": archive}}});
         let error = &set(&fixture, create)["notCreated"]["c"];
         assert_eq!((&error["type"], &error["properties"]), (&json!("invalidProperties"), &json!(["name"])));
         let year = fixture.mailbox("2024");
-        if name != "2024" {
-            let error =
-                &set(&fixture, json!({"update": {year.clone(): {"name": name}}}))["notUpdated"][&year];
-            assert_eq!(error["type"], "invalidProperties", "{name:?} {error}");
-        }
+        let error = &set(&fixture, json!({"update": {year.clone(): {"name": name}}}))["notUpdated"][&year];
+        assert_eq!(error["type"], "invalidProperties", "{name:?} {error}");
     }
+    let year = fixture.mailbox("2024");
+    let twice = json!({"create": {"c": {"name": "2024", "parentId": archive}}});
+    let exists = json!({"type": "alreadyExists", "existingId": year, "properties": ["name"]});
+    assert_eq!(set(&fixture, twice)["notCreated"]["c"], exists);
+    let onto = json!({"update": {year.clone(): {"name": "Archive", "parentId": null}}});
+    let exists = json!({"type": "alreadyExists", "existingId": archive, "properties": ["name"]});
+    assert_eq!(set(&fixture, onto)["notUpdated"][&year], exists);
     for (object, properties) in [
         (json!({}), json!(["name"])),
         (json!({"name": "x", "parentId": "F1"}), json!(["parentId"])),

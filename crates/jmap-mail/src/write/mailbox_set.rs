@@ -176,6 +176,9 @@ impl Account<'_> {
         let Some((above, own)) = above(parent.as_ref(), &name, &tree, &self.view) else {
             return Ok(Err(SetError::invalid_properties(["parentId"])));
         };
+        if let Some(error) = taken(&tree, parent.as_ref(), &name) {
+            return Ok(Err(error));
+        }
         let created = self.host.create_child(above, own, &self.patience());
         let path = match Self::folder_written(created) {
             Ok(path) => path,
@@ -279,6 +282,9 @@ impl Account<'_> {
         let Some((above, own)) = above(parent, name, tree, &self.view) else {
             return Ok(Err(SetError::invalid_properties(["parentId"])));
         };
+        if let Some(error) = taken(tree, parent, name) {
+            return Ok(Err(error));
+        }
         let renamed = self.host.move_child(folder, (above, own), &self.patience());
         let renamed = match Self::folder_written(renamed) {
             Ok(renamed) => renamed,
@@ -407,6 +413,13 @@ fn parent_and_name(object: &Object, tree: &Tree) -> Result<(Option<Id>, String),
         (Some(_), None) => Err(SetError::invalid_properties(["name"])),
         (None, None) => Err(SetError::invalid_properties(["name", "parentId"])),
     }
+}
+
+/// Returns the refusal of a name that another mailbox has at this place.
+fn taken(tree: &Tree, parent: Option<&Id>, name: &str) -> Option<SetError> {
+    let (_, place) = tree.iter().find(|(_, place)| place.parent.as_ref() == parent && place.name == name)?;
+    let error = SetError::already_exists(place.id.clone());
+    Some(SetError { properties: vec!["name".to_owned()], ..error })
 }
 
 /// Returns what a mailbox lies below, and its name there. `None` if there can be none below it: the folder
