@@ -115,9 +115,11 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
-    /// What is kept of folders is malformed.
-    #[error("line {line} of what is kept of folders in {}: {what}", path.display())]
-    FolderText {
+    /// What the user's data keeps of folders or identities is malformed.
+    #[error("line {line} of what is kept of {of} in {}: {what}", path.display())]
+    KeptText {
+        /// Of what.
+        of: &'static str,
         /// The directory of the user's data.
         path: PathBuf,
         /// The line, from 1.
@@ -246,7 +248,7 @@ impl Error {
             Error::Version { found, newest, .. } if found < newest => Some(Remedy::UpgradeIndex),
             Error::Version { .. } => Some(Remedy::UseNewerProgramOrRebuild),
             Error::UserVersion { .. } => Some(Remedy::UseNewerProgram),
-            Error::UserDamaged { .. } | Error::FolderText { .. } => Some(Remedy::RestoreUserData),
+            Error::UserDamaged { .. } | Error::KeptText { .. } => Some(Remedy::RestoreUserData),
             Error::WithSecondCopy { .. } => Some(Remedy::RepairFromCopy),
             Error::Ambiguous { .. } => Some(Remedy::GiveMoreOfHandle),
             Error::Clock { .. } => Some(Remedy::SetClock),

@@ -66,12 +66,13 @@ pub use threaded::{
     update_places,
 };
 pub use user::{
-    Arrivals, Awaited, FLAG_TAGS, FlagTag, FlagTags, FolderId, FolderKey, KeptFolder, Looked, MUTED,
-    QUERY_NAME_BYTES_MAX, Seen, TAG_BYTES_MAX, TagChange, TagEdit, TagEdits, TagImport, TagSummary,
-    awaited_text, change_folder, change_queries, change_tags, check_query_name, check_tag, edit_tags,
-    end_awaiting, expect_arrivals, export_folders, export_queries, export_tags, follow_folders,
-    forget_folder, has_no_tags, import_folders, import_queries, import_tags, import_tags_of,
-    keep_folders_back, repair_user, replace_arrivals, saved_queries, settle_folders, tags_by_message,
+    Arrivals, Awaited, FLAG_TAGS, FlagTag, FlagTags, FolderId, FolderKey, IdentityKey, KeptFolder,
+    KeptIdentities, KeptIdentity, Looked, MUTED, NamedAddress, QUERY_NAME_BYTES_MAX, Seen, TAG_BYTES_MAX,
+    TagChange, TagEdit, TagEdits, TagImport, TagSummary, awaited_text, change_folder, change_identity,
+    change_queries, change_tags, check_query_name, check_tag, edit_tags, end_awaiting, expect_arrivals,
+    export_folders, export_queries, export_tags, follow_folders, forget_folder, has_no_tags, import_folders,
+    import_queries, import_tags, import_tags_of, keep_folders_back, repair_user, replace_arrivals,
+    saved_queries, settle_folders, tags_by_message,
 };
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md; and the bytes of a header

@@ -82,12 +82,72 @@ fn identities_come_from_the_configuration() {
     let same = fixture.call("Identity/changes", json!({"sinceState": state}));
     assert_eq!((&same["newState"], &same["updated"]), (&state, &json!([])));
     assert_eq!(fixture.error("Identity/changes", json!({"sinceState": "x"})), "cannotCalculateChanges");
-    let set = json!({"create": {"k": {}}, "update": {text(&id): {"name": "x"}}, "destroy": [id, "I1"]});
+    let set = json!({"create": {"k": {}}, "update": {"I1": {"name": "x"}}, "destroy": [id, "I1"]});
     let set = fixture.call("Identity/set", set);
     assert_eq!(set["notCreated"]["k"]["type"], "forbidden");
-    assert_eq!(set["notUpdated"][text(&id)]["type"], "forbidden");
+    assert_eq!(set["notUpdated"]["I1"]["type"], "notFound");
     assert_eq!(set["notDestroyed"][text(&id)]["type"], "forbidden");
     assert_eq!(set["notDestroyed"]["I1"]["type"], "notFound");
+}
+
+/// Makes changes of identities, and returns the response.
+fn change(fixture: &Fixture, update: Value) -> Value {
+    fixture.call("Identity/set", json!({"update": update}))
+}
+
+#[test]
+fn what_a_client_says_of_an_identity_is_kept() {
+    let fixture = fixture();
+    let get = |id: &str| fixture.call("Identity/get", json!({"ids": [id]}))["list"][0].take();
+    let id = identities(&fixture)[0].clone();
+    let before = fixture.call("Identity/get", json!({"ids": []}))["state"].take();
+    let bo = json!({"name": "Bo", "email": "bo@example.org"});
+    let patch = json!({
+        "name": "A. Ito", "replyTo": [bo, {"name": null, "email": "cy@example.org"}], "bcc": [bo],
+        "textSignature": "-- \nAna", "htmlSignature": "<p>Ana</p>",
+    });
+    let set = change(&fixture, json!({&id: patch}));
+    assert_eq!((&set["updated"][&id], &set["oldState"]), (&Value::Null, &before), "{set}");
+    let mut expected = patch.clone();
+    for (name, value) in [("id", json!(id)), ("email", json!("ana@example.org")), ("mayDelete", json!(false))]
+    {
+        expected[name] = value;
+    }
+    assert_eq!(get(&id), expected);
+    let changes = fixture.call("Identity/changes", json!({"sinceState": before}));
+    assert_eq!((&changes["updated"], &changes["created"]), (&json!([id]), &json!([])));
+    assert_eq!(changes["newState"], set["newState"]);
+    // One property alone, and back to what the configuration says.
+    assert_eq!(change(&fixture, json!({&id: {"bcc": null}}))["updated"][&id], Value::Null);
+    assert_eq!((&get(&id)["bcc"], &get(&id)["name"]), (&Value::Null, &json!("A. Ito")));
+    let back = change(&fixture, json!({&id: {"name": null, "replyTo": null, "textSignature": null}}));
+    assert_eq!(back["updated"][&id], json!({"name": "Ana Ito", "textSignature": ""}), "{back}");
+    let back = change(&fixture, json!({&id: {"htmlSignature": ""}}));
+    assert_eq!(back["newState"], before);
+}
+
+#[test]
+fn an_identity_keeps_its_address_and_cannot_be_made_to_write_headers() {
+    let fixture = fixture();
+    let id = identities(&fixture)[1].clone();
+    for (patch, wrong) in [
+        (json!({"email": "eve@example.org"}), json!(["email"])),
+        (json!({"mayDelete": true, "more": 1}), json!(["mayDelete", "more"])),
+        (json!({"name": "A\nBcc: eve@example.org"}), json!(["name"])),
+        (json!({"name": 1}), json!(["name"])),
+        (json!({"replyTo": [{"name": "A\nBcc: x", "email": "a@x"}]}), json!(["replyTo"])),
+        (json!({"bcc": [{"name": null, "email": "a@x, eve@example.org"}]}), json!(["bcc"])),
+        (json!({"bcc": "a@x", "textSignature": []}), json!(["textSignature", "bcc"])),
+    ] {
+        let refused = change(&fixture, json!({&id: patch}))["notUpdated"][&id].take();
+        assert_eq!(
+            (&refused["type"], &refused["properties"]),
+            (&json!("invalidProperties"), &wrong),
+            "{patch}"
+        );
+    }
+    let long = change(&fixture, json!({&id: {"textSignature": "x".repeat(1 << 20)}}));
+    assert_eq!(long["notUpdated"][&id]["type"], "tooLarge");
 }
 
 #[test]

@@ -61,6 +61,7 @@ mod doctor;
 mod error;
 mod handle;
 mod host;
+mod identities;
 mod imports;
 mod in_step;
 mod mail_import;
@@ -103,10 +104,11 @@ pub use index::{
     Absent, Adopted, Analysis, AnalysisStep, AttachmentsRead, Change, ChangedFolder, Changes, Circle,
     Cleanup, Contact, Content, ContentStats, Counts, Dimension, Direction, Duplicates, Environment,
     Error as IndexError, Figures, FolderCounts, FolderPlace, Group, Grouping, Happened, HeaderCodec, Hint,
-    Hit, Hits, IndexedFolder, KeptFolder, Line, Look, Loss, Mailbox, Message, MessageFile, Mode, NumberSet,
-    Order, Origin, OwnPeople, PeopleQuestion, Person, Places, Problem, RecordReader, Remedy as IndexRemedy,
-    Replies, Rest, Root, SortKey, Stats, Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry,
-    ThreadOrder, ThreadStarts, Threads, TokenFault, Unknown, UpdateOptions, check_tag,
+    Hit, Hits, IdentityKey, IndexedFolder, KeptFolder, KeptIdentities, KeptIdentity, Line, Look, Loss,
+    Mailbox, Message, MessageFile, Mode, NamedAddress, NumberSet, Order, Origin, OwnPeople, PeopleQuestion,
+    Person, Places, Problem, RecordReader, Remedy as IndexRemedy, Replies, Rest, Root, SortKey, Stats,
+    Summary, Swept, TagChange, TagEdit, TagSummary, Thread, ThreadEntry, ThreadOrder, ThreadStarts, Threads,
+    TokenFault, Unknown, UpdateOptions, check_tag,
 };
 pub use mail::{
     ContentFlags, Dialect, Error as MailError, FileContent, Flags, HeaderDifference,

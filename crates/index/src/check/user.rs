@@ -18,7 +18,8 @@ use store::FileDamage;
 pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) {
     let directory = environment.user_directory();
     let opened = user::snapshot(&environment.disk, &directory)
-        .and_then(|user| user::folders::read(user.as_ref()).map(|_| ()));
+        .and_then(|user| user::folders::read(user.as_ref()).map(|_| user))
+        .and_then(|user| user::identities::read(user.as_ref()).map(|_| ()));
     if let Err(error) = &opened
         && !is_damage_of_user(error)
     {
@@ -52,7 +53,7 @@ pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Dam
 
 fn is_damage_of_user(error: &Error) -> bool {
     match error {
-        Error::WithSecondCopy { .. } | Error::UserDamaged { .. } | Error::FolderText { .. } => true,
+        Error::WithSecondCopy { .. } | Error::UserDamaged { .. } | Error::KeptText { .. } => true,
         Error::Store(TableError(error)) => is_damage(error),
         _ => false,
     }

@@ -1,5 +1,5 @@
-//! The user's own data, which mail does not contain. Tags of messages, and what is kept of folders, are in a
-//! store of their own, `user/`, which outlives the index; saved queries are in a file beside it. Neither can
+//! The user's own data, which mail does not contain. Tags of messages, and what is kept of folders and of
+//! identities, are in a store of their own, `user/`, which outlives the index; saved queries are in a file beside it. Neither can
 //! be rebuilt, so each has a second copy in `user/copy/`.
 //!
 //! Input: an environment. Output: snapshots of that store, and writers. Must not know how messages are found.
@@ -9,6 +9,7 @@ mod awaited;
 mod change;
 mod flag_tags;
 pub(crate) mod folders;
+pub(crate) mod identities;
 pub(crate) mod queries;
 mod tables;
 mod tags;
@@ -32,6 +33,7 @@ pub use folders::{
     FolderId, FolderKey, KeptFolder, change_folder, export_folders, follow_folders, forget_folder,
     import_folders, keep_folders_back, settle_folders,
 };
+pub use identities::{IdentityKey, KeptIdentities, KeptIdentity, NamedAddress, change_identity};
 pub use queries::{
     QUERY_NAME_BYTES_MAX, change_queries, check_query_name, export_queries, import_queries, saved_queries,
 };

@@ -10,7 +10,7 @@ use crate::search::answer::folder_files;
 use crate::search::mailbox::{FolderPlace, Mailbox};
 use crate::set::NumberSet;
 use crate::tables::{files, messages};
-use crate::user::{self, FolderKey, KeptFolder};
+use crate::user::{self, FolderKey, KeptFolder, KeptIdentities};
 use mail::Flags;
 use std::collections::BTreeMap;
 use std::mem;
@@ -66,6 +66,14 @@ impl Mailbox {
     pub fn kept_folders(&self, folders: &[IndexedFolder]) -> Result<Vec<KeptFolder>> {
         let keys: Vec<FolderKey> = folders.iter().map(FolderKey::from).collect();
         Ok(user::folders::read(self.user_snapshot()?)?.of(&keys))
+    }
+
+    /// Returns what the user changed of identities.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn kept_identities(&self) -> Result<KeptIdentities> {
+        user::identities::read(self.user_snapshot()?)
     }
 
     /// Returns the contents that have a file in a folder. None, if there is no folder with this number.

@@ -26,13 +26,13 @@ pub fn export_folders(environment: &Environment) -> Result<Option<String>> {
 /// any folder. Returns of how many folders that is.
 ///
 /// # Errors
-/// [`Error::FolderText`], with the path that the text has; damage, a full disk: nothing was changed.
+/// [`Error::KeptText`], with the path that the text has; damage, a full disk: nothing was changed.
 pub fn import_folders(environment: &Environment, roots: &[Root], (path, text): (&Path, &str)) -> Result<u64> {
     let is_nothing = |kept: &KeptFolders| *kept == KeptFolders::default();
     if !is_nothing(&of(environment)?) {
         return Ok(0);
     }
-    let wrong = |(line, what)| Error::FolderText { path: path.to_owned(), line, what };
+    let wrong = |(line, what)| Error::KeptText { of: ATTACHMENT, path: path.to_owned(), line, what };
     let mut taken = parse(text.as_bytes()).map_err(wrong)?;
     let is_root = |name: &str| roots.iter().any(|root| root.name == name);
     taken.0.retain(|place, entry| {

@@ -22,11 +22,12 @@ const NONE: &str = "-";
 /// Reads what a commit of `user/` keeps of folders.
 ///
 /// # Errors
-/// [`Error::FolderText`].
+/// [`Error::KeptText`].
 pub(crate) fn read(user: Option<&Snapshot>) -> Result<KeptFolders> {
     let Some(user) = user else { return Ok(KeptFolders::default()) };
     let Some(bytes) = user.attachment(ATTACHMENT) else { return Ok(KeptFolders::default()) };
-    parse(bytes).map_err(|(line, what)| Error::FolderText { path: user.directory().to_owned(), line, what })
+    let path = || user.directory().to_owned();
+    parse(bytes).map_err(|(line, what)| Error::KeptText { of: ATTACHMENT, path: path(), line, what })
 }
 
 /// Returns the text of all entries.

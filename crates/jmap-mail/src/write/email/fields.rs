@@ -160,7 +160,8 @@ pub(super) fn token(value: &Value) -> Option<String> {
     text(value).filter(is_token)
 }
 
-fn address(value: &Value) -> Option<Address> {
+/// Reads an EmailAddress that can be in a header field.
+pub(in crate::write) fn address(value: &Value) -> Option<Address> {
     let name = optional(value.get("name")).ok()?.unwrap_or_default();
     let is_written = |text: &String| {
         !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "<>,;:\"()".contains(c))

@@ -11,3 +11,5 @@ mod restore;
 mod set;
 mod store;
 mod update;
+
+pub(super) use fields::address;

@@ -120,7 +120,7 @@ impl Account<'_> {
         };
         wrong.extend(object.keys().filter(|name| !is_given(name)).cloned());
         let id = |name: &str| object.get(name).and_then(Value::as_str).and_then(Id::new);
-        let identities = self.identities();
+        let identities = self.identities()?;
         let identity = id("identityId").and_then(|id| identities.iter().find(|identity| identity.id == id));
         let email = id("emailId");
         let hit = match email.as_ref().and_then(ids::email_content) {
