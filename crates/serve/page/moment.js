@@ -112,7 +112,7 @@ export function drawDialog() {
     <h2 id="moment-title">${say("momentTitle")}</h2>
     <p id="moment-about">${say("momentAbout")}${begin && ` ${say("firstBackup", { date: long(begin) })}`}</p>
     <input class="field" type="datetime-local" aria-label=${say("momentField")} aria-describedby="moment-about moment-problem"
-      value=${typed.value} max=${local(now.value)} min=${begin ? local(Date.parse(begin)) : undefined} onInput=${type}
+      value=${typed.value} max=${local(now.value)} min=${begin ? local(Date.parse(begin) + MINUTE_MS - 1) : undefined} onInput=${type}
       autofocus />
     <p id="moment-problem" class="problem" role="alert">${problem.value}</p>
     ${
