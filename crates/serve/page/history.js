@@ -111,7 +111,7 @@ async function undo(action) {
   await guarded(async () => {
     const [{ undone }] = await request([["Action/undo", { id: action.id }]], null, ["actions"]);
     const { restored, left } = /** @type {{ restored: number, left: Left[] }} */ (undone);
-    const phrase = action.kind === "remove" ? "passedOver" : "undoneFiles";
+    const phrase = { remove: "passedOver", import: "undoneImport" }[action.kind] ?? "undoneFiles";
     told.value = [say(phrase, { count: restored }), ...left.map(leftText)];
     forgetAction(action.id);
     refresh();

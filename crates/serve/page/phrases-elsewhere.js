@@ -59,6 +59,10 @@ Object.assign(PHRASES.en, {
     other: "This removes the {count} messages that it stored, for good. Undo?",
   },
   undoneFiles: { one: "Undone: {count} file is as it was.", other: "Undone: {count} files are as they were." },
+  undoneImport: {
+    one: "Undone: {count} message was removed again.",
+    other: "Undone: {count} messages were removed again.",
+  },
   passOver: "Pass over",
   passedOver: "Nothing brings these back. The one before can be undone now.",
   left: { one: "{count} file was left alone: {reason}.", other: "{count} files were left alone: {reason}." },
@@ -142,6 +146,10 @@ Object.assign(PHRASES.de, {
   undoneFiles: {
     one: "Rückgängig gemacht: {count} Datei ist, wie sie war.",
     other: "Rückgängig gemacht: {count} Dateien sind, wie sie waren.",
+  },
+  undoneImport: {
+    one: "Rückgängig gemacht: {count} Nachricht ist wieder entfernt.",
+    other: "Rückgängig gemacht: {count} Nachrichten sind wieder entfernt.",
   },
   passOver: "Übergehen",
   passedOver: "Nichts bringt sie zurück. Jetzt lässt sich das davor rückgängig machen.",
