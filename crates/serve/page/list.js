@@ -296,6 +296,8 @@ function heading() {
   const unread = mailbox.value?.unreadThreads ?? 0;
   const title = search ? say("resultsFor", { words: search }) : mailboxes.value ? nameOf(mailbox.value) : "";
   const counted = count === null ? "" : say(search ? "results" : "conversations", { count });
+  const isGone = search !== "" && route.value.mailbox === GONE;
+  if (isGone) return html`<h1 dir="auto">${title}</h1><p class="count">${say("gone")}, ${counted}</p>`;
   const detail = search || unread === 0 ? counted : `${counted}, ${say("unread", { count: unread })}`;
   return html`<h1 dir="auto">${title || (connection.value === "login" ? "pneu" : say("loading"))}</h1><p class="count">${detail}</p>`;
 }

@@ -102,7 +102,8 @@ function entry(name, id, unread, picture) {
  * @param {unknown} before
  */
 function mailboxLink(name, id, unread, before) {
-  const isOpen = (route.value.mailbox || ALL) === id && !route.value.search;
+  const { view, mailbox, search } = route.value;
+  const isOpen = (mailbox || ALL) === id && !search && !view;
   const open = (/** @type {MouseEvent} */ event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();

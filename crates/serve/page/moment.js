@@ -5,7 +5,7 @@ import "./phrases-elsewhere.js";
 import { signal } from "./vendor/signals-core.mjs";
 import { ago, long } from "./dates.js";
 import { html } from "./html.js";
-import { say } from "./i18n.js";
+import { locale, say } from "./i18n.js";
 import { icon } from "./icons.js";
 import { Refused, Unreachable } from "./jmap.js";
 import { firstMoment, whyNot } from "./members.js";
@@ -20,6 +20,8 @@ const AGO = /** @type {const} */ ([
   ["monthAgo", 30],
   ["yearAgo", 365],
 ]);
+
+const brief = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 
 const isOpen = signal(false);
 /** What is in the field, in the time of the browser. */
@@ -134,9 +136,9 @@ export function drawNotice() {
   const { at } = route.value;
   const [newest] = asOf.value;
   const earlier = () => replace({ at: written(Date.parse(String(newest)) - 1000), message: "" });
-  const backups = asOf.value.map(long).join("; ");
+  const backups = asOf.value.map((each) => brief.format(new Date(each))).join("; ");
   return html`<div class="notice past">${icon("moment")}
-    <p><strong>${say("isPast", { date: long(at) })}</strong>
+    <p><strong>${say("isPast", { date: brief.format(new Date(at)) })}</strong>${" "}
     ${newest && html`<span title=${ago(newest, now.value)}>${say("fromBackup", { count: asOf.value.length, date: backups })}</span>`}</p>
     <span class="past-buttons">${newest && html`<button type="button" onClick=${earlier}>${say("earlier")}</button>`}
     <button type="button" onClick=${() => void open()}>${say("otherMoment")}</button>
