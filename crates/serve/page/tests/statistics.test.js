@@ -47,7 +47,7 @@ async function start(options = {}) {
 async function figures(page) {
   await page.keyboard.press("g");
   await page.keyboard.press("s");
-  await page.locator("#statistics svg").first().waitFor();
+  await page.locator("#statistics .plot").first().waitFor();
 }
 
 /** Returns the plot with a title. @param {Page} page @param {string} title */
@@ -66,7 +66,7 @@ async function tableOf(page, title) {
 test("totals, months with gaps, weekdays and hours of the browser are drawn and told", async () => {
   const { page, close } = await start();
   await page.locator("#mailboxes a", { hasText: "Statistics" }).click();
-  await page.locator("#statistics svg").first().waitFor();
+  await page.locator("#statistics .plot").first().waitFor();
   assert.match(page.url(), /#\/statistics/);
   assert.equal(await page.title(), "Statistics – pneu");
   const totals = await page.locator(".totals dd").allTextContents();
@@ -135,12 +135,12 @@ test("mailboxes and senders lead to their mail, and names from mail are text", a
   assert.equal(decodeURIComponent(page.url().split("#")[1] ?? ""), '/mailbox/all/search/from:"cy@example.org"');
   assert.equal(await page.locator("#search").inputValue(), 'from:"cy@example.org"');
   await page.goBack();
-  await page.locator("#statistics svg").first().waitFor();
+  await page.locator("#statistics .plot").first().waitFor();
   await plotOf(page, "Largest mailboxes").getByRole("link", { name: "rust" }).click();
   await until(page, "document.querySelectorAll('#list .row').length === 4");
   assert.equal(await page.locator(".list-head h1").textContent(), "Lists/rust");
   await page.goBack();
-  await page.locator("#statistics svg").first().waitFor();
+  await page.locator("#statistics .plot").first().waitFor();
   await plotOf(page, "Messages by month").locator("summary").click();
   await plotOf(page, "Messages by month").getByRole("link", { name: "May 2025" }).click();
   await until(page, "location.hash.endsWith('search/date%3A2025-05')");
@@ -187,7 +187,7 @@ test("it waits for a slow answer, and says that the mail has changed since", asy
     performance.now = () => real() + 10_000;
   });
   release();
-  await page.locator("#statistics svg").first().waitFor();
+  await page.locator("#statistics .plot").first().waitFor();
   assert.equal(await page.locator(".figures").getAttribute("aria-busy"), "false");
   const file = mailbox.put("INBOX", { id: "more", subject: "One more", date: new Date(Date.UTC(2025, 4, 13)).toUTCString(), flags: "S" });
   await page.getByText("The mail has changed since it was counted.").waitFor();
