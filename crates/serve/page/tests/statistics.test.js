@@ -108,6 +108,12 @@ test("they are those of the search, which may be changed, and back shows its lis
   await figures(page);
   assert.match(page.url(), /#\/statistics\/.*search\/letter/);
   await page.locator("#statistics").getByText("Results for “letter”").waitFor();
+  await page.getByRole("link", { name: "Back to the mail" }).click();
+  await until(page, "document.body.dataset.view === 'list'");
+  await listReady(page);
+  assert.equal(await page.locator("#list .row.at").getAttribute("data-index"), at);
+  await until(page, "document.activeElement?.closest('#list .row.at')");
+  await figures(page);
   await page.locator("#search").fill("b1");
   await until(page, "document.querySelector('.totals dd')?.textContent === '1'");
   assert.match(page.url(), /#\/statistics\/.*search\/b1/);
@@ -115,11 +121,6 @@ test("they are those of the search, which may be changed, and back shows its lis
   await page.locator("#statistics").getByText("Nothing found").waitFor();
   await page.locator("#search").fill("letter");
   await until(page, "document.querySelector('.totals dd')?.textContent === '18'");
-  await page.getByRole("link", { name: "Back to the mail" }).click();
-  await until(page, "document.body.dataset.view === 'list'");
-  await listReady(page);
-  assert.equal(await page.locator("#list .row.at").getAttribute("data-index"), at);
-  await until(page, "document.activeElement?.closest('#list .row.at')");
   await close();
 });
 
