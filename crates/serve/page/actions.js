@@ -5,11 +5,12 @@ import { ask, pick, tell } from "./ask.js";
 import { html } from "./html.js";
 import { number, say } from "./i18n.js";
 import { icon } from "./icons.js";
-import { Refused, Unreachable, inParts, request } from "./jmap.js";
+import { Refused, inParts, request } from "./jmap.js";
 import { cursor, refresh, rows, selected, total } from "./list.js";
 import { nameOf } from "./mailboxes.js";
 import { keywordOf, tagOf } from "./text.js";
 import { ALL, closeMessage, mailboxes, route } from "./store.js";
+import { attempt, inTurn, offer, tellUndone, traced, undo, undoActions } from "./undo.js";
 
 /**
  * @typedef {import("./rows.js").Row} Row
@@ -25,22 +26,6 @@ export const EVERY = "*";
 /** What mailboxes with these roles are called that the page creates. */
 const NAMES = { archive: "Archive", trash: "Trash", drafts: "Drafts", sent: "Sent", junk: "Junk" };
 
-/** What takes back what was done, the last one last. @type {(() => unknown)[]} */
-const done = [];
-
-/** The end of all that is under way. @type {Promise<unknown>} */
-let queue = Promise.resolve();
-
-/**
- * Does one thing after the other, so that each sees what came of the one before.
- * @param {() => Promise<unknown>} work
- */
-function inTurn(work) {
-  const turn = queue.then(work);
-  queue = turn.catch(() => {});
-  return turn;
-}
-
 /** The mailbox of the list, if it has one. */
 function here() {
   const { mailbox, search } = route.peek();
@@ -48,7 +33,7 @@ function here() {
 }
 
 /** Returns the ids of the rows that keys act on. */
-function targets() {
+export function targets() {
   if (selected.value.size > 0) return [...selected.value];
   const id = route.peek().message || rows()?.at(cursor.peek())?.id;
   return id ? [id] : [];
@@ -66,54 +51,28 @@ function rowsOf(ids) {
  * @returns {Promise<string>}
  */
 export async function mailboxOf(role) {
-  const known = mailboxes.peek()?.find((each) => each.role === role);
+  const known = (await mailboxesOfToday()).find((each) => each.role === role);
   if (known) return known.id;
   const [answer] = await request([["Mailbox/set", { create: { m: { name: NAMES[role] } } }]]);
   refuse(Object.values(answer.notCreated ?? {}));
   return answer.created.m.id;
 }
 
+/**
+ * Returns the mailboxes that there are, whatever is shown.
+ * @returns {Promise<import("./store.js").Mailbox[]>}
+ */
+export async function mailboxesOfToday() {
+  const known = mailboxes.peek();
+  if (known && !route.peek().at) return known;
+  const properties = ["id", "name", "role", "parentId", "sortOrder"];
+  const [answer] = await request([["Mailbox/get", { ids: null, properties }]]);
+  return answer.list;
+}
+
 /** @param {{ type: string, description?: string }[]} errors */
 export function refuse([error]) {
   if (error) throw new Refused(error.type, error.description ?? "");
-}
-
-/**
- * Does something, and tells why if it cannot be done.
- * @param {() => unknown} work
- */
-export async function attempt(work) {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (!(error instanceof Refused || error instanceof Unreachable)) throw error;
-    tell(say("notDone", { reason: error.message }));
-    return false;
-  }
-}
-
-/**
- * Tells what was done, and offers to take it back, by the bar and by a key.
- * @param {string} text
- * @param {() => unknown} back
- */
-export function offer(text, back) {
-  done.push(back);
-  tell(text, say("undo"), () => void undo(back));
-}
-
-/** Takes back what was done last. */
-export async function undo(back = done.at(-1)) {
-  if (!back || !withdraw(back)) tell(say("undoNothing"));
-  else if (!(await attempt(back))) done.push(back);
-}
-
-/** Offers no longer to take something back. @param {() => unknown} back */
-export function withdraw(back) {
-  const index = done.indexOf(back);
-  if (index >= 0) done.splice(index, 1);
-  return index >= 0;
 }
 
 /**
@@ -186,9 +145,15 @@ function act(ids, what, patchOf, changed) {
         update[email.id] = patch;
         if (patch) inverse[email.id] = opposite(email, patch);
       }
-      const { ids: all, errors } = await change(update);
+      const isAction = Object.values(update).some((patch) => Object.keys(patch ?? {}).some(ofFiles));
+      const [{ ids: all, errors }, actions] = isAction
+        ? await traced(
+            () => change(update),
+            () => 1,
+          )
+        : [await change(update), []];
       const back = Object.fromEntries(Object.entries(inverse).filter(([id]) => all.includes(id)));
-      if (Object.keys(back).length > 0) offer(text, () => takeBack(back));
+      if (Object.keys(back).length > 0) offer(text, () => takeBack(back, actions), actions);
       else if (errors.length === 0) tell(text);
       refuse(errors);
     } catch (error) {
@@ -201,14 +166,26 @@ function act(ids, what, patchOf, changed) {
   return attempt(() => inTurn(work));
 }
 
-/** @param {Update} inverse */
-function takeBack(inverse) {
+/**
+ * Takes back what was done. If it was one action of the server, and nothing was done since, that action is
+ * undone: all files are then as they were, with their names, and nothing is left of both. Else the emails get
+ * what they had, which is a new action. Tags are no action.
+ * @param {Update} inverse
+ * @param {string[]} actions
+ */
+function takeBack(inverse, actions) {
   return inTurn(async () => {
-    const { errors } = await change(inverse);
+    const left = actions.length > 0 ? await undoActions(actions) : null;
+    const { errors } = left === null ? await change(inverse) : { errors: [] };
     refresh();
     refuse(errors);
-    tell(say("undone"));
+    tellUndone(left ?? 0);
   });
+}
+
+/** Returns whether a part of a patch changes files. @param {string} key */
+function ofFiles(key) {
+  return /^(mailboxIds\b|keywords\/\$(seen|flagged)$)/.test(key);
 }
 
 /** Returns what undoes a patch of an email. @param {Email} email @param {Patch} patch @returns {Patch} */
@@ -303,7 +280,7 @@ async function moveBy(ids) {
  * @param {import("./store.js").Mailbox} mailbox
  * @returns {string}
  */
-function pathOf(mailbox) {
+export function pathOf(mailbox) {
   const above = mailboxes.peek()?.find(({ id }) => id === mailbox.parentId);
   return above ? `${pathOf(above)}/${nameOf(mailbox)}` : nameOf(mailbox);
 }
@@ -394,7 +371,10 @@ export function drawOpen() {
 }
 
 /** Draws what can be done with the selection, if there is one. */
-export function drawSelection() {
+export const drawSelection = () => drawSelected(allButtons);
+
+/** @param {(ids: string[]) => unknown} tools */
+export function drawSelected(tools) {
   const { size } = selected.value;
   if (size === 0) return null;
   const all = total.value ?? 0;
@@ -407,7 +387,7 @@ export function drawSelection() {
       selected.value = new Set();
     }}>${icon("close")}</button>
     <h1 class="count"><span role="status">${say("selected", { count: isEvery ? all : size })}</span></h1>
-    ${allButtons([...selected.value])}
+    ${tools([...selected.value])}
     ${
       !isEvery &&
       size < all &&

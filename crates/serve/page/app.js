@@ -5,6 +5,7 @@ import { effect, untracked } from "./vendor/signals-core.mjs";
 import * as actions from "./actions.js";
 import * as question from "./ask.js";
 import * as conversation from "./conversation.js";
+import * as elsewhere from "./elsewhere.js";
 import * as frame from "./frame.js";
 import { html, place } from "./html.js";
 import { language, say } from "./i18n.js";
@@ -20,6 +21,9 @@ import * as writing from "./writing.js";
 
 const MINUTE_MS = 60_000;
 
+/** The moment whose mailboxes are shown. */
+let shownAt = store.route.peek().at;
+
 document.documentElement.lang = language;
 for (const [id, phrase] of [
   ["mailboxes", "mailboxes"],
@@ -31,15 +35,17 @@ for (const [id, phrase] of [
 
 place("bar", bar);
 place("notice", notice);
-place("mailboxes", mailboxes.draw);
-place("list", () => list.draw(actions.drawSelection, actions.drawRow));
-place("reader", () => conversation.draw(actions.drawOpen, writing.drawAnswers));
+place("mailboxes", () => [mailboxes.draw(), elsewhere.drawSide()]);
+place("list", () => list.draw(acting()?.drawSelection, acting()?.drawRow));
+place("reader", () => conversation.draw(acting()?.drawOpen, writing.drawAnswers, elsewhere.parts.value?.drawRemark));
 place("told", question.drawTold);
 place("ask", question.drawQuestion);
 place("help", keys.drawHelp);
 place("announcement", () => store.announcement.value);
 
 effect(followRoute);
+effect(followMoment);
+effect(elsewhere.followPlace);
 effect(search.followAddress);
 effect(keys.followHelp);
 effect(question.followQuestion);
@@ -68,6 +74,11 @@ setInterval(() => {
 onChange(refresh);
 void connect();
 
+/** Returns what acts on the mail that is shown, once it is loaded. */
+function acting() {
+  return store.isToday.value ? actions : elsewhere.parts.value;
+}
+
 /** Fetches everything again that is shown. */
 function refresh() {
   mailboxes
@@ -75,25 +86,46 @@ function refresh() {
     .then(resolve)
     .then(chooseMailbox)
     .catch(() => {});
-  list.refresh();
+  // What was at a moment stays as it was, and takes long to read.
+  if (store.route.peek().at && list.total.peek() !== null) list.rows()?.fetchWanted();
+  else list.refresh();
   conversation.refresh();
 }
 
 /** An address that names no mailbox means the inbox. */
 function chooseMailbox() {
-  if (!store.route.peek().mailbox) store.replace({ mailbox: mailboxes.inboxId() });
+  const { mailbox, view } = store.route.peek();
+  if (!mailbox) store.replace({ mailbox: mailboxes.inboxId(), view });
+}
+
+/** Fetches the mailboxes of another moment. Who is in one that is not there then sees the inbox. */
+function followMoment() {
+  const { at } = store.route.value;
+  untracked(() => {
+    if (at === shownAt) return;
+    shownAt = at;
+    store.asOf.value = [];
+    mailboxes
+      .fetchMailboxes()
+      .then(() => {
+        const { mailbox } = store.route.peek();
+        const isThere = mailbox === store.ALL || mailbox === store.GONE || store.mailbox.peek();
+        if (!isThere && store.route.peek().at === at) store.replace({ mailbox: mailboxes.inboxId() });
+      })
+      .catch(() => {});
+  });
 }
 
 /** Shows what the address says. Coming back to the list, its row has the focus again. */
 function followRoute() {
-  const { mailbox, search: words, message } = store.route.value;
+  const { view, mailbox, search: words, message } = store.route.value;
   untracked(() => {
-    const wasOpen = document.body.dataset["view"] === "message";
-    document.body.dataset["view"] = message ? "message" : "list";
+    const wasOpen = document.body.dataset["view"] !== "list";
+    document.body.dataset["view"] = view || (message ? "message" : "list");
     if (mailbox || words) list.show(mailbox || store.ALL, words);
     if (message) list.pointAt(message);
     conversation.open(message);
-    if (wasOpen && !message)
+    if (wasOpen && !message && !view)
       requestAnimationFrame(() => {
         list.applyScroll();
         list.focusCursor();
@@ -102,10 +134,11 @@ function followRoute() {
 }
 
 function title() {
-  const { search: words, message } = store.route.value;
+  const { view, search: words, message, at } = store.route.value;
   const name = words || mailboxes.nameOf(store.mailbox.value);
-  const unread = store.mailboxes.value?.find((each) => each.role === "inbox")?.unreadThreads ?? 0;
-  const shown = (message && conversation.subject()) || name;
+  const inbox = store.mailboxes.value?.find((each) => each.role === "inbox");
+  const unread = at ? 0 : (inbox?.unreadThreads ?? 0);
+  const shown = view ? say(view) : (message && conversation.subject()) || name;
   document.title = `${unread > 0 ? `(${unread}) ` : ""}${shown} – pneu`;
 }
 
@@ -127,10 +160,14 @@ function bar() {
       }}>${icon("keyboard")}</button>`;
 }
 
-/** Says that the server is lost, or that one must log in. */
+/** Says that the server is lost, or that one must log in, and which moment is shown. */
 function notice() {
   const state = connection.value;
-  if (state !== "lost" && state !== "login") return null;
-  return html`<p class=${`notice ${state}`}>${say(state)}
-    <button type="button" onClick=${connect}>${say("retry")}</button></p>`;
+  const past = store.route.value.at ? elsewhere.parts.value?.drawNotice() : null;
+  if (state !== "lost" && state !== "login") return past;
+  return [
+    html`<p class=${`notice ${state}`}>${say(state)}
+    <button type="button" onClick=${connect}>${say("retry")}</button></p>`,
+    past,
+  ];
 }

@@ -2,7 +2,6 @@
 // Is loaded when it is needed: see writing.js.
 
 import { effect, signal } from "./vendor/signals-core.mjs";
-import { attempt, offer, withdraw } from "./actions.js";
 import { ask, tell } from "./ask.js";
 import { FIELDS, answer, draftOf, lacksFile, readPeople, without } from "./compose-model.js";
 import { fetchEmail, fetchIdentities, forget, hold, keep, left, openStored, send, store } from "./draft.js";
@@ -12,6 +11,7 @@ import { icon } from "./icons.js";
 import { Refused, Unreachable, connection, request, upload } from "./jmap.js";
 import { draw as drawReceivers } from "./receivers.js";
 import { size } from "./message.js";
+import { attempt, offer, withdraw } from "./undo.js";
 
 /** @typedef {import("./compose-model.js").Draft} Draft @typedef {import("./compose-model.js").Kind} Kind */
 

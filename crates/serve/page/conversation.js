@@ -8,7 +8,7 @@ import { icon } from "./icons.js";
 import { Refused, Unreachable, from, request, session } from "./jmap.js";
 import { draw as drawMessage } from "./message.js";
 import { line } from "./text.js";
-import { closeMessage, route } from "./store.js";
+import { GONE, closeMessage, extensionsOf, isToday, momentOf, route, where } from "./store.js";
 
 /**
  * @typedef {import("./message.js").Message} Message
@@ -55,6 +55,8 @@ let awaited = "";
 let scrollSet = 0;
 let abort = new AbortController();
 let readTimer = 0;
+/** Which mail the open conversation is of. */
+let place = "";
 
 /** The subject of the open conversation. */
 export function subject() {
@@ -67,13 +69,16 @@ export function subject() {
  * @param {string} id
  */
 export function open(id) {
-  if (current.peek()?.id === id) return;
+  const { mailbox, at: moment } = route.peek();
+  const before = place;
+  place = mailbox === GONE ? GONE : moment;
+  if (current.peek()?.id === id && place === before) return;
   abort.abort();
   if (!id) {
     current.value = null;
     return;
   }
-  const shown = current.peek();
+  const shown = place === before ? current.peek() : null;
   if (shown?.messages.some((message) => message.id === id)) {
     current.value = { ...shown, id };
     point(id);
@@ -103,14 +108,10 @@ export function refresh() {
 async function load(id, isFirst) {
   const signalled = abort.signal;
   try {
-    const [known] = await request(
-      [
-        ["Email/get", { ids: [id], properties: ["threadId"] }],
-        ["Thread/get", { "#ids": from(0, "Email/get", "/list/*/threadId") }],
-      ],
-      signalled,
-    ).then(([emails, threads]) => [emails.list.length > 0 ? threads.list[0] : undefined]);
-    const messages = known ? await fetchMessages(known.emailIds, signalled) : [];
+    const ids = isToday.peek()
+      ? await idsOfThread(id, signalled)
+      : await (await import("./members.js")).idsWith(id, where(), signalled);
+    const messages = await fetchMessages(ids, signalled);
     if (signalled.aborted) return;
     if (messages.length === 0) {
       current.value = { id, status: "missing", reason: "", messages: [] };
@@ -126,6 +127,23 @@ async function load(id, isFirst) {
 }
 
 /**
+ * Returns the messages of the conversation of a message; none, if it is not there.
+ * @param {string} id
+ * @param {AbortSignal} signalled
+ * @returns {Promise<string[]>}
+ */
+async function idsOfThread(id, signalled) {
+  const [emails, threads] = await request(
+    [
+      ["Email/get", { ids: [id], properties: ["threadId"] }],
+      ["Thread/get", { "#ids": from(0, "Email/get", "/list/*/threadId") }],
+    ],
+    signalled,
+  );
+  return (emails.list.length > 0 && threads.list[0]?.emailIds) || [];
+}
+
+/**
  * @param {string[]} ids
  * @param {AbortSignal} signalled
  * @returns {Promise<Message[]>}
@@ -135,9 +153,14 @@ async function fetchMessages(ids, signalled) {
   /** @type {Map<string, Message>} */
   const byId = new Map();
   for (let start = 0; start < ids.length; start += max) {
-    const args = { ids: ids.slice(start, start + max), properties: PROPERTIES };
-    const [answer] = await request([["Email/get", args]], signalled);
-    for (const email of answer.list) byId.set(email.id, email);
+    const properties = isToday.peek() ? PROPERTIES : [...PROPERTIES, "isDeleted", "deletedAt"];
+    const args = { ids: ids.slice(start, start + max), properties, ...momentOf(where()) };
+    const [answer] = await request([["Email/get", args]], signalled, extensionsOf(where()));
+    for (const email of answer.list) {
+      // Of messages that are gone nobody knows whether they were read.
+      if (email.isDeleted && place === GONE) email.keywords.$seen = true;
+      byId.set(email.id, email);
+    }
   }
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
@@ -165,16 +188,17 @@ async function fetchBodies() {
   if (ids.length === 0) return;
   const args = {
     ids,
-    properties: BODY_PROPERTIES,
+    properties: isToday.peek() ? BODY_PROPERTIES : [...BODY_PROPERTIES, "inArchive"],
     bodyProperties: PART_PROPERTIES,
     fetchTextBodyValues: true,
     maxBodyValueBytes: TEXT_BYTES_MAX,
+    ...momentOf(where()),
   };
   try {
-    const [answer] = await request([["Email/get", args]], signalled);
+    const [answer] = await request([["Email/get", args]], signalled, extensionsOf(where()));
     if (signalled.aborted) return;
     const next = new Map(bodies.peek());
-    for (const email of answer.list) next.set(email.id, email);
+    for (const email of answer.list) next.set(email.id, { ...readable(email), notRead: answer.notRead?.[email.id] });
     bodies.value = next;
     requestAnimationFrame(scrollAgain);
     if (answer.list.length > 0) await fetchBodies();
@@ -185,11 +209,17 @@ async function fetchBodies() {
   }
 }
 
+/** Returns a body, empty if it could not be read. @param {any} email */
+function readable(email) {
+  const known = Object.entries(email).filter(([, value]) => value !== null);
+  return { textBody: [], htmlBody: [], attachments: [], bodyValues: {}, ...Object.fromEntries(known) };
+}
+
 /** Marks messages that are open for a while as read, if the server lets one. */
 export function followReading() {
   clearTimeout(readTimer);
   const messages = current.value?.messages ?? [];
-  if (session.value?.isReadOnly !== false) return;
+  if (session.value?.isReadOnly !== false || !isToday.value) return;
   const isRead = (/** @type {Message} */ { id }) => unfolded.value.has(id) && bodies.value.has(id);
   const ids = messages.filter((each) => !each.keywords["$seen"] && isRead(each)).map((each) => each.id);
   if (ids.length > 0) readTimer = window.setTimeout(() => void markRead(ids), READ_MS);
@@ -279,10 +309,11 @@ function scrollAgain() {
 
 /**
  * Draws it.
- * @param {() => import("./html.js").Drawing} tools
+ * @param {(() => import("./html.js").Drawing) | undefined} tools
  * @param {(idOf: () => string, draftId: string) => import("./html.js").Drawing} answers
+ * @param {import("./message.js").Remark} [remark]
  */
-export function draw(tools, answers) {
+export function draw(tools, answers, remark = () => null) {
   const shown = current.value;
   if (!shown) {
     return route.value.message
@@ -293,11 +324,11 @@ export function draw(tools, answers) {
   return html`<div class="reader-head">
       <button type="button" class="plain back" aria-label=${say("back")} title=${say("back")}
         onClick=${closeMessage}>${icon("back")}</button>
-      ${tools()}
+      ${tools?.()}
       <h2 dir="auto">${shown.messages.length > 0 ? subject() : ""}</h2>
       ${shown.messages.length > 1 && html`<span class="count">${say("messages", { count: shown.messages.length })}</span>`}
     </div>
-    <div id="messages" tabindex="-1">${inner(shown)}${shown.status === "ready" && answers(idAt, draftId(shown))}</div>`;
+    <div id="messages" tabindex="-1">${inner(shown, remark)}${shown.status === "ready" && answers(idAt, draftId(shown))}</div>`;
 }
 
 /** Returns the message that keys act on; without one, the newest. */
@@ -309,11 +340,11 @@ export function idAt() {
 /** Returns the newest message, if it is a draft. @param {Conversation} shown */
 function draftId({ messages }) {
   const last = messages.at(-1);
-  return last?.keywords["$draft"] ? last.id : "";
+  return last?.keywords["$draft"] && isToday.value ? last.id : "";
 }
 
-/** @param {Conversation} shown */
-function inner(shown) {
+/** @param {Conversation} shown @param {import("./message.js").Remark} remark */
+function inner(shown, remark) {
   if (shown.status === "missing") return html`<div class="note"><p>${say("missing")}</p></div>`;
   const failed =
     shown.status === "failed" &&
@@ -323,8 +354,12 @@ function inner(shown) {
   return [
     failed,
     shown.messages.map((message) =>
-      drawMessage(message, bodies.value.get(message.id), unfolded.value.has(message.id), () =>
-        toggle(message.id),
+      drawMessage(
+        message,
+        bodies.value.get(message.id),
+        unfolded.value.has(message.id),
+        () => toggle(message.id),
+        remark,
       ),
     ),
   ];

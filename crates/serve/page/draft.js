@@ -28,12 +28,12 @@ export async function fetchIdentities() {
   return identities;
 }
 
-/** Returns all of an email that a draft is made of. @param {string} id */
+/** Returns all of an email that a draft is made of, also of one that is gone. @param {string} id */
 export async function fetchEmail(id) {
-  const [answer] = await request([
-    ["Email/get", { ids: [id], properties: PROPERTIES, fetchTextBodyValues: true }],
-  ]);
-  refuse(answer.list.length > 0 ? [] : [{ type: "notFound" }]);
+  const args = { ids: [id], properties: PROPERTIES, fetchTextBodyValues: true };
+  const [answer] = await request([["Email/get", args]], null, ["archive"]);
+  const why = answer.notRead?.[id] ?? { type: "notFound" };
+  refuse(answer.list[0]?.textBody ? [] : [why]);
   return answer.list[0];
 }
 

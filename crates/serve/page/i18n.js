@@ -92,6 +92,10 @@ export const PHRASES = {
     draft: "Draft",
     undo: "Undo",
     undone: "Undone",
+    undoneBut: {
+      one: "Undone, but {count} file was left alone: it was changed since",
+      other: "Undone, but {count} files were left alone: they were changed since",
+    },
     undoNothing: "Nothing to undo",
     notDone: "This was not done: {reason}",
     acted: { one: "{count} conversation {what}", other: "{count} conversations {what}" },
@@ -156,6 +160,13 @@ export const PHRASES = {
     copied: "The address was copied.",
     copyFailed: "The address could not be copied.",
     saveAll: "Save all",
+    // What is not the mail of today: elsewhere.js.
+    gone: "Deleted for good",
+    moment: "As of…",
+    history: "What was done",
+    statistics: "Statistics",
+    restore: "Bring back",
+    further: "More",
   },
   de: {
     all: "Alle Nachrichten",
@@ -245,6 +256,10 @@ export const PHRASES = {
     draft: "Entwurf",
     undo: "Rückgängig",
     undone: "Rückgängig gemacht",
+    undoneBut: {
+      one: "Rückgängig gemacht, aber {count} Datei blieb, wie sie ist: Sie wurde seither geändert",
+      other: "Rückgängig gemacht, aber {count} Dateien blieben, wie sie sind: Sie wurden seither geändert",
+    },
     undoNothing: "Nichts rückgängig zu machen",
     notDone: "Das ging nicht: {reason}",
     acted: { one: "{count} Unterhaltung {what}", other: "{count} Unterhaltungen {what}" },
@@ -309,6 +324,13 @@ export const PHRASES = {
     copied: "Die Adresse ist kopiert.",
     copyFailed: "Die Adresse konnte nicht kopiert werden.",
     saveAll: "Alle sichern",
+    // What is not the mail of today: elsewhere.js.
+    gone: "Endgültig gelöscht",
+    moment: "Stand vom…",
+    history: "Was getan wurde",
+    statistics: "Statistik",
+    restore: "Zurückholen",
+    further: "Mehr",
   },
 };
 

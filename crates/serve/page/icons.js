@@ -33,6 +33,11 @@ const PATHS = {
   picture: "M4 5.5h16v13H4zM4.5 16l4.5-4.5 4 4 2.5-2.5 4 4M15.5 9h.01",
   dots: "M6 12h.01M12 12h.01M18 12h.01",
   chevron: "M9 6l6 6-6 6",
+  gone: "M5 7h14M10 7V5h4v2M7 7l.8 12h8.4L17 7M10 11.2l4 4M14 11.2l-4 4",
+  moment: "M12 4a8 8 0 1 1 0 16a8 8 0 0 1 0-16M12 7.5V12l3 2",
+  history: "M5.2 9.5a7.5 7.5 0 1 1-.7 3.5M4.5 5.5v4.2h4.2M12 8v4.3l2.8 1.7",
+  statistics: "M4 19.5h16M6.5 16.5v-5M12 16.5V5M17.5 16.5V9",
+  restore: "M5 7h14M7 7l.8 12h8.4L17 7M12 16.5v-5.5M9.5 13L12 10.5l2.5 2.5M10 7V5h4v2",
 };
 
 /** @typedef {keyof typeof PATHS} Icon */

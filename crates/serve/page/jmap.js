@@ -12,6 +12,8 @@ import { signal } from "./vendor/signals-core.mjs";
 const CORE = "urn:ietf:params:jmap:core";
 const MAIL = "urn:ietf:params:jmap:mail";
 const SUBMISSION = "urn:ietf:params:jmap:submission";
+/** What extensions of pneu begin with. A request names those that it needs. */
+const EXTENSION = "urn:pneu:params:jmap:";
 /** How many calls a request has at most. */
 const CALLS_MAX = 16;
 /** How often the server shows that it is there, and after how long a silence it is taken as lost. */
@@ -25,10 +27,15 @@ export class Unreachable extends Error {}
 
 /** The server refused a call. */
 export class Refused extends Error {
-  /** @param {string} type @param {string} description */
-  constructor(type, description) {
+  /**
+   * @param {string} type
+   * @param {string} description
+   * @param {Record<string, unknown>} [details] All that the server said.
+   */
+  constructor(type, description, details = {}) {
     super(description || type);
     this.type = type;
+    this.details = details;
   }
 }
 
@@ -72,10 +79,11 @@ export async function connect() {
 /**
  * Makes calls in one request. Returns the answer to each; the first one that is refused is thrown.
  * @param {Call[]} calls
- * @param {AbortSignal} [abort]
+ * @param {AbortSignal | null} [abort]
+ * @param {string[]} [extensions] The names of those that are used.
  * @returns {Promise<any[]>}
  */
-export async function request(calls, abort) {
+export async function request(calls, abort, extensions = []) {
   const at = session.value;
   if (!at) throw new Unreachable("there is no session yet");
   const methodCalls = calls.map(([name, args], index) => [
@@ -83,14 +91,15 @@ export async function request(calls, abort) {
     { accountId: at.accountId, ...args },
     `c${index}`,
   ]);
-  const body = JSON.stringify({ using: [CORE, MAIL, SUBMISSION], methodCalls });
+  const using = [CORE, MAIL, SUBMISSION, ...extensions.map((name) => EXTENSION + name)];
+  const body = JSON.stringify({ using, methodCalls });
   const headers = { "Content-Type": "application/json" };
   const reply = await ask(at.apiUrl, { method: "POST", headers, body, ...(abort ? { signal: abort } : {}) });
   const answers = /** @type {[string, any, string][]} */ (reply.methodResponses);
   return calls.map((_, index) => {
     const answer = answers.find(([, , id]) => id === `c${index}`);
     if (!answer) throw new Refused("serverFail", "the server left a call without an answer");
-    if (answer[0] === "error") throw new Refused(answer[1].type, answer[1].description);
+    if (answer[0] === "error") throw new Refused(answer[1].type, answer[1].description, answer[1]);
     return answer[1];
   });
 }
@@ -100,11 +109,12 @@ export async function request(calls, abort) {
  * @template Item
  * @param {Item[]} items
  * @param {(part: Item[]) => Call} call
+ * @param {string[]} [extensions]
  */
-export async function inParts(items, call) {
+export async function inParts(items, call, extensions = []) {
   const calls = parts(items, session.peek()?.idsMax ?? 500).map(call);
   const answers = [];
-  for (const part of parts(calls, CALLS_MAX)) answers.push(...(await request(part)));
+  for (const part of parts(calls, CALLS_MAX)) answers.push(...(await request(part, null, extensions)));
   return answers;
 }
 

@@ -1,15 +1,16 @@
 // Keys, as in Gmail and mutt, and the dialog that lists them. Touches the keyboard. Knows what the parts
 // offer, not how.
 
-import { onKey as actOn } from "./actions.js";
+import { onKey as actOnToday } from "./actions.js";
 import { idAt, toggleAt, move } from "./conversation.js";
+import { openBy, parts } from "./elsewhere.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
 import { cursor, focusCursor, focusList, moveCursor, openCursor, rows, select, selected } from "./list.js";
 import { inboxId, openMailbox } from "./mailboxes.js";
 import { clearSearch, focusSearch } from "./search.js";
-import { closeMessage, isHelpOpen, isMenuOpen, route } from "./store.js";
+import { closeMessage, go, isHelpOpen, isMenuOpen, isToday, route } from "./store.js";
 import { composeAnswer, composeNew } from "./writing.js";
 
 /** @typedef {{ keys: string[][], says: string }} Help A list of ways; each is one key or several in turn. */
@@ -29,6 +30,9 @@ const HELP = [
     entries: [
       { keys: [["/"]], says: "keySearch" },
       { keys: [["g", "i"]], says: "keyInbox" },
+      { keys: [["g", "d"]], says: "gone" },
+      { keys: [["g", "t"]], says: "moment" },
+      { keys: [["g", "s"]], says: "statistics" },
       { keys: [["Esc"]], says: "keyEscape" },
       { keys: [["?"]], says: "keyHelp" },
     ],
@@ -51,6 +55,8 @@ const HELP = [
       { keys: [["v"]], says: "moveTo" },
       { keys: [["l"]], says: "tag" },
       { keys: [["z"]], says: "undo" },
+      { keys: [["Z"]], says: "history" },
+      { keys: [["b"]], says: "restore" },
     ],
   },
   {
@@ -107,6 +113,7 @@ function act(key, target) {
   const first = before;
   before = "";
   if (first === "g" && key === "i") return does(() => openMailbox(inboxId()));
+  if ((first === "g" || key === "Z") && openBy(key)) return true;
   if (key === "g")
     return does(() => {
       before = "g";
@@ -117,12 +124,14 @@ function act(key, target) {
       isHelpOpen.value = true;
     });
   if (key === "Escape") return does(escape);
+  // Numbers have no rows: what acts on rows does nothing there.
+  if (route.peek().view) return key === "u" && does(() => go({}));
   if (key === "x" || key === "X") return does(() => void select(cursor.peek(), key === "X"));
   if (key === "c") return does(composeNew);
   const kind = ANSWERS[key];
   const id = route.peek().message ? idAt() : rows()?.at(cursor.peek())?.id;
   if (kind && id) return does(() => void composeAnswer(kind, id));
-  if (actOn(key)) return true;
+  if (isToday.peek() || key === "z" ? actOnToday(key) : parts.peek()?.onKey(key)) return true;
   if (key === "j" || key === "k") return does(() => step(key === "j" ? 1 : -1));
   const isOpen = route.peek().message !== "";
   const isInList = target === document.body || target.closest("#list") !== null;
@@ -154,6 +163,7 @@ function step(by) {
 
 function escape() {
   if (isMenuOpen.peek()) isMenuOpen.value = false;
+  else if (route.peek().view) go({});
   else if (selected.peek().size > 0) selected.value = new Set();
   else if (route.peek().message) closeMessage();
   else clearSearch();

@@ -13,14 +13,17 @@ import { Rows } from "./rows.js";
 import { tagOf } from "./text.js";
 import {
   ALL,
+  GONE,
   address,
   announcement,
   draftWanted,
+  isToday,
   mailbox,
   mailboxes,
   now,
   openMessage,
   route,
+  where,
 } from "./store.js";
 
 /**
@@ -101,7 +104,8 @@ export const total = computed(() => current.value?.rows.total.value ?? null);
  * @param {string} search
  */
 export function show(mailboxId, search) {
-  const key = search ? `?${search}` : mailboxId;
+  const { archived, moment = "" } = where();
+  const key = `${moment}${archived ? GONE : ""}/${search ? `?${search}` : mailboxId}`;
   const before = current.peek();
   if (before?.key === key) return;
   isFocusAwaited = false;
@@ -112,7 +116,8 @@ export function show(mailboxId, search) {
     before.rows.stop();
   }
   const kept = lists.get(key);
-  const list = kept ?? { key, rows: new Rows(filterOf(mailboxId, search)), top: 0, cursor: 0, cursorId: "" };
+  const fetched = kept?.rows ?? new Rows(filterOf(mailboxId, search), where());
+  const list = kept ?? { key, rows: fetched, top: 0, cursor: 0, cursorId: "" };
   lists.delete(key);
   lists.set(key, list);
   for (const old of lists.keys()) {
@@ -126,12 +131,13 @@ export function show(mailboxId, search) {
 }
 
 /**
+ * Returns what is listed of a mailbox or a search.
  * @param {string} mailboxId
  * @param {string} search
  */
-function filterOf(mailboxId, search) {
+export function filterOf(mailboxId, search) {
   if (search) return { text: search };
-  return mailboxId === ALL ? null : { inMailbox: mailboxId };
+  return mailboxId === ALL || mailboxId === GONE ? null : { inMailbox: mailboxId };
 }
 
 /** Fetches the list again. The row under the cursor stays under it, wherever it is then. */
@@ -195,7 +201,7 @@ export function openCursor() {
 
 /** Opens the conversation of a row, or goes on with a draft. @param {Row} row */
 function openRow(row) {
-  if (row.isDraft) draftWanted.value = row.id;
+  if (row.isDraft && isToday.peek()) draftWanted.value = row.id;
   else openMessage(row.id);
 }
 
@@ -270,10 +276,10 @@ export function watchSize() {
 
 /**
  * Draws the list.
- * @param {() => Drawing} head What stands in the place of the heading, if anything does.
- * @param {(row: Row) => Drawing} tools
+ * @param {() => Drawing} [head] What stands in the place of the heading, if anything does.
+ * @param {(row: Row) => Drawing} [tools]
  */
-export function draw(head, tools) {
+export function draw(head = () => null, tools = () => null) {
   const list = current.value;
   const count = size.value.count;
   return html`
@@ -290,6 +296,8 @@ function heading() {
   const unread = mailbox.value?.unreadThreads ?? 0;
   const title = search ? say("resultsFor", { words: search }) : mailboxes.value ? nameOf(mailbox.value) : "";
   const counted = count === null ? "" : say(search ? "results" : "conversations", { count });
+  const isGone = search !== "" && route.value.mailbox === GONE;
+  if (isGone) return html`<h1 dir="auto">${title}</h1><p class="count">${say("gone")}, ${counted}</p>`;
   const detail = search || unread === 0 ? counted : `${counted}, ${say("unread", { count: unread })}`;
   return html`<h1 dir="auto">${title || (connection.value === "login" ? "pneu" : say("loading"))}</h1><p class="count">${detail}</p>`;
 }
@@ -313,7 +321,7 @@ function unknown() {
  */
 function content(list, count, tools) {
   if (list.rows.failure.value) {
-    return html`<div class="note"><p>${say("failed", { reason: list.rows.failure.value })}</p></div>`;
+    return html`<div class="note"><p>${list.rows.failure.value}</p></div>`;
   }
   if (list.rows.total.value === null) return unknown();
   if (count === 0) return nothing();
@@ -335,7 +343,9 @@ function content(list, count, tools) {
 }
 
 function nothing() {
-  if (!route.value.search) return html`<div class="note">${icon("inbox")}<p>${say("empty")}</p></div>`;
+  const isGone = route.value.mailbox === GONE;
+  if (!route.value.search)
+    return html`<div class="note">${icon(isGone ? "gone" : "inbox")}<p>${say("empty")}</p></div>`;
   return html`<div class="note">${icon("search")}<p>${say("emptySearch")}</p><p>${say("emptySearchHint")}</p></div>`;
 }
 

@@ -8,7 +8,7 @@ import { icon } from "./icons.js";
 import { request } from "./jmap.js";
 import { line } from "./text.js";
 import { ROLES, tree } from "./tree.js";
-import { ALL, address, go, isMenuOpen, mailboxes, route } from "./store.js";
+import { ALL, GONE, address, asOf, go, isMenuOpen, mailboxes, momentOf, route, where } from "./store.js";
 
 /**
  * @typedef {import("./store.js").Mailbox} Mailbox
@@ -32,10 +32,15 @@ const PROPERTIES = [
  */
 const folded = signal(new Set());
 
-/** Asks the server for the mailboxes. */
+/** Asks the server for the mailboxes: those of today, or of the moment that is shown. */
 export async function fetchMailboxes() {
-  const [answer] = await request([["Mailbox/get", { ids: null, properties: PROPERTIES }]]);
+  const { at } = route.peek();
+  const args = { ids: null, properties: PROPERTIES, ...momentOf(where()) };
+  const [answer] = await request([["Mailbox/get", args]], null, at ? ["moment"] : []);
+  // Who has gone elsewhere meanwhile gets others.
+  if (route.peek().at !== at) return;
   mailboxes.value = answer.list;
+  asOf.value = answer.asOf ?? [];
 }
 
 /**
@@ -43,7 +48,7 @@ export async function fetchMailboxes() {
  * @param {Mailbox | undefined} mailbox
  */
 export function nameOf(mailbox) {
-  if (!mailbox) return say("all");
+  if (!mailbox) return say(route.value.mailbox === GONE ? "gone" : "all");
   const role = ROLES.find((each) => each === mailbox.role);
   return role ? say(role) : line(mailbox.name);
 }
@@ -97,7 +102,8 @@ function entry(name, id, unread, picture) {
  * @param {unknown} before
  */
 function mailboxLink(name, id, unread, before) {
-  const isOpen = (route.value.mailbox || ALL) === id && !route.value.search;
+  const { view, mailbox, search } = route.value;
+  const isOpen = (mailbox || ALL) === id && !search && !view;
   const open = (/** @type {MouseEvent} */ event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();

@@ -18,9 +18,13 @@ import { now } from "./store.js";
  * @typedef {{ partId: string | null, blobId: string | null, type: string, name: string | null, size: number }} Part
  * @typedef {{ id: string, threadId: string, blobId: string, subject: string | null, from: Person[] | null,
  *   to: Person[] | null, cc: Person[] | null, receivedAt: string, preview: string, hasAttachment: boolean,
- *   messageId: string[] | null, keywords: Record<string, boolean> }} Message
- * @typedef {{ textBody: Part[], htmlBody: Part[], attachments: Part[],
+ *   messageId: string[] | null, keywords: Record<string, boolean>, isDeleted?: boolean,
+ *   deletedAt?: string | null }} Message
+ * @typedef {{ textBody: Part[], htmlBody: Part[], attachments: Part[], inArchive?: boolean | null,
+ *   notRead?: { type: string, description?: string } | undefined,
  *   bodyValues: Record<string, { value: string, isTruncated: boolean, isEncodingProblem: boolean }> }} Body
+ * @typedef {(message: Message, body: Body | undefined) => import("./html.js").Drawing} Remark What is said above
+ *   the text of a message that may be gone.
  */
 
 /** Of more receivers, only the first are shown. */
@@ -43,8 +47,9 @@ const unshown = signal(new Set());
  * @param {Body | undefined} body
  * @param {boolean} isOpen
  * @param {() => void} toggle
+ * @param {Remark} remark
  */
-export function draw(message, body, isOpen, toggle) {
+export function draw(message, body, isOpen, toggle, remark) {
   const [author] = message.from ?? [];
   const isUnread = !message.keywords["$seen"];
   return html`<article key=${message.id} class=${`message${isOpen ? " unfolded" : ""}${isUnread ? " unread" : ""}`}
@@ -72,7 +77,7 @@ export function draw(message, body, isOpen, toggle) {
       }</time>
       ${isOpen && body && menu(message, body)}
     </header>
-    ${isOpen && html`<div class="message-body">${body ? drawBody(message, body) : ghost()}</div>`}
+    ${isOpen && html`<div class="message-body">${remark(message, body)}${body ? drawBody(message, body) : ghost()}</div>`}
   </article>`;
 }
 
@@ -126,6 +131,8 @@ function ghost() {
  * @param {Body} body
  */
 function drawBody(message, body) {
+  // The remark above it says why.
+  if (body.notRead) return null;
   const values = body.textBody.flatMap((part) => {
     const value = part.partId === null ? undefined : body.bodyValues[part.partId];
     return value

@@ -1,7 +1,9 @@
 // The rows of one list, in windows that are fetched when they are wanted. Asks the server. Knows no elements.
 
 import { signal } from "./vendor/signals-core.mjs";
+import { say } from "./i18n.js";
 import { Refused, from, request, session } from "./jmap.js";
+import { extensionsOf, momentOf } from "./store.js";
 import { found, line } from "./text.js";
 
 /**
@@ -11,6 +13,7 @@ import { found, line } from "./text.js";
  *   isDraft: boolean, tags: string[], emailIds: string[] }} Row
  *   `subject` and `preview` have what was found at each odd index.
  * @typedef {{ rows: Row[], state: string }} Window
+ * @typedef {import("./store.js").Where} Where
  */
 
 /** How many rows are fetched at once, how many requests may be under way, and how many windows are kept. */
@@ -33,9 +36,11 @@ const PROPERTIES = [
 ];
 
 export class Rows {
-  /** @param {Record<string, unknown> | null} filter */
-  constructor(filter) {
+  /** @param {Record<string, unknown> | null} filter @param {Where} [where] */
+  constructor(filter, where = {}) {
     this.filter = filter;
+    /** Which mail it is, if not that of today. */
+    this.where = where;
     /**
      * How many rows there are, or null while nobody knows.
      * @type {import("./vendor/signals-core.mjs").Signal<number | null>}
@@ -129,7 +134,7 @@ export class Rows {
   async idsOf(first, end) {
     const known = Array.from({ length: end - first }, (_, index) => this.at(first + index)?.id ?? "");
     if (known.every(Boolean)) return known;
-    const [answer] = await request([query(this.filter, first, end - first)]);
+    const [answer] = await request([query(this, first, end - first)], null, extensionsOf(this.where));
     return answer.ids;
   }
 
@@ -161,15 +166,15 @@ export class Rows {
     const abort = new AbortController();
     this.requests.set(number, abort);
     try {
-      const answer = await fetchWindow(this.filter, number * WINDOW, abort.signal);
+      const answer = await fetchWindow(this, number * WINDOW, abort.signal);
       if (abort.signal.aborted) return;
       this.keep(number, answer);
-      await addThreads(answer.rows, abort.signal);
+      await addThreads(answer.rows, abort.signal, this.where);
       if (abort.signal.aborted) return;
       this.version.value += 1;
     } catch (error) {
       if (abort.signal.aborted) return;
-      if (error instanceof Refused) this.failure.value = error.message;
+      if (error instanceof Refused) this.failure.value = await reason(error, this.where);
       this.requests.delete(number);
       return;
     }
@@ -199,32 +204,46 @@ export class Rows {
   }
 }
 
+/** Says why there is no answer. @param {Refused} error @param {Where} where */
+async function reason(error, where) {
+  return extensionsOf(where).length === 0 ? say("failed", { reason: error.message }) : (await import("./members.js")).whyNot(error);
+}
+
 /**
- * @param {Record<string, unknown> | null} filter
+ * @param {{ filter: Record<string, unknown> | null, where: Where }} list
  * @param {number} position
  * @param {number} limit
  * @returns {import("./jmap.js").Call}
  */
-function query(filter, position, limit) {
+function query({ filter, where }, position, limit) {
   const sort = [{ property: "receivedAt", isAscending: false }];
-  return ["Email/query", { filter, position, limit, collapseThreads: true, calculateTotal: true, sort }];
+  const which = { filter, position, limit, ...where };
+  return ["Email/query", { ...which, collapseThreads: true, calculateTotal: true, sort }];
 }
 
 /**
- * @param {Record<string, unknown> | null} filter
+ * @param {{ filter: Record<string, unknown> | null, where: Where }} list
  * @param {number} position
  * @param {AbortSignal} abort
  */
-async function fetchWindow(filter, position, abort) {
+async function fetchWindow(list, position, abort) {
+  const { filter, where } = list;
+  const ids = { "#ids": from(0, "Email/query", "/ids"), ...momentOf(where) };
+  const extensions = extensionsOf(where);
+  const properties = extensions.length > 0 ? [...PROPERTIES, "messageId"] : PROPERTIES;
   /** @type {import("./jmap.js").Call[]} */
   const calls = [
-    query(filter, position, WINDOW),
-    ["Email/get", { "#ids": from(0, "Email/query", "/ids"), properties: PROPERTIES }],
+    query(list, position, WINDOW),
+    ["Email/get", { ...ids, properties }],
     ["Thread/get", { "#ids": from(1, "Email/get", "/list/*/threadId") }],
   ];
   if (filter?.["text"])
     calls.push(["SearchSnippet/get", { filter, "#emailIds": from(0, "Email/query", "/ids") }]);
-  const [answer, emails, threads, snippets] = await request(calls, abort);
+  const [answer, emails, threads, snippets] = await request(calls, abort, extensions);
+  // Of messages that are gone nobody knows whether they were read.
+  if (where.archived) for (const email of emails.list) email.keywords.$seen = true;
+  if (extensions.length > 0)
+    threads.list = await (await import("./members.js")).threadsOf(emails.list, where, abort);
   const byId = new Map(emails.list.map((/** @type {any} */ email) => [email.id, email]));
   const idsOf = new Map(threads.list.map((/** @type {any} */ thread) => [thread.id, thread.emailIds]));
   const foundIn = new Map((snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each]));
@@ -267,14 +286,16 @@ function rowOf(email, emailIds, snippet) {
  * Adds who else wrote in the conversations, and whether one of their messages is unread.
  * @param {Row[]} rows
  * @param {AbortSignal} abort
+ * @param {Where} where
  */
-async function addThreads(rows, abort) {
+async function addThreads(rows, abort, where) {
   const others = rows.flatMap((row) => row.emailIds.slice(-THREAD_MAX).filter((id) => id !== row.id));
   const max = session.peek()?.idsMax ?? 500;
   const emails = new Map();
   for (let start = 0; start < others.length; start += max) {
     const ids = others.slice(start, start + max);
-    const [answer] = await request([["Email/get", { ids, properties: ["id", "from", "keywords"] }]], abort);
+    const args = { ids, properties: ["id", "from", "keywords"], ...momentOf(where) };
+    const [answer] = await request([["Email/get", args]], abort, extensionsOf(where));
     for (const email of answer.list) emails.set(email.id, email);
   }
   for (const row of rows) {
@@ -284,7 +305,7 @@ async function addThreads(rows, abort) {
       const email = emails.get(id);
       if (!email) continue;
       people.push(...(email.from ?? []));
-      row.isUnread ||= !email.keywords.$seen;
+      row.isUnread ||= !email.keywords.$seen && !where.archived;
       row.isFlagged ||= Boolean(email.keywords.$flagged);
     }
     const seen = new Set();

@@ -45,8 +45,10 @@ export function apply() {
   const words = typed.peek().trim();
   const before = route.peek();
   if (words === before.search) return;
-  if (before.search && words) replace({ search: words, message: "" });
-  else go({ search: words, message: "" });
+  // Numbers stay, of what is searched for then.
+  const to = { view: before.view, search: words, message: "" };
+  if (before.search && words) replace(to);
+  else go(to);
 }
 
 /**

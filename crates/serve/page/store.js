@@ -2,18 +2,27 @@
 // server.
 //
 // The address says what is shown, and nothing else does: going back shows what was shown.
-//   #/mailbox/ID   with /search/WORDS and /message/ID after it, each of them or both.
+//   #/mailbox/ID   with /at/MOMENT, /search/WORDS and /message/ID after it, as many of them as are wanted.
+//   #/statistics   with the same after it: what is shown again when one leaves the numbers.
 
 import { computed, signal } from "./vendor/signals-core.mjs";
 
 /**
- * @typedef {{ mailbox: string, search: string, message: string }} Route
+ * @typedef {{ view: string, mailbox: string, at: string, search: string, message: string }} Route
+ *   `view` is empty or "statistics"; `at` is a moment in the past, in UTC, or empty.
+ * @typedef {{ archived?: "only", moment?: string }} Where Arguments that ask for other mail than that of today.
  * @typedef {{ id: string, name: string, role: string | null, parentId: string | null, sortOrder: number,
  *   totalThreads: number, unreadThreads: number, unreadEmails: number }} Mailbox
  */
 
 /** The mailbox that stands for all mail. */
 export const ALL = "all";
+
+/** The mailbox that stands for messages that no file has any more. */
+export const GONE = "gone";
+
+/** What a moment looks like in an address. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z$/;
 
 /** @type {import("./vendor/signals-core.mjs").Signal<Route>} */
 export const route = signal(routeOf(location.hash));
@@ -23,6 +32,12 @@ export const route = signal(routeOf(location.hash));
  * @type {import("./vendor/signals-core.mjs").Signal<Mailbox[] | null>}
  */
 export const mailboxes = signal(null);
+
+/**
+ * The times of the backups that show the moment, the newest first.
+ * @type {import("./vendor/signals-core.mjs").Signal<string[]>}
+ */
+export const asOf = signal([]);
 
 /** Whether the mailboxes are open, where there is no place for them at the side. */
 export const isMenuOpen = signal(false);
@@ -42,6 +57,22 @@ export const now = signal(Date.now());
 /** What a screen reader says next. */
 export const announcement = signal("");
 
+/** Whether what is shown is there now, so that it can be changed. */
+export const isToday = computed(() => route.value.mailbox !== GONE && route.value.at === "");
+
+/** Which mail is shown, if not that of today. @returns {Where} */
+export function where() {
+  const { mailbox: id, at } = route.peek();
+  if (id === GONE) return { archived: "only" };
+  return at ? { moment: new Date(at).toISOString().replace(".000", "") } : {};
+}
+
+/** Returns what a call says besides to read emails of a place. @param {Where} place */
+export const momentOf = ({ moment }) => (moment ? { moment } : {});
+
+/** Returns the extensions that reading of a place needs. @param {Where} place */
+export const extensionsOf = (place) => (Object.keys(place).length > 0 ? ["archive", "moment", "query"] : []);
+
 /** The open mailbox, or undefined for all mail. */
 export const mailbox = computed(() => mailboxes.value?.find((each) => each.id === route.value.mailbox));
 
@@ -50,13 +81,17 @@ export const mailbox = computed(() => mailboxes.value?.find((each) => each.id ==
  * @returns {Route}
  */
 export function routeOf(hash) {
-  const found = { mailbox: "", search: "", message: "" };
+  const found = { view: "", mailbox: "", at: "", search: "", message: "" };
   const steps = hash.replace(/^#\/?/, "").split("/");
+  if (steps[0] === "statistics") found.view = String(steps.shift());
   for (let index = 0; index + 1 < steps.length; index += 2) {
     const name = String(steps[index]);
-    if (name === "mailbox" || name === "search" || name === "message")
+    if (name === "mailbox" || name === "at" || name === "search" || name === "message")
       found[name] = decoded(String(steps[index + 1]));
   }
+  const isMoment = MOMENT.test(found.at) && !Number.isNaN(Date.parse(found.at));
+  // What is gone, and numbers, are those of today.
+  if (!isMoment || found.view || found.mailbox === GONE) found.at = "";
   return found;
 }
 
@@ -70,12 +105,14 @@ export function decoded(text) {
 }
 
 /**
- * Returns the address of what is shown, with some of it changed.
+ * Returns the address of what is shown, with some of it changed. It is that of mail, unless a view is named.
  * @param {Partial<Route>} change
  */
 export function address(change) {
-  const to = { ...route.peek(), ...change };
-  const steps = [`#/mailbox/${encodeURIComponent(to.mailbox || ALL)}`];
+  const to = { ...route.peek(), view: "", ...change };
+  const steps = [to.view ? `#/${to.view}` : "#"];
+  if (!to.view || to.mailbox) steps.push(`/mailbox/${encodeURIComponent(to.mailbox || ALL)}`);
+  if (to.at && !to.view && to.mailbox !== GONE) steps.push(`/at/${to.at}`);
   if (to.search) steps.push(`/search/${encodeURIComponent(to.search)}`);
   if (to.message) steps.push(`/message/${encodeURIComponent(to.message)}`);
   return steps.join("");

@@ -2,12 +2,12 @@
 // visits to the page never do. Touches nothing but the place of the dialog.
 
 import { effect } from "./vendor/signals-core.mjs";
-import { attempt } from "./actions.js";
 import { html, place } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
 import { Unreachable } from "./jmap.js";
 import { DRAFTS, draftWanted } from "./store.js";
+import { attempt } from "./undo.js";
 
 /** @typedef {import("./compose-model.js").Kind} Kind @typedef {typeof import("./compose.js")} Composer */
 

@@ -8,6 +8,7 @@ import zlib from "node:zlib";
 import { ago, short } from "../dates.js";
 import { elementHeight, placeAt, rowsSeen, scrolled, topMax, topShowing } from "../geometry.js";
 import { PHRASES, say } from "../i18n.js";
+import "../phrases-elsewhere.js";
 import { writers } from "../people.js";
 import { POLICY, withoutComments } from "./support.js";
 import { blocks, found, isCode, line, textOfHtml, visible, withLinks } from "../text.js";
@@ -17,8 +18,12 @@ const page = path.join(import.meta.dirname, "..");
 /** All that is sent of the page has at most this many bytes, compressed. */
 const BYTES_MAX = 60_000;
 
-/** What is loaded when one writes, and not before: see writing.js. */
-const LATER = ["compose.js", "compose-model.js", "draft.js", "receivers.js"];
+/** What is loaded when it is wanted, and not before: see writing.js and elsewhere.js. */
+const LATER = [
+  ...["compose.js", "compose-model.js", "draft.js", "receivers.js"],
+  ...["elsewhere.css", "elsewhere-parts.js", "history.js", "members.js", "moment.js", "phrases-elsewhere.js", "plots.js"],
+  ...["restore.js", "statistics.js"],
+];
 
 /** Returns the files that are served, with their names in the folder. */
 function files() {
@@ -246,7 +251,7 @@ test("the page is small, and no file of it makes markup of text", () => {
       name,
     );
     if (!LATER.includes(name) && name.endsWith(".js"))
-      assert.doesNotMatch(source, /from "\.\/(compose|compose-model|draft|receivers)\.js"/, name);
+      for (const later of LATER) assert.doesNotMatch(source, new RegExp(`(from|import) "\\./${later}"`), name);
     if (name.endsWith(".js")) assert.match(source, /^\/\/ [A-Z]/, `${name} does not say what it is`);
     assert.ok(source.split("\n").length <= 500, `${name} is long`);
   }
