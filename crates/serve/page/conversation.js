@@ -23,7 +23,6 @@ const BODIES_MAX = 10;
 
 const PROPERTIES = [
   "id",
-  "threadId",
   "blobId",
   "subject",
   "from",
@@ -105,11 +104,11 @@ async function load(id, isFirst) {
   try {
     const [known] = await request(
       [
-        ["Email/get", { ids: [id], properties: ["threadId"] }],
-        ["Thread/get", { "#ids": from(0, "Email/get", "/list/*/threadId") }],
+        ["Email/get", { ids: [id], properties: ["conversationId"] }],
+        ["Conversation/get", { "#ids": from(0, "Email/get", "/list/*/conversationId") }],
       ],
       signalled,
-    ).then(([emails, threads]) => [emails.list.length > 0 ? threads.list[0] : undefined]);
+    ).then(([emails, all]) => [emails.list.length > 0 ? all.list[0] : undefined]);
     const messages = known ? await fetchMessages(known.emailIds, signalled) : [];
     if (signalled.aborted) return;
     if (messages.length === 0) {

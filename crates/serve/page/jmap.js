@@ -12,6 +12,8 @@ import { signal } from "./vendor/signals-core.mjs";
 const CORE = "urn:ietf:params:jmap:core";
 const MAIL = "urn:ietf:params:jmap:mail";
 const SUBMISSION = "urn:ietf:params:jmap:submission";
+/** What pneu adds to JMAP, as docs/jmap-extensions.md describes it. */
+const OWN = ["conversations", "query", "search"].map((name) => `urn:pneu:params:jmap:${name}`);
 /** How many calls a request has at most. */
 const CALLS_MAX = 16;
 /** How often the server shows that it is there, and after how long a silence it is taken as lost. */
@@ -25,10 +27,15 @@ export class Unreachable extends Error {}
 
 /** The server refused a call. */
 export class Refused extends Error {
-  /** @param {string} type @param {string} description */
-  constructor(type, description) {
+  /**
+   * @param {string} type
+   * @param {string} description
+   * @param {any} [details] All that the server says of it.
+   */
+  constructor(type, description, details = {}) {
     super(description || type);
     this.type = type;
+    this.details = details;
   }
 }
 
@@ -83,14 +90,14 @@ export async function request(calls, abort) {
     { accountId: at.accountId, ...args },
     `c${index}`,
   ]);
-  const body = JSON.stringify({ using: [CORE, MAIL, SUBMISSION], methodCalls });
+  const body = JSON.stringify({ using: [CORE, MAIL, SUBMISSION, ...OWN], methodCalls });
   const headers = { "Content-Type": "application/json" };
   const reply = await ask(at.apiUrl, { method: "POST", headers, body, ...(abort ? { signal: abort } : {}) });
   const answers = /** @type {[string, any, string][]} */ (reply.methodResponses);
   return calls.map((_, index) => {
     const answer = answers.find(([, , id]) => id === `c${index}`);
     if (!answer) throw new Refused("serverFail", "the server left a call without an answer");
-    if (answer[0] === "error") throw new Refused(answer[1].type, answer[1].description);
+    if (answer[0] === "error") throw new Refused(answer[1].type, answer[1].description, answer[1]);
     return answer[1];
   });
 }

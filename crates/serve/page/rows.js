@@ -6,7 +6,7 @@ import { found, line } from "./text.js";
 
 /**
  * @typedef {{ name: string | null, email: string }} Person
- * @typedef {{ id: string, threadId: string, subject: string[], from: Person[], to: Person[], receivedAt: string,
+ * @typedef {{ id: string, subject: string[], from: Person[], to: Person[], receivedAt: string,
  *   preview: string[], isUnread: boolean, isFlagged: boolean, isAnswered: boolean, hasAttachment: boolean,
  *   isDraft: boolean, tags: string[], emailIds: string[] }} Row
  *   `subject` and `preview` have what was found at each odd index.
@@ -18,11 +18,11 @@ export const WINDOW = 50;
 const REQUESTS_MAX = 2;
 const WINDOWS_MAX = 200;
 /** Of longer conversations, only the newest messages tell who wrote and what is unread. */
-const THREAD_MAX = 100;
+const MESSAGES_MAX = 100;
 
 const PROPERTIES = [
   "id",
-  "threadId",
+  "conversationId",
   "subject",
   "from",
   "to",
@@ -164,7 +164,7 @@ export class Rows {
       const answer = await fetchWindow(this.filter, number * WINDOW, abort.signal);
       if (abort.signal.aborted) return;
       this.keep(number, answer);
-      await addThreads(answer.rows, abort.signal);
+      await addOthers(answer.rows, abort.signal);
       if (abort.signal.aborted) return;
       this.version.value += 1;
     } catch (error) {
@@ -207,7 +207,7 @@ export class Rows {
  */
 function query(filter, position, limit) {
   const sort = [{ property: "receivedAt", isAscending: false }];
-  return ["Email/query", { filter, position, limit, collapseThreads: true, calculateTotal: true, sort }];
+  return ["Email/query", { filter, position, limit, collapseConversations: true, calculateTotal: true, sort }];
 }
 
 /**
@@ -220,18 +220,18 @@ async function fetchWindow(filter, position, abort) {
   const calls = [
     query(filter, position, WINDOW),
     ["Email/get", { "#ids": from(0, "Email/query", "/ids"), properties: PROPERTIES }],
-    ["Thread/get", { "#ids": from(1, "Email/get", "/list/*/threadId") }],
+    ["Conversation/get", { "#ids": from(1, "Email/get", "/list/*/conversationId") }],
   ];
   if (filter?.["text"])
     calls.push(["SearchSnippet/get", { filter, "#emailIds": from(0, "Email/query", "/ids") }]);
-  const [answer, emails, threads, snippets] = await request(calls, abort);
+  const [answer, emails, conversations, snippets] = await request(calls, abort);
   const byId = new Map(emails.list.map((/** @type {any} */ email) => [email.id, email]));
-  const idsOf = new Map(threads.list.map((/** @type {any} */ thread) => [thread.id, thread.emailIds]));
+  const idsOf = new Map(conversations.list.map((/** @type {any} */ each) => [each.id, each.emailIds]));
   const foundIn = new Map((snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each]));
   const rows = answer.ids.map((/** @type {string} */ id) => byId.get(id)).filter(Boolean);
   return {
     rows: rows.map((/** @type {any} */ email) =>
-      rowOf(email, idsOf.get(email.threadId), foundIn.get(email.id)),
+      rowOf(email, idsOf.get(email.conversationId), foundIn.get(email.id)),
     ),
     state: String(answer.queryState),
     total: Number(answer.total),
@@ -247,7 +247,6 @@ async function fetchWindow(filter, position, abort) {
 function rowOf(email, emailIds, snippet) {
   return {
     id: email.id,
-    threadId: email.threadId,
     subject: snippet?.subject ? found(snippet.subject) : [line(email.subject)],
     from: email.from ?? [],
     to: email.to ?? [],
@@ -268,8 +267,8 @@ function rowOf(email, emailIds, snippet) {
  * @param {Row[]} rows
  * @param {AbortSignal} abort
  */
-async function addThreads(rows, abort) {
-  const others = rows.flatMap((row) => row.emailIds.slice(-THREAD_MAX).filter((id) => id !== row.id));
+async function addOthers(rows, abort) {
+  const others = rows.flatMap((row) => row.emailIds.slice(-MESSAGES_MAX).filter((id) => id !== row.id));
   const max = session.peek()?.idsMax ?? 500;
   const emails = new Map();
   for (let start = 0; start < others.length; start += max) {
@@ -279,7 +278,7 @@ async function addThreads(rows, abort) {
   }
   for (const row of rows) {
     const people = [];
-    for (const id of row.emailIds.slice(-THREAD_MAX)) {
+    for (const id of row.emailIds.slice(-MESSAGES_MAX)) {
       if (id === row.id) people.push(...row.from);
       const email = emails.get(id);
       if (!email) continue;
