@@ -41,6 +41,7 @@ place("announcement", () => store.announcement.value);
 
 effect(followRoute);
 effect(search.followAddress);
+effect(search.followProblem);
 effect(keys.followHelp);
 effect(question.followQuestion);
 effect(writing.followWanted);
@@ -118,7 +119,7 @@ function bar() {
         store.isMenuOpen.value = !isOpen;
       }}>${icon(isOpen ? "close" : "menu")}</button>
     <span class="brand" aria-hidden="true">pneu</span>
-    ${search.draw(list.isWaiting.value && store.route.value.search !== "")}
+    ${search.draw()}
     <button type="button" class="button main new" title=${`${say("compose")} (c)`} aria-label=${say("compose")}
       onClick=${writing.composeNew}>${icon("drafts")}<span>${say("compose")}</span></button>
     <button type="button" class="plain keyboard" aria-label=${say("help")} title=${`${say("help")} (?)`}

@@ -43,8 +43,8 @@ export class Rows {
     this.total = signal(null);
     /** Counts changes of rows. */
     this.version = signal(0);
-    /** Why there is no answer. */
-    this.failure = signal("");
+    /** Why there is no answer. @type {import("./vendor/signals-core.mjs").Signal<Refused | null>} */
+    this.failure = signal(null);
     /** @type {Map<number, Window>} */
     this.windows = new Map();
     /** @type {Map<number, AbortController>} */
@@ -156,20 +156,26 @@ export class Rows {
     }
   }
 
-  /** @param {number} number */
-  async fetch(number) {
+  /** Fetches the first rows before they are seen. Ends when they are there, or cannot be. @returns {Promise<void>} */
+  first() {
+    return new Promise((done) => void this.fetch(0, done).then(done));
+  }
+
+  /** @param {number} number @param {() => void} [kept] */
+  async fetch(number, kept) {
     const abort = new AbortController();
     this.requests.set(number, abort);
     try {
       const answer = await fetchWindow(this.filter, number * WINDOW, abort.signal);
       if (abort.signal.aborted) return;
       this.keep(number, answer);
+      kept?.();
       await addOthers(answer.rows, abort.signal);
       if (abort.signal.aborted) return;
       this.version.value += 1;
     } catch (error) {
       if (abort.signal.aborted) return;
-      if (error instanceof Refused) this.failure.value = error.message;
+      if (error instanceof Refused) this.failure.value = error;
       this.requests.delete(number);
       return;
     }
@@ -193,7 +199,7 @@ export class Rows {
     for (const old of this.windows.keys()) {
       if (old * WINDOW >= answer.total) this.windows.delete(old);
     }
-    this.failure.value = "";
+    this.failure.value = null;
     this.total.value = answer.total;
     this.version.value += 1;
   }
@@ -222,7 +228,7 @@ async function fetchWindow(filter, position, abort) {
     ["Email/get", { "#ids": from(0, "Email/query", "/ids"), properties: PROPERTIES }],
     ["Conversation/get", { "#ids": from(1, "Email/get", "/list/*/conversationId") }],
   ];
-  if (filter?.["text"])
+  if (filter?.["pneuQuery"])
     calls.push(["SearchSnippet/get", { filter, "#emailIds": from(0, "Email/query", "/ids") }]);
   const [answer, emails, conversations, snippets] = await request(calls, abort);
   const byId = new Map(emails.list.map((/** @type {any} */ email) => [email.id, email]));

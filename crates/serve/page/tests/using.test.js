@@ -114,7 +114,7 @@ test("a question mark lists all keys, in a dialog", async () => {
   const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await dialog.waitFor();
   const listed = new Set(await dialog.locator("kbd").allTextContents());
-  assert.deepEqual([...listed].sort(), [..."/?#!acefgijklnoprsuvxzIUX↑↓", "Enter", "Esc"].sort());
+  assert.deepEqual([...listed].sort(), [..."/?#!acefgijklnoprsuvxzIUX↑↓", "Alt+↓", "Enter", "Esc"].sort());
   await page.keyboard.press("j");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "hidden" });

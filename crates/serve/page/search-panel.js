@@ -1,0 +1,160 @@
+// What is below the search field: what can be typed there, and what is wrong with the query; and the marks in
+// the field. Touches the field. Asks the server. Is loaded when the field is used: see search.js.
+
+import { effect, signal } from "./vendor/signals-core.mjs";
+import { html } from "./html.js";
+import { say } from "./i18n.js";
+import { icon } from "./icons.js";
+import { Refused, Unreachable, request } from "./jmap.js";
+import { drawMarked, drawProblem, spoken } from "./query-problem.js";
+import { element, problem, put, typed } from "./search.js";
+import { line } from "./text.js";
+import { announcement, route } from "./store.js";
+
+/**
+ * @typedef {{ kind: string, label: string, about: string, text: string, start: number, end: number }} Suggestion
+ */
+
+/** How many suggestions are shown. */
+const SHOWN_MAX = 8;
+
+/** What each kind of suggestion looks like, and is called. @type {Record<string, [import("./icons.js").Icon, string]>} */
+const KINDS = {
+  field: ["filter", "kindField"],
+  flag: ["flag", "kindFlag"],
+  person: ["person", "kindPerson"],
+  folder: ["folder", "kindFolder"],
+  tag: ["tag", "kindTag"],
+  savedQuery: ["star", "kindSaved"],
+  date: ["date", "kindDate"],
+  value: ["check", "kindValue"],
+};
+
+/** What is suggested, and which of it is chosen; -1 is none. */
+const shown = signal({ list: /** @type {Suggestion[]} */ ([]), at: -1 });
+/** What is to be asked for next. @type {{ text: string, position: number } | null} */
+let wanted = null;
+let isAsking = false;
+/** Counts the times that suggestions were closed: an answer to an earlier question comes too late. */
+let closings = 0;
+
+effect(() => {
+  if (problem.value) announcement.value = spoken(problem.value);
+});
+
+/** Whether there are suggestions. */
+export function isOpen() {
+  return shown.value.list.length > 0;
+}
+
+/** Returns the element that is chosen. */
+export function optionId() {
+  return shown.value.at >= 0 ? `search-option-${shown.value.at}` : undefined;
+}
+
+/** Closes the suggestions. */
+export function close() {
+  closings += 1;
+  wanted = null;
+  shown.value = { list: [], at: -1 };
+}
+
+/** Asks what can be typed where the cursor is. There is one request at a time, and the last question counts. */
+export function suggest() {
+  const field = element();
+  if (!field || document.activeElement !== field) return;
+  wanted = { text: field.value, position: field.selectionEnd ?? field.value.length };
+  if (!isAsking) void askAll();
+}
+
+async function askAll() {
+  isAsking = true;
+  while (wanted) {
+    const asked = wanted;
+    const before = closings;
+    wanted = null;
+    const list = await ask(asked.text, asked.position);
+    if (!wanted && before === closings && typed.peek() === asked.text) shown.value = { list, at: -1 };
+  }
+  isAsking = false;
+}
+
+/** @param {string} text @param {number} position @returns {Promise<Suggestion[]>} */
+async function ask(text, position) {
+  try {
+    const [answer] = await request([["Suggestion/query", { text, position, limit: SHOWN_MAX + 1 }]]);
+    /** @type {Suggestion[]} */
+    const list = answer.list;
+    // What would change nothing is only in the way.
+    return list.filter((each) => each.text !== text.slice(each.start, each.end)).slice(0, SHOWN_MAX);
+  } catch (error) {
+    if (error instanceof Refused || error instanceof Unreachable) return [];
+    throw error;
+  }
+}
+
+/** Takes a suggestion. @param {Suggestion} one */
+function take(one) {
+  const text = typed.peek();
+  const isField = one.text.endsWith(":");
+  close();
+  put(text.slice(0, one.start) + one.text + text.slice(one.end), one.start + one.text.length);
+  // Now the values of the field can be typed.
+  if (isField) suggest();
+}
+
+/** Does what a key in the field stands for, if it is about suggestions. @param {KeyboardEvent} event */
+export function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.isComposing) return;
+  const { list, at } = shown.peek();
+  const chosen = list[at];
+  if (event.altKey && event.key === "ArrowDown") suggest();
+  else if (event.altKey || list.length === 0) return;
+  else if (event.key === "ArrowDown") choose(at + 1 < list.length ? at + 1 : -1);
+  else if (event.key === "ArrowUp") choose(at < 0 ? list.length - 1 : at - 1);
+  else if (event.key === "Escape") close();
+  else if (/^(Enter|Tab)$/.test(event.key) && !event.shiftKey && chosen) take(chosen);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** @param {number} at */
+function choose(at) {
+  shown.value = { ...shown.peek(), at };
+  document.getElementById(String(optionId()))?.scrollIntoView({ block: "nearest" });
+}
+
+/** Draws marks behind the text of the field. */
+export function drawMarks() {
+  const at = problem.value?.at;
+  queueMicrotask(followScroll);
+  return at && html`<div id="search-marks" class="search-marks" aria-hidden="true" dir="auto">${drawMarked(at)}</div>`;
+}
+
+/** Keeps the marks behind their text, however far the field is scrolled. */
+export function followScroll() {
+  const marks = document.getElementById("search-marks");
+  if (marks) marks.scrollLeft = element()?.scrollLeft ?? 0;
+}
+
+/** Draws what is below the field. */
+export function draw() {
+  const { list, at } = shown.value;
+  const wrong = problem.value;
+  // Over a list it is not in the way of those who have left the field.
+  const stays = route.value.search !== "" && route.value.search === typed.value.trim();
+  return html`<div class=${`search-panel${stays ? " stays" : ""}`} hidden=${list.length === 0 && !wrong}>
+    ${wrong && drawProblem(wrong, "search-problem")}
+    <ul id="search-list" role="listbox" aria-label=${say("suggestions")} hidden=${list.length === 0}
+      >${list.map((one, index) => option(one, index, index === at))}</ul></div>`;
+}
+
+/** @param {Suggestion} one @param {number} index @param {boolean} isChosen */
+function option(one, index, isChosen) {
+  const [picture, kind] = KINDS[one.kind] ?? ["check", "kindValue"];
+  return html`<li id=${`search-option-${index}`} role="option" aria-selected=${String(isChosen)}
+    onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => take(one)}
+    >${icon(/** @type {import("./icons.js").Icon} */ (picture))}<span class="unseen">${say(String(kind))}: </span
+    ><bdi class="name">${line(one.label)}</bdi>${one.about && html` <bdi class="about">${line(one.about)}</bdi>`}</li>`;
+}
