@@ -14,6 +14,7 @@ import * as keys from "./keys.js";
 import { resolve } from "./lasting.js";
 import * as list from "./list.js";
 import * as mailboxes from "./mailboxes.js";
+import * as saved from "./saved.js";
 import * as search from "./search.js";
 import * as store from "./store.js";
 import * as writing from "./writing.js";
@@ -31,7 +32,7 @@ for (const [id, phrase] of [
 
 place("bar", bar);
 place("notice", notice);
-place("mailboxes", mailboxes.draw);
+place("mailboxes", () => [mailboxes.draw(), saved.side.value?.draw()]);
 place("list", () => list.draw(actions.drawSelection, actions.drawRow));
 place("reader", () => conversation.draw(actions.drawOpen, writing.drawAnswers));
 place("told", question.drawTold);
@@ -41,7 +42,7 @@ place("announcement", () => store.announcement.value);
 
 effect(followRoute);
 effect(search.followAddress);
-effect(search.followProblem);
+effect(search.followSearch);
 effect(keys.followHelp);
 effect(question.followQuestion);
 effect(writing.followWanted);
@@ -78,6 +79,7 @@ function refresh() {
     .catch(() => {});
   list.refresh();
   conversation.refresh();
+  void saved.fetchSaved();
 }
 
 /** An address that names no mailbox means the inbox. */

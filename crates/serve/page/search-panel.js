@@ -1,13 +1,16 @@
 // What is below the search field: what can be typed there, and what is wrong with the query; and the marks in
 // the field. Touches the field. Asks the server. Is loaded when the field is used: see search.js.
 
-import { effect, signal } from "./vendor/signals-core.mjs";
+import { computed, effect, signal } from "./vendor/signals-core.mjs";
 import { html } from "./html.js";
+import "./i18n-search.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
 import { Refused, Unreachable, request } from "./jmap.js";
+import { failure } from "./list.js";
+import { isUnfinished, problemIn } from "./queries.js";
 import { drawMarked, drawProblem, spoken } from "./query-problem.js";
-import { element, problem, put, typed } from "./search.js";
+import { element, isTyping, put, refused, typed } from "./search.js";
 import { line } from "./text.js";
 import { announcement, route } from "./store.js";
 
@@ -30,13 +33,24 @@ const KINDS = {
   value: ["check", "kindValue"],
 };
 
-/** What is suggested, and which of it is chosen; -1 is none. */
-const shown = signal({ list: /** @type {Suggestion[]} */ ([]), at: -1 });
+/** What is suggested, for which text, and which of it is chosen; -1 is none. */
+const shown = signal({ text: "", list: /** @type {Suggestion[]} */ ([]), at: -1 });
 /** What is to be asked for next. @type {{ text: string, position: number } | null} */
 let wanted = null;
 let isAsking = false;
 /** Counts the times that suggestions were closed: an answer to an earlier question comes too late. */
 let closings = 0;
+
+/** What is wrong with the query in the field. */
+export const problem = computed(() => {
+  const text = typed.value;
+  const words = text.trim();
+  const isShown = words === route.value.search;
+  const error = refused.value.text === words ? refused.value.error : isShown ? failure.value : null;
+  if (!error || !words) return null;
+  const found = problemIn(text, error.message, error.details);
+  return isTyping.value && found.at && isUnfinished(found.at) ? null : found;
+});
 
 effect(() => {
   if (problem.value) announcement.value = spoken(problem.value);
@@ -56,7 +70,7 @@ export function optionId() {
 export function close() {
   closings += 1;
   wanted = null;
-  shown.value = { list: [], at: -1 };
+  shown.value = { text: "", list: [], at: -1 };
 }
 
 /** Asks what can be typed where the cursor is. There is one request at a time, and the last question counts. */
@@ -64,6 +78,8 @@ export function suggest() {
   const field = element();
   if (!field || document.activeElement !== field) return;
   wanted = { text: field.value, position: field.selectionEnd ?? field.value.length };
+  // What was chosen for another text is not taken. The list stays until there is a new one.
+  if (isOpen()) choose(-1);
   if (!isAsking) void askAll();
 }
 
@@ -74,7 +90,8 @@ async function askAll() {
     const before = closings;
     wanted = null;
     const list = await ask(asked.text, asked.position);
-    if (!wanted && before === closings && typed.peek() === asked.text) shown.value = { list, at: -1 };
+    if (!wanted && before === closings && typed.peek() === asked.text)
+      shown.value = { text: asked.text, list, at: -1 };
   }
   isAsking = false;
 }
@@ -96,6 +113,7 @@ async function ask(text, position) {
 /** Takes a suggestion. @param {Suggestion} one */
 function take(one) {
   const text = typed.peek();
+  if (text !== shown.peek().text) return;
   const isField = one.text.endsWith(":");
   close();
   put(text.slice(0, one.start) + one.text + text.slice(one.end), one.start + one.text.length);

@@ -2,12 +2,13 @@
 // Touches its field. Knows neither rows nor requests. What one sees below the field is loaded when the field
 // is used: see search-panel.js.
 
-import { computed, signal } from "./vendor/signals-core.mjs";
+import { signal } from "./vendor/signals-core.mjs";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
+import { later } from "./later.js";
 import { failure, giveUp, isWaiting, prepare } from "./list.js";
-import { isUnfinished, problemIn } from "./queries.js";
+import { loadSide, side } from "./saved.js";
 import { go, replace, route } from "./store.js";
 
 /** @typedef {typeof import("./search-panel.js")} Panel */
@@ -18,11 +19,11 @@ const REST_MS = 180;
 /** What is in the field. */
 export const typed = signal(route.peek().search);
 /** Whether the cursor is where the query may still go on. */
-const isTyping = signal(false);
+export const isTyping = signal(false);
 /** The query that is asked for, and is not shown yet. */
 const asked = signal("");
 /** A query that was not answered, and why. */
-const refused = signal({ text: "", error: /** @type {import("./jmap.js").Refused | null} */ (null) });
+export const refused = signal({ text: "", error: /** @type {import("./jmap.js").Refused | null} */ (null) });
 /** @type {import("./vendor/signals-core.mjs").Signal<Panel | null>} */
 const panel = signal(null);
 let timer = 0;
@@ -30,16 +31,6 @@ let timer = 0;
 let followed = { mailbox: "", search: route.peek().search };
 /** @type {Promise<boolean>} */
 let answer = Promise.resolve(true);
-
-/** What is wrong with the query in the field. */
-export const problem = computed(() => {
-  const text = typed.value;
-  const isShown = text.trim() === route.value.search;
-  const error = refused.value.text === text.trim() ? refused.value.error : isShown ? failure.value : null;
-  if (!error || !text.trim()) return null;
-  const found = problemIn(text, error.message, error.details);
-  return isTyping.value && found.at && isUnfinished(found.at) ? null : found;
-});
 
 /** The field shows what was searched for, after going back too. */
 export function followAddress() {
@@ -51,9 +42,10 @@ export function followAddress() {
   if (search !== typed.peek().trim()) typed.value = search;
 }
 
-/** Loads what is below the field, as soon as it is needed. */
-export function followProblem() {
-  if (problem.value) void loadPanel();
+/** Loads what is below the field and in it, as soon as there is something to say or to save. */
+export function followSearch() {
+  if (refused.value.error || (failure.value && route.value.search)) void loadPanel();
+  if (route.value.search) void loadSide();
 }
 
 /** Forgets what was asked for. */
@@ -139,10 +131,11 @@ export function put(text, cursor) {
   void apply();
 }
 
-/** @returns {Promise<Panel | null>} */
+const load = later(() => import("./search-panel.js"), "/search.css");
+
+/** Loads what is below the field. Without it one can search all the same; it is asked for again next time. */
 async function loadPanel() {
-  // Without it one can search all the same; it is asked for again next time.
-  panel.value ??= await import("./search-panel.js").catch(() => null);
+  panel.value ??= await load().catch(() => null);
   return panel.value;
 }
 
@@ -178,6 +171,8 @@ export function draw() {
     element()?.focus();
   };
   const below = panel.value;
+  const isWrong = Boolean(below?.problem.value);
+  const isShown = route.value.search !== "" && route.value.search === typed.value.trim();
   const isAsked = asked.value !== "" || (isWaiting.value && route.value.search !== "");
   return html`<form role="search" class=${`search${isAsked ? " waiting" : ""}`} onSubmit=${submitted}>
     ${icon("search")}
@@ -185,10 +180,11 @@ export function draw() {
     <input id="search" role="combobox" enterkeyhint="search" autocomplete="off" autocapitalize="off" spellcheck=${false}
       dir="auto" value=${typed.value} placeholder=${say("search")} aria-label=${say("search")} aria-autocomplete="list"
       aria-controls="search-list" aria-expanded=${String(below?.isOpen() ?? false)}
-      aria-activedescendant=${below?.optionId()} aria-invalid=${problem.value ? "true" : undefined}
-      aria-describedby=${problem.value ? "search-problem" : undefined} onInput=${onInput} onBlur=${onBlur}
+      aria-activedescendant=${below?.optionId()} aria-invalid=${isWrong ? "true" : undefined}
+      aria-describedby=${isWrong ? "search-problem" : undefined} onInput=${onInput} onBlur=${onBlur}
       onKeyUp=${onMove} onClick=${onMove} onFocus=${loadPanel} onKeyDown=${(/** @type {KeyboardEvent} */ event) => panel.peek()?.onKey(event)}
       onScroll=${() => panel.peek()?.followScroll()} /></div>
+    ${isShown && side.value?.drawStar()}
     ${
       typed.value
         ? html`<button type="button" class="plain" aria-label=${say("searchClear")} title=${say("searchClear")}

@@ -8,6 +8,7 @@ import zlib from "node:zlib";
 import { ago, short } from "../dates.js";
 import { elementHeight, placeAt, rowsSeen, scrolled, topMax, topShowing } from "../geometry.js";
 import { PHRASES, say } from "../i18n.js";
+import "../i18n-search.js";
 import { writers } from "../people.js";
 import { POLICY, withoutComments } from "./support.js";
 import { blocks, found, isCode, line, textOfHtml, visible, withLinks } from "../text.js";
@@ -17,15 +18,13 @@ const page = path.join(import.meta.dirname, "..");
 /** All that is sent of the page has at most this many bytes, compressed. */
 const BYTES_MAX = 60_000;
 
-/** What is loaded when one writes or searches, and not before: see writing.js and search.js. */
+/** What is loaded when one writes or searches, and not before: see writing.js, search.js and saved.js. */
 const LATER = [
-  "compose.js",
-  "compose-model.js",
-  "draft.js",
-  "receivers.js",
-  "search-panel.js",
-  "query-problem.js",
+  ...["compose.js", "compose-model.js", "draft.js", "receivers.js"],
+  ...["i18n-search.js", "queries.js", "query-problem.js", "search-panel.js", "search.css"],
+  ...["saved-side.js", "saved-dialog.js"],
 ];
+const LATER_IMPORT = new RegExp(`(from|^import) "\\./(${LATER.map((name) => name.replace(".", "\\.")).join("|")})"`, "m");
 
 /** Returns the files that are served, with their names in the folder. */
 function files() {
@@ -253,7 +252,7 @@ test("the page is small, and no file of it makes markup of text", () => {
       name,
     );
     if (!LATER.includes(name) && name.endsWith(".js"))
-      assert.doesNotMatch(source, /from "\.\/(compose|compose-model|draft|receivers|search-panel|query-problem)\.js"/, name);
+      assert.doesNotMatch(source, LATER_IMPORT, name);
     if (name.endsWith(".js")) assert.match(source, /^\/\/ [A-Z]/, `${name} does not say what it is`);
     assert.ok(source.split("\n").length <= 500, `${name} is long`);
   }
