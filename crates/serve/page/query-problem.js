@@ -1,5 +1,5 @@
-// What is wrong with a query: marks below its text, and words. Touches nothing. Knows neither the server nor
-// the field. Is loaded when it is needed.
+// What is wrong with a query: marks below its text, and words. Touches the marks of a field. Knows no server.
+// Is loaded when it is needed.
 
 import { html } from "./html.js";
 import { say } from "./i18n.js";
@@ -8,8 +8,21 @@ import { visible } from "./text.js";
 /** @typedef {import("./queries.js").Problem} Problem @typedef {import("./queries.js").Place} Place */
 
 /** Draws a text of which a part is marked. @param {Place} place */
-export function drawMarked({ text, start, end }) {
+function drawMarked({ text, start, end }) {
   return [text.slice(0, start), html`<mark class="wrong">${text.slice(start, end)}</mark>`, text.slice(end)];
+}
+
+/** Draws marks behind the text of a field, in the element that has both. @param {Place | null | undefined} at @param {string} field */
+export function drawMarks(at, field) {
+  if (!at) return null;
+  queueMicrotask(() => scrollMarks(document.getElementById(field)));
+  return html`<div class="search-marks" aria-hidden="true" dir="auto">${drawMarked(at)}</div>`;
+}
+
+/** Keeps marks behind their text, however far the field is scrolled. @param {Element | null} field */
+export function scrollMarks(field) {
+  const marks = field?.parentElement?.querySelector(".search-marks");
+  if (field && marks) marks.scrollLeft = field.scrollLeft;
 }
 
 /** Draws what is wrong, and what can be done. @param {Problem} problem @param {string} id */

@@ -9,7 +9,7 @@ import { say } from "./i18n.js";
 import { icon } from "./icons.js";
 import { Refused, Unreachable, request } from "./jmap.js";
 import { refresh } from "./list.js";
-import { drawMarked, drawProblem } from "./query-problem.js";
+import { drawMarks, drawProblem, scrollMarks } from "./query-problem.js";
 import { problemIn } from "./queries.js";
 import { fetchSaved, savedQueries, standsFor } from "./saved.js";
 import { visible } from "./text.js";
@@ -203,13 +203,9 @@ export function draw() {
 function field(id, value, where, at) {
   const type = (/** @type {Event} */ event) =>
     edit({ [id]: /** @type {HTMLInputElement} */ (event.currentTarget).value });
-  const scroll = (/** @type {Event} */ event) => {
-    const input = /** @type {HTMLInputElement} */ (event.currentTarget);
-    const marks = input.parentElement?.querySelector(".search-marks");
-    if (marks) marks.scrollLeft = input.scrollLeft;
-  };
+  const scroll = (/** @type {Event} */ event) => scrollMarks(/** @type {Element} */ (event.currentTarget));
   const isWrong = where === id;
-  return html`<div class="field marked">${at && html`<div class="search-marks" aria-hidden="true" dir="auto">${drawMarked(at)}</div>`}
+  return html`<div class="field marked">${drawMarks(at, `saved-${id}`)}
     <input id=${`saved-${id}`} maxlength=${id === "name" ? NAME_LENGTH_MAX : undefined} autocomplete="off" autocapitalize="off"
       spellcheck=${false} dir="auto" value=${value} onInput=${type} onScroll=${scroll} aria-invalid=${isWrong ? "true" : undefined}
       aria-describedby=${isWrong ? "saved-problem" : undefined} /></div>`;

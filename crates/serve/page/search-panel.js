@@ -9,7 +9,7 @@ import { icon } from "./icons.js";
 import { Refused, Unreachable, request } from "./jmap.js";
 import { failure } from "./list.js";
 import { isUnfinished, problemIn } from "./queries.js";
-import { drawMarked, drawProblem, spoken } from "./query-problem.js";
+import { drawMarks as marksOf, drawProblem, scrollMarks, spoken } from "./query-problem.js";
 import { element, isTyping, put, refused, typed } from "./search.js";
 import { line } from "./text.js";
 import { announcement, route } from "./store.js";
@@ -145,15 +145,12 @@ function choose(at) {
 
 /** Draws marks behind the text of the field. */
 export function drawMarks() {
-  const at = problem.value?.at;
-  queueMicrotask(followScroll);
-  return at && html`<div id="search-marks" class="search-marks" aria-hidden="true" dir="auto">${drawMarked(at)}</div>`;
+  return marksOf(problem.value?.at, "search");
 }
 
-/** Keeps the marks behind their text, however far the field is scrolled. */
+/** Keeps the marks behind their text. */
 export function followScroll() {
-  const marks = document.getElementById("search-marks");
-  if (marks) marks.scrollLeft = element()?.scrollLeft ?? 0;
+  scrollMarks(element());
 }
 
 /** Draws what is below the field. */

@@ -271,6 +271,9 @@ test("many tags are few at first, and German is spoken", async () => {
   await close();
 });
 
+/** Returns from where on the end of a text is in its field: it is scrolled to its end where there is no room. @param {number} right @param {number} width */
+const innerRight = (right, width) => (width < 400 ? right - 20 : 0);
+
 for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
   for (const width of [320, 360, 900, 1440]) {
     test(`nothing is wrong for axe, and nothing too wide, ${colorScheme}, ${width} pixels wide`, async () => {
@@ -318,6 +321,12 @@ for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
       await page.getByLabel("Search for").fill("subject:(harbour or lantern) flag:unraed");
       await page.keyboard.press("Enter");
       await page.locator("#saved mark.wrong").waitFor();
+      // The mark is below its word, which is at the end.
+      const places = await page.locator("#saved .marked:has(mark)").evaluate((each) => {
+        const [field, mark] = ["input", "mark"].map((name) => each.querySelector(name)?.getBoundingClientRect().right);
+        return [field, mark].map(Number);
+      });
+      assert.ok(Number(places[1]) <= Number(places[0]) && Number(places[1]) > innerRight(Number(places[0]), width), `${places}`);
       await check("dialog");
       await page.keyboard.press("Escape");
       await until(page, "!document.querySelector('dialog[open]')");
