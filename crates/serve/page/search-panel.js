@@ -18,8 +18,9 @@ import { announcement, route } from "./store.js";
  * @typedef {{ kind: string, label: string, about: string, text: string, start: number, end: number }} Suggestion
  */
 
-/** How many suggestions are shown. */
-const SHOWN_MAX = 8;
+/** How many suggestions there are while one types, and where one chooses: so many that most lists are whole. */
+const TYPING_MAX = 6;
+const CHOOSING_MAX = 40;
 
 /** What each kind of suggestion looks like, and is called. @type {Record<string, [import("./icons.js").Icon, string]>} */
 const KINDS = {
@@ -35,7 +36,7 @@ const KINDS = {
 
 /** What is suggested, for which text, and which of it is chosen; -1 is none. */
 const shown = signal({ text: "", list: /** @type {Suggestion[]} */ ([]), at: -1 });
-/** What is to be asked for next. @type {{ text: string, position: number } | null} */
+/** What is to be asked for next. @type {{ text: string, position: number, limit: number } | null} */
 let wanted = null;
 let isAsking = false;
 /** Counts the times that suggestions were closed: an answer to an earlier question comes too late. */
@@ -73,11 +74,17 @@ export function close() {
   shown.value = { text: "", list: [], at: -1 };
 }
 
-/** Asks what can be typed where the cursor is. There is one request at a time, and the last question counts. */
-export function suggest() {
+/**
+ * Asks what can be typed where the cursor is. There is one request at a time, and the last question counts.
+ * @param {boolean} [isAsked]
+ */
+export function suggest(isAsked = false) {
   const field = element();
   if (!field || document.activeElement !== field) return;
-  wanted = { text: field.value, position: field.selectionEnd ?? field.value.length };
+  const { value } = field;
+  const position = field.selectionEnd ?? value.length;
+  const limit = isAsked || value[position - 1] === ":" ? CHOOSING_MAX : TYPING_MAX;
+  wanted = { text: value, position, limit };
   // What was chosen for another text is not taken. The list stays until there is a new one.
   if (isOpen()) choose(-1);
   if (!isAsking) void askAll();
@@ -89,21 +96,21 @@ async function askAll() {
     const asked = wanted;
     const before = closings;
     wanted = null;
-    const list = await ask(asked.text, asked.position);
+    const list = await ask(asked);
     if (!wanted && before === closings && typed.peek() === asked.text)
       shown.value = { text: asked.text, list, at: -1 };
   }
   isAsking = false;
 }
 
-/** @param {string} text @param {number} position @returns {Promise<Suggestion[]>} */
-async function ask(text, position) {
+/** @param {{ text: string, position: number, limit: number }} asked @returns {Promise<Suggestion[]>} */
+async function ask({ text, position, limit }) {
   try {
-    const [answer] = await request([["Suggestion/query", { text, position, limit: SHOWN_MAX + 1 }]]);
+    const [answer] = await request([["Suggestion/query", { text, position, limit: limit + 1 }]]);
     /** @type {Suggestion[]} */
     const list = answer.list;
     // What would change nothing is only in the way.
-    return list.filter((each) => each.text !== text.slice(each.start, each.end)).slice(0, SHOWN_MAX);
+    return list.filter((each) => each.text !== text.slice(each.start, each.end)).slice(0, limit);
   } catch (error) {
     if (error instanceof Refused || error instanceof Unreachable) return [];
     throw error;
@@ -126,7 +133,7 @@ export function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.isComposing) return;
   const { list, at } = shown.peek();
   const chosen = list[at];
-  if (event.altKey && event.key === "ArrowDown") suggest();
+  if (event.altKey && event.key === "ArrowDown") suggest(true);
   else if (event.altKey || list.length === 0) return;
   else if (event.key === "ArrowDown") choose(at + 1 < list.length ? at + 1 : -1);
   else if (event.key === "ArrowUp") choose(at < 0 ? list.length - 1 : at - 1);
@@ -168,8 +175,10 @@ export function draw() {
 /** @param {Suggestion} one @param {number} index @param {boolean} isChosen */
 function option(one, index, isChosen) {
   const [picture, kind] = KINDS[one.kind] ?? ["check", "kindValue"];
+  // A person without a name is called as the address is.
+  const about = one.about !== one.label && line(one.about);
   return html`<li id=${`search-option-${index}`} role="option" aria-selected=${String(isChosen)}
     onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => take(one)}
     >${icon(/** @type {import("./icons.js").Icon} */ (picture))}<span class="unseen">${say(String(kind))}: </span
-    ><bdi class="name">${line(one.label)}</bdi>${one.about && html` <bdi class="about">${line(one.about)}</bdi>`}</li>`;
+    ><bdi class="name">${line(one.label)}</bdi>${about && html` <bdi class="about">${about}</bdi>`}</li>`;
 }
