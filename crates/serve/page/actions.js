@@ -107,9 +107,11 @@ async function emailsOf(ids, filter) {
       all.push(...answer.ids);
     }
   } else {
-    const emails = await inParts(ids, (part) => ["Email/get", { ids: part, properties: ["threadId"] }]);
-    const threads = new Set(emails.flatMap(({ list }) => list.map((/** @type {any} */ one) => one.threadId)));
-    const found = await inParts([...threads], (part) => ["Thread/get", { ids: part }]);
+    const properties = ["conversationId"];
+    const emails = await inParts(ids, (part) => ["Email/get", { ids: part, properties }]);
+    const idOf = (/** @type {any} */ email) => email.conversationId;
+    const conversations = [...new Set(emails.flatMap(({ list }) => list.map(idOf)))];
+    const found = await inParts(conversations, (part) => ["Conversation/get", { ids: part }]);
     all.push(...found.flatMap(({ list }) => list.flatMap((/** @type {any} */ one) => one.emailIds)));
   }
   const properties = ["mailboxIds", "keywords"];

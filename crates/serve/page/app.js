@@ -15,6 +15,7 @@ import * as keys from "./keys.js";
 import { resolve } from "./lasting.js";
 import * as list from "./list.js";
 import * as mailboxes from "./mailboxes.js";
+import * as saved from "./saved.js";
 import * as search from "./search.js";
 import * as store from "./store.js";
 import * as writing from "./writing.js";
@@ -35,7 +36,7 @@ for (const [id, phrase] of [
 
 place("bar", bar);
 place("notice", notice);
-place("mailboxes", () => [mailboxes.draw(), elsewhere.drawSide()]);
+place("mailboxes", () => [mailboxes.draw(), saved.side.value?.draw(), elsewhere.drawSide()]);
 place("list", () => list.draw(acting()?.drawSelection, acting()?.drawRow));
 place("reader", () => conversation.draw(acting()?.drawOpen, writing.drawAnswers, elsewhere.parts.value?.drawRemark));
 place("told", question.drawTold);
@@ -47,6 +48,7 @@ effect(followRoute);
 effect(followMoment);
 effect(elsewhere.followPlace);
 effect(search.followAddress);
+effect(search.followSearch);
 effect(keys.followHelp);
 effect(question.followQuestion);
 effect(writing.followWanted);
@@ -90,6 +92,7 @@ function refresh() {
   if (store.route.peek().at && list.total.peek() !== null) list.rows()?.fetchWanted();
   else list.refresh();
   conversation.refresh();
+  void saved.fetchSaved();
 }
 
 /** An address that names no mailbox means the inbox. */
@@ -151,7 +154,7 @@ function bar() {
         store.isMenuOpen.value = !isOpen;
       }}>${icon(isOpen ? "close" : "menu")}</button>
     <span class="brand" aria-hidden="true">pneu</span>
-    ${search.draw(list.isWaiting.value && store.route.value.search !== "")}
+    ${search.draw()}
     <button type="button" class="button main new" title=${`${say("compose")} (c)`} aria-label=${say("compose")}
       onClick=${writing.composeNew}>${icon("drafts")}<span>${say("compose")}</span></button>
     <button type="button" class="plain keyboard" aria-label=${say("help")} title=${`${say("help")} (?)`}

@@ -23,7 +23,6 @@ const BODIES_MAX = 10;
 
 const PROPERTIES = [
   "id",
-  "threadId",
   "blobId",
   "subject",
   "from",
@@ -109,7 +108,7 @@ async function load(id, isFirst) {
   const signalled = abort.signal;
   try {
     const ids = isToday.peek()
-      ? await idsOfThread(id, signalled)
+      ? await idsOfConversation(id, signalled)
       : await (await import("./members.js")).idsWith(id, where(), signalled);
     const messages = await fetchMessages(ids, signalled);
     if (signalled.aborted) return;
@@ -132,15 +131,15 @@ async function load(id, isFirst) {
  * @param {AbortSignal} signalled
  * @returns {Promise<string[]>}
  */
-async function idsOfThread(id, signalled) {
-  const [emails, threads] = await request(
+async function idsOfConversation(id, signalled) {
+  const [emails, conversations] = await request(
     [
-      ["Email/get", { ids: [id], properties: ["threadId"] }],
-      ["Thread/get", { "#ids": from(0, "Email/get", "/list/*/threadId") }],
+      ["Email/get", { ids: [id], properties: ["conversationId"] }],
+      ["Conversation/get", { "#ids": from(0, "Email/get", "/list/*/conversationId") }],
     ],
     signalled,
   );
-  return (emails.list.length > 0 && threads.list[0]?.emailIds) || [];
+  return (emails.list.length > 0 && conversations.list[0]?.emailIds) || [];
 }
 
 /**

@@ -167,6 +167,8 @@ export const PHRASES = {
     statistics: "Statistics",
     restore: "Bring back",
     further: "More",
+    searchWrong: "This search cannot be answered: {reason}",
+    keySuggest: "Suggest what can be searched for",
   },
   de: {
     all: "Alle Nachrichten",
@@ -331,6 +333,8 @@ export const PHRASES = {
     statistics: "Statistik",
     restore: "Zurückholen",
     further: "Mehr",
+    searchWrong: "Diese Suche kann nicht beantwortet werden: {reason}",
+    keySuggest: "Vorschlagen, wonach man suchen kann",
   },
 };
 

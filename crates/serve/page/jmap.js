@@ -12,8 +12,10 @@ import { signal } from "./vendor/signals-core.mjs";
 const CORE = "urn:ietf:params:jmap:core";
 const MAIL = "urn:ietf:params:jmap:mail";
 const SUBMISSION = "urn:ietf:params:jmap:submission";
-/** What extensions of pneu begin with. A request names those that it needs. */
+/** What extensions of pneu begin with, as docs/jmap-extensions.md describes them. */
 const EXTENSION = "urn:pneu:params:jmap:";
+/** Those that every request names; it names others that it needs. */
+const OWN = ["conversations", "query", "search"];
 /** How many calls a request has at most. */
 const CALLS_MAX = 16;
 /** How often the server shows that it is there, and after how long a silence it is taken as lost. */
@@ -30,7 +32,7 @@ export class Refused extends Error {
   /**
    * @param {string} type
    * @param {string} description
-   * @param {Record<string, unknown>} [details] All that the server said.
+   * @param {any} [details] All that the server says of it.
    */
   constructor(type, description, details = {}) {
     super(description || type);
@@ -91,8 +93,8 @@ export async function request(calls, abort, extensions = []) {
     { accountId: at.accountId, ...args },
     `c${index}`,
   ]);
-  const using = [CORE, MAIL, SUBMISSION, ...extensions.map((name) => EXTENSION + name)];
-  const body = JSON.stringify({ using, methodCalls });
+  const named = [...new Set([...OWN, ...extensions])].map((name) => EXTENSION + name);
+  const body = JSON.stringify({ using: [CORE, MAIL, SUBMISSION, ...named], methodCalls });
   const headers = { "Content-Type": "application/json" };
   const reply = await ask(at.apiUrl, { method: "POST", headers, body, ...(abort ? { signal: abort } : {}) });
   const answers = /** @type {[string, any, string][]} */ (reply.methodResponses);

@@ -9,7 +9,7 @@ import { say } from "./i18n.js";
 import { icon } from "./icons.js";
 import { cursor, focusCursor, focusList, moveCursor, openCursor, rows, select, selected } from "./list.js";
 import { inboxId, openMailbox } from "./mailboxes.js";
-import { clearSearch, focusSearch } from "./search.js";
+import { clearSearch, focusSearch, submit } from "./search.js";
 import { closeMessage, go, isHelpOpen, isMenuOpen, isToday, route } from "./store.js";
 import { composeAnswer, composeNew } from "./writing.js";
 
@@ -29,6 +29,7 @@ const HELP = [
     title: "keysGeneral",
     entries: [
       { keys: [["/"]], says: "keySearch" },
+      { keys: [["Alt+↓"]], says: "keySuggest" },
       { keys: [["g", "i"]], says: "keyInbox" },
       { keys: [["g", "d"]], says: "gone" },
       { keys: [["g", "t"]], says: "moment" },
@@ -97,9 +98,8 @@ function onKeyInField(event) {
   if (event.key === "Escape") {
     if (!clearSearch()) focusCursor();
   } else if (event.key === "Enter" || event.key === "ArrowDown") {
-    // The form searches at once; then the list has the keys.
-    requestAnimationFrame(focusList);
-    if (event.key === "Enter") return;
+    // What is searched for is shown first; then the list has the keys.
+    void submit().then((isShown) => isShown && requestAnimationFrame(focusList));
   } else return;
   event.preventDefault();
 }

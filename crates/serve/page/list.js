@@ -29,7 +29,8 @@ import {
 /**
  * @typedef {import("./html.js").Drawing} Drawing
  * @typedef {import("./rows.js").Row} Row
- * @typedef {{ key: string, rows: Rows, top: number, cursor: number, cursorId: string }} List
+ * @typedef {{ key: string, rows: Rows, top: number, cursor: number, cursorId: string, isOld: boolean }} List
+ *   `isOld` says that it has to be fetched again when it is shown.
  */
 
 /** Rows that are drawn above and below those that are seen. */
@@ -41,6 +42,8 @@ const LISTS_MAX = 8;
 
 /** @type {Map<string, List>} */
 const lists = new Map();
+/** A search that is fetched before it is shown. @type {List | null} */
+let prepared = null;
 /** Height of a row, and of what is seen. */
 const measure = signal({ row: 76, view: 600 });
 const place = signal({ top: 0, scroll: 0 });
@@ -98,14 +101,57 @@ export async function select(index, isRange) {
 /** The number of rows, or null. */
 export const total = computed(() => current.value?.rows.total.value ?? null);
 
+/** Why the list that is shown cannot be had. */
+export const failure = computed(() => current.value?.rows.failure.value ?? null);
+
+/** @param {string} mailboxId @param {string} search @returns {List} */
+function listOf(mailboxId, search) {
+  const key = keyOf(mailboxId, search);
+  return { key, rows: new Rows(filterOf(mailboxId, search), where()), top: 0, cursor: 0, cursorId: "", isOld: false };
+}
+
+/** @param {string} mailboxId @param {string} search */
+function keyOf(mailboxId, search) {
+  const { archived, moment = "" } = where();
+  return `${moment}${archived ? GONE : ""}/${search ? `?${search}` : mailboxId}`;
+}
+
+/**
+ * Returns what is listed of a mailbox or a search.
+ * @param {string} mailboxId
+ * @param {string} search
+ */
+export function filterOf(mailboxId, search) {
+  if (search) return { pneuQuery: search };
+  return mailboxId === ALL || mailboxId === GONE ? null : { inMailbox: mailboxId };
+}
+
+/**
+ * Fetches a search before it is shown: until then, and if it cannot be answered, all stays as it is. Returns
+ * whether this is still the search that was wanted, and why it cannot be answered.
+ * @param {string} search
+ */
+export async function prepare(search) {
+  giveUp();
+  const list = listOf(ALL, search);
+  prepared = list;
+  await list.rows.first();
+  return { isWanted: prepared === list, failure: list.rows.failure.peek() };
+}
+
+/** Wants no search any more. */
+export function giveUp() {
+  prepared?.rows.stop();
+  prepared = null;
+}
+
 /**
  * Shows the list of a mailbox or a search.
  * @param {string} mailboxId
  * @param {string} search
  */
 export function show(mailboxId, search) {
-  const { archived, moment = "" } = where();
-  const key = `${moment}${archived ? GONE : ""}/${search ? `?${search}` : mailboxId}`;
+  const key = keyOf(mailboxId, search);
   const before = current.peek();
   if (before?.key === key) return;
   isFocusAwaited = false;
@@ -115,9 +161,9 @@ export function show(mailboxId, search) {
     before.cursorId = before.rows.at(before.cursor)?.id ?? "";
     before.rows.stop();
   }
-  const kept = lists.get(key);
-  const fetched = kept?.rows ?? new Rows(filterOf(mailboxId, search), where());
-  const list = kept ?? { key, rows: fetched, top: 0, cursor: 0, cursorId: "" };
+  const list = (prepared?.key === key ? prepared : lists.get(key)) ?? listOf(mailboxId, search);
+  if (list === prepared) prepared = null;
+  giveUp();
   lists.delete(key);
   lists.set(key, list);
   for (const old of lists.keys()) {
@@ -126,23 +172,15 @@ export function show(mailboxId, search) {
   current.value = list;
   cursor.value = list.cursor;
   moveTo(list.top);
-  if (kept) refresh();
+  if (list.isOld) refresh();
+  list.isOld = true;
   wantSeen();
-}
-
-/**
- * Returns what is listed of a mailbox or a search.
- * @param {string} mailboxId
- * @param {string} search
- */
-export function filterOf(mailboxId, search) {
-  if (search) return { text: search };
-  return mailboxId === ALL || mailboxId === GONE ? null : { inMailbox: mailboxId };
 }
 
 /** Fetches the list again. The row under the cursor stays under it, wherever it is then. */
 export function refresh() {
   const list = current.peek();
+  if (prepared) prepared.isOld = true;
   if (!list) return;
   const id = list.rows.at(cursor.peek())?.id;
   const index = cursor.peek();
@@ -321,7 +359,9 @@ function unknown() {
  */
 function content(list, count, tools) {
   if (list.rows.failure.value) {
-    return html`<div class="note"><p>${list.rows.failure.value}</p></div>`;
+    const { message, details } = list.rows.failure.value;
+    const why = list.rows.why || say(details.position ? "searchWrong" : "failed", { reason: message });
+    return html`<div class="note"><p>${why}</p></div>`;
   }
   if (list.rows.total.value === null) return unknown();
   if (count === 0) return nothing();

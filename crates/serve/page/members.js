@@ -9,8 +9,8 @@ import { momentOf } from "./store.js";
 
 /**
  * @typedef {import("./store.js").Where} Where
- * @typedef {{ id: string, threadId: string, messageId: string[] | null }} Email
- * @typedef {{ id: string, emailIds: string[] }} Thread
+ * @typedef {{ id: string, conversationId: string, messageId: string[] | null }} Email
+ * @typedef {{ id: string, emailIds: string[] }} Conversation
  */
 
 export const EXTENSIONS = ["archive", "moment", "query"];
@@ -25,29 +25,29 @@ function named({ messageId }) {
 }
 
 /**
- * Returns the threads of emails, each with its emails in a place, oldest first.
+ * Returns the conversations of emails, each with its emails in a place, oldest first.
  * @param {Email[]} emails
  * @param {Where} where
  * @param {AbortSignal | null} [abort]
- * @returns {Promise<Thread[]>}
+ * @returns {Promise<Conversation[]>}
  */
-export async function threadsOf(emails, where, abort = null) {
+export async function conversationsOf(emails, where, abort = null) {
   /** @type {Map<string, Set<string>>} */
-  const threads = new Map();
-  const add = (/** @type {Email} */ { id, threadId }) => {
-    threads.set(threadId, (threads.get(threadId) ?? new Set()).add(id));
+  const all = new Map();
+  const add = (/** @type {Email} */ { id, conversationId }) => {
+    all.set(conversationId, (all.get(conversationId) ?? new Set()).add(id));
   };
   for (let start = 0; start < emails.length; start += NAMED_MAX) {
     const names = emails.slice(start, start + NAMED_MAX).flatMap(named);
     const ids = names.length > 0 ? await found(names.join(" or "), where, abort) : [];
-    const properties = ["id", "threadId"];
+    const properties = ["id", "conversationId"];
     const get = (/** @type {string[]} */ part) =>
       /** @type {import("./jmap.js").Call} */ (["Email/get", { ids: part, properties, ...momentOf(where) }]);
     for (const { list } of await inParts(ids, get, EXTENSIONS)) list.forEach(add);
   }
   // A message without a name is alone.
   emails.forEach(add);
-  return [...threads].map(([id, ids]) => ({ id, emailIds: [...ids] }));
+  return [...all].map(([id, ids]) => ({ id, emailIds: [...ids] }));
 }
 
 /**
@@ -58,7 +58,7 @@ export async function threadsOf(emails, where, abort = null) {
  * @returns {Promise<string[]>}
  */
 export async function idsWith(id, where, abort) {
-  const args = { ids: [id], properties: ["id", "threadId", "messageId"], ...momentOf(where) };
+  const args = { ids: [id], properties: ["id", "conversationId", "messageId"], ...momentOf(where) };
   // What was not there at a moment is not found, unless messages that are gone are asked for.
   const extensions = where.archived ? ["archive"] : ["moment"];
   const [{ list }] = await request([["Email/get", args]], abort, extensions);

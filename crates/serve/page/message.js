@@ -16,7 +16,7 @@ import { now } from "./store.js";
 /**
  * @typedef {import("./rows.js").Person} Person
  * @typedef {{ partId: string | null, blobId: string | null, type: string, name: string | null, size: number }} Part
- * @typedef {{ id: string, threadId: string, blobId: string, subject: string | null, from: Person[] | null,
+ * @typedef {{ id: string, blobId: string, subject: string | null, from: Person[] | null,
  *   to: Person[] | null, cc: Person[] | null, receivedAt: string, preview: string, hasAttachment: boolean,
  *   messageId: string[] | null, keywords: Record<string, boolean>, isDeleted?: boolean,
  *   deletedAt?: string | null }} Message

@@ -6,61 +6,37 @@ import { readPeople, without, written } from "./compose-model.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
-import { from, request } from "./jmap.js";
+import { request } from "./jmap.js";
 import { fullName } from "./people.js";
 import { line } from "./text.js";
 
 /** @typedef {import("./rows.js").Person} Person */
 
 const REST_MS = 150;
-const EMAILS_MAX = 300;
 const SHOWN_MAX = 6;
 
 /** The people that are suggested, for which field, and which one is chosen. */
 const suggested = signal({ field: "", list: /** @type {Person[]} */ ([]), at: 0 });
 let timer = 0;
-/**
- * The newest emails: the server finds whole words only, and people of these are found by any part of a name.
- * @type {Promise<any[]> | null}
- */
-let newest = null;
-
-/** @param {Record<string, unknown> | null} filter @returns {Promise<any[]>} */
-async function emailsOf(filter) {
-  const sort = [{ property: "receivedAt", isAscending: false }];
-  const [, emails] = await request([
-    ["Email/query", { filter, sort, limit: EMAILS_MAX }],
-    ["Email/get", { "#ids": from(0, "Email/query", "/ids"), properties: ["from", "to", "cc"] }],
-  ]);
-  return emails.list;
-}
+/** Counts questions and closings: an answer to an earlier question comes too late. */
+let turns = 0;
 
 /**
- * Returns people of the mail whose names or addresses have a text, the most frequent first.
+ * Returns people of the mail whose names or addresses have words in them, those first that the user is most
+ * likely to mean.
  * @param {string} text
+ * @param {number} limit
  * @returns {Promise<Person[]>}
  */
-export async function people(text) {
-  const conditions = ["from", "to", "cc"].map((field) => ({ [field]: text }));
-  newest ??= emailsOf(null).catch(() => {
-    newest = null;
-    return [];
-  });
-  const known = await newest;
-  const others = await emailsOf({ operator: "OR", conditions });
-  /** @type {Map<string, { person: Person, count: number }>} */
-  const found = new Map();
-  for (const email of [...known, ...others]) {
-    for (const person of [...(email.from ?? []), ...(email.to ?? []), ...(email.cc ?? [])]) {
-      if (!written(person).toLowerCase().includes(text.toLowerCase())) continue;
-      const entry = found.get(person.email.toLowerCase()) ?? { person, count: 0 };
-      entry.count += 1;
-      if (!entry.person.name) entry.person = person;
-      found.set(person.email.toLowerCase(), entry);
-    }
-  }
-  const sorted = [...found.values()].sort((a, b) => b.count - a.count);
-  return sorted.map(({ person }) => person).filter((person) => readPeople(written(person))[0].length === 1);
+async function people(text, limit) {
+  const query = `to:"${text.replace(/["\\]/g, "\\$&")}`;
+  const [{ list }] = await request([["Suggestion/query", { text: query, limit }]]);
+  const found = list.filter((/** @type {any} */ { kind }) => kind === "person");
+  const all = found.map((/** @type {any} */ { label, about }) => ({
+    name: label === about ? null : label,
+    email: about,
+  }));
+  return all.filter((/** @type {Person} */ person) => readPeople(written(person))[0].length === 1);
 }
 
 /**
@@ -74,6 +50,7 @@ export function draw(field, chosen, rest, change) {
   const { list, at } = suggested.value.field === field ? suggested.value : { list: [], at: 0 };
   const close = () => {
     clearTimeout(timer);
+    turns += 1;
     suggested.value = { field: "", list: [], at: 0 };
   };
   const add = (/** @type {Person[]} */ more, left = "") => {
@@ -89,8 +66,10 @@ export function draw(field, chosen, rest, change) {
     timer = window.setTimeout(() => void suggest(text.trim()), text.trim() ? REST_MS : 0);
   };
   const suggest = async (/** @type {string} */ text) => {
-    const all = text ? await people(text).catch(() => []) : [];
-    suggested.value = { field, list: without(all, chosen).slice(0, SHOWN_MAX), at: 0 };
+    turns += 1;
+    const turn = turns;
+    const all = text ? await people(text, SHOWN_MAX + chosen.length).catch(() => []) : [];
+    if (turn === turns) suggested.value = { field, list: without(all, chosen).slice(0, SHOWN_MAX), at: 0 };
   };
   const key = (/** @type {KeyboardEvent} */ event) => {
     if (event.ctrlKey || event.metaKey) return;

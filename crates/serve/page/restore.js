@@ -12,7 +12,7 @@ import { icon } from "./icons.js";
 import { inParts, request } from "./jmap.js";
 import { refresh, rows, selected } from "./list.js";
 import { nameOf } from "./mailboxes.js";
-import { EXTENSIONS, goneOf, threadsOf } from "./members.js";
+import { EXTENSIONS, goneOf, conversationsOf } from "./members.js";
 import { GONE, now, replace, route, where } from "./store.js";
 import { attempt, inTurn, offer, tellUndone, traced, undoActions } from "./undo.js";
 
@@ -50,7 +50,7 @@ async function idsOf(ids) {
   if (!ids.includes(EVERY)) {
     const properties = ["id", "threadId", "messageId"];
     const answers = await inParts(ids, (part) => ["Email/get", { ids: part, properties }], EXTENSIONS);
-    const threads = await threadsOf(
+    const threads = await conversationsOf(
       answers.flatMap(({ list }) => list),
       where(),
     );

@@ -1,14 +1,13 @@
 // The rows of one list, in windows that are fetched when they are wanted. Asks the server. Knows no elements.
 
 import { signal } from "./vendor/signals-core.mjs";
-import { say } from "./i18n.js";
 import { Refused, from, request, session } from "./jmap.js";
 import { extensionsOf, momentOf } from "./store.js";
 import { found, line } from "./text.js";
 
 /**
  * @typedef {{ name: string | null, email: string }} Person
- * @typedef {{ id: string, threadId: string, subject: string[], from: Person[], to: Person[], receivedAt: string,
+ * @typedef {{ id: string, subject: string[], from: Person[], to: Person[], receivedAt: string,
  *   preview: string[], isUnread: boolean, isFlagged: boolean, isAnswered: boolean, hasAttachment: boolean,
  *   isDraft: boolean, tags: string[], emailIds: string[] }} Row
  *   `subject` and `preview` have what was found at each odd index.
@@ -21,11 +20,11 @@ export const WINDOW = 50;
 const REQUESTS_MAX = 2;
 const WINDOWS_MAX = 200;
 /** Of longer conversations, only the newest messages tell who wrote and what is unread. */
-const THREAD_MAX = 100;
+const MESSAGES_MAX = 100;
 
 const PROPERTIES = [
   "id",
-  "threadId",
+  "conversationId",
   "subject",
   "from",
   "to",
@@ -48,8 +47,10 @@ export class Rows {
     this.total = signal(null);
     /** Counts changes of rows. */
     this.version = signal(0);
-    /** Why there is no answer. */
-    this.failure = signal("");
+    /** Why there is no answer. @type {import("./vendor/signals-core.mjs").Signal<Refused | null>} */
+    this.failure = signal(null);
+    /** The same in words, where they are others than of the mail of today. */
+    this.why = "";
     /** @type {Map<number, Window>} */
     this.windows = new Map();
     /** @type {Map<number, AbortController>} */
@@ -161,20 +162,29 @@ export class Rows {
     }
   }
 
-  /** @param {number} number */
-  async fetch(number) {
+  /** Fetches the first rows before they are seen. Ends when they are there, or cannot be. @returns {Promise<void>} */
+  first() {
+    return new Promise((done) => void this.fetch(0, done).then(done));
+  }
+
+  /** @param {number} number @param {() => void} [kept] */
+  async fetch(number, kept) {
     const abort = new AbortController();
     this.requests.set(number, abort);
     try {
       const answer = await fetchWindow(this, number * WINDOW, abort.signal);
       if (abort.signal.aborted) return;
       this.keep(number, answer);
-      await addThreads(answer.rows, abort.signal, this.where);
+      kept?.();
+      await addOthers(answer.rows, abort.signal, this.where);
       if (abort.signal.aborted) return;
       this.version.value += 1;
     } catch (error) {
       if (abort.signal.aborted) return;
-      if (error instanceof Refused) this.failure.value = await reason(error, this.where);
+      if (error instanceof Refused) {
+        this.why = await reason(error, this.where);
+        this.failure.value = error;
+      }
       this.requests.delete(number);
       return;
     }
@@ -198,15 +208,15 @@ export class Rows {
     for (const old of this.windows.keys()) {
       if (old * WINDOW >= answer.total) this.windows.delete(old);
     }
-    this.failure.value = "";
+    this.failure.value = null;
     this.total.value = answer.total;
     this.version.value += 1;
   }
 }
 
-/** Says why there is no answer. @param {Refused} error @param {Where} where */
+/** Says why there is no answer about other mail than that of today. @param {Refused} error @param {Where} where */
 async function reason(error, where) {
-  return extensionsOf(where).length === 0 ? say("failed", { reason: error.message }) : (await import("./members.js")).whyNot(error);
+  return extensionsOf(where).length === 0 ? "" : (await import("./members.js")).whyNot(error);
 }
 
 /**
@@ -218,7 +228,7 @@ async function reason(error, where) {
 function query({ filter, where }, position, limit) {
   const sort = [{ property: "receivedAt", isAscending: false }];
   const which = { filter, position, limit, ...where };
-  return ["Email/query", { ...which, collapseThreads: true, calculateTotal: true, sort }];
+  return ["Email/query", { ...which, collapseConversations: true, calculateTotal: true, sort }];
 }
 
 /**
@@ -235,22 +245,22 @@ async function fetchWindow(list, position, abort) {
   const calls = [
     query(list, position, WINDOW),
     ["Email/get", { ...ids, properties }],
-    ["Thread/get", { "#ids": from(1, "Email/get", "/list/*/threadId") }],
+    ["Conversation/get", { "#ids": from(1, "Email/get", "/list/*/conversationId") }],
   ];
-  if (filter?.["text"])
+  if (filter?.["pneuQuery"])
     calls.push(["SearchSnippet/get", { filter, "#emailIds": from(0, "Email/query", "/ids") }]);
-  const [answer, emails, threads, snippets] = await request(calls, abort, extensions);
+  const [answer, emails, conversations, snippets] = await request(calls, abort, extensions);
   // Of messages that are gone nobody knows whether they were read.
   if (where.archived) for (const email of emails.list) email.keywords.$seen = true;
   if (extensions.length > 0)
-    threads.list = await (await import("./members.js")).threadsOf(emails.list, where, abort);
+    conversations.list = await (await import("./members.js")).conversationsOf(emails.list, where, abort);
   const byId = new Map(emails.list.map((/** @type {any} */ email) => [email.id, email]));
-  const idsOf = new Map(threads.list.map((/** @type {any} */ thread) => [thread.id, thread.emailIds]));
+  const idsOf = new Map(conversations.list.map((/** @type {any} */ each) => [each.id, each.emailIds]));
   const foundIn = new Map((snippets?.list ?? []).map((/** @type {any} */ each) => [each.emailId, each]));
   const rows = answer.ids.map((/** @type {string} */ id) => byId.get(id)).filter(Boolean);
   return {
     rows: rows.map((/** @type {any} */ email) =>
-      rowOf(email, idsOf.get(email.threadId), foundIn.get(email.id)),
+      rowOf(email, idsOf.get(email.conversationId), foundIn.get(email.id)),
     ),
     state: String(answer.queryState),
     total: Number(answer.total),
@@ -266,7 +276,6 @@ async function fetchWindow(list, position, abort) {
 function rowOf(email, emailIds, snippet) {
   return {
     id: email.id,
-    threadId: email.threadId,
     subject: snippet?.subject ? found(snippet.subject) : [line(email.subject)],
     from: email.from ?? [],
     to: email.to ?? [],
@@ -288,8 +297,8 @@ function rowOf(email, emailIds, snippet) {
  * @param {AbortSignal} abort
  * @param {Where} where
  */
-async function addThreads(rows, abort, where) {
-  const others = rows.flatMap((row) => row.emailIds.slice(-THREAD_MAX).filter((id) => id !== row.id));
+async function addOthers(rows, abort, where) {
+  const others = rows.flatMap((row) => row.emailIds.slice(-MESSAGES_MAX).filter((id) => id !== row.id));
   const max = session.peek()?.idsMax ?? 500;
   const emails = new Map();
   for (let start = 0; start < others.length; start += max) {
@@ -300,7 +309,7 @@ async function addThreads(rows, abort, where) {
   }
   for (const row of rows) {
     const people = [];
-    for (const id of row.emailIds.slice(-THREAD_MAX)) {
+    for (const id of row.emailIds.slice(-MESSAGES_MAX)) {
       if (id === row.id) people.push(...row.from);
       const email = emails.get(id);
       if (!email) continue;

@@ -1,23 +1,59 @@
-// Searching as one types: words become an address, after a short rest. Touches its field. Knows neither rows
-// nor requests.
+// Searching as one types: words become an address, after a short rest and once the server understands them.
+// Touches its field. Knows neither rows nor requests. What one sees below the field is loaded when the field
+// is used: see search-panel.js.
 
 import { signal } from "./vendor/signals-core.mjs";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
+import { later } from "./later.js";
+import { failure, giveUp, isWaiting, prepare } from "./list.js";
+import { loadSide, side } from "./saved.js";
 import { go, replace, route } from "./store.js";
+
+/** @typedef {typeof import("./search-panel.js")} Panel */
 
 /** After this time without typing, the words are searched for. */
 const REST_MS = 180;
 
 /** What is in the field. */
-const typed = signal(route.peek().search);
+export const typed = signal(route.peek().search);
+/** Whether the cursor is where the query may still go on. */
+export const isTyping = signal(false);
+/** The query that is asked for, and is not shown yet. */
+const asked = signal("");
+/** A query that was not answered, and why. */
+export const refused = signal({ text: "", error: /** @type {import("./jmap.js").Refused | null} */ (null) });
+/** @type {import("./vendor/signals-core.mjs").Signal<Panel | null>} */
+const panel = signal(null);
 let timer = 0;
+/** The mailbox and the search that the address had when the field was last made to follow it. */
+let followed = { mailbox: "", search: route.peek().search };
+/** @type {Promise<boolean>} */
+let answer = Promise.resolve(true);
 
 /** The field shows what was searched for, after going back too. */
 export function followAddress() {
-  const { search } = route.value;
+  const { mailbox, search } = route.value;
+  const isSame = search === followed.search && (mailbox === followed.mailbox || !followed.mailbox);
+  followed = { mailbox, search };
+  if (isSame) return;
+  forget();
   if (search !== typed.peek().trim()) typed.value = search;
+}
+
+/** Loads what is below the field and in it, as soon as there is something to say or to save. */
+export function followSearch() {
+  if (refused.value.error || (failure.value && route.value.search)) void loadPanel();
+  if (route.value.search) void loadSide();
+}
+
+/** Forgets what was asked for. */
+function forget() {
+  clearTimeout(timer);
+  giveUp();
+  asked.value = "";
+  refused.value = { text: "", error: null };
 }
 
 /** Puts the cursor into the field. */
@@ -31,53 +67,132 @@ export function focusSearch() {
 export function clearSearch() {
   if (!typed.peek() && !route.peek().search) return false;
   typed.value = "";
-  apply();
+  void apply();
   return true;
 }
 
-function element() {
+export function element() {
   return /** @type {HTMLInputElement | null} */ (document.getElementById("search"));
 }
 
-/** Searches for what is in the field, now. One search is one step back, however many letters it had. */
-export function apply() {
+/** Searches for what is in the field, now, and tells all mistakes. Returns whether it is shown. */
+export function submit() {
+  isTyping.value = false;
+  panel.peek()?.close();
+  return apply();
+}
+
+/**
+ * Searches for what is in the field. Returns whether it is shown: not if the server does not understand it.
+ * @returns {Promise<boolean>}
+ */
+function apply() {
   clearTimeout(timer);
   const words = typed.peek().trim();
+  if (words && words === asked.peek()) return answer;
+  forget();
+  if (words === route.peek().search) return Promise.resolve(true);
+  if (!words) {
+    show("");
+    return Promise.resolve(true);
+  }
+  asked.value = words;
+  answer = ask(words);
+  return answer;
+}
+
+/** @param {string} words */
+async function ask(words) {
+  const { isWanted, failure: error } = await prepare(words);
+  if (!isWanted) return false;
+  asked.value = "";
+  if (error) refused.value = { text: words, error };
+  else show(words);
+  return !error;
+}
+
+/** Makes a search the address. It is one step back, however many letters it had. @param {string} search */
+function show(search) {
   const before = route.peek();
-  if (words === before.search) return;
+  followed = { mailbox: before.mailbox, search };
   // Numbers stay, of what is searched for then.
-  const to = { view: before.view, search: words, message: "" };
-  if (before.search && words) replace(to);
+  const to = { view: before.view, search, message: "" };
+  if (before.search && search) replace(to);
   else go(to);
 }
 
 /**
- * Draws the field.
- * @param {boolean} isWaiting
+ * Puts a text into the field, with the cursor in it, and searches for it.
+ * @param {string} text
+ * @param {number} cursor
  */
-export function draw(isWaiting) {
-  const type = (/** @type {Event} */ event) => {
-    typed.value = /** @type {HTMLInputElement} */ (event.currentTarget).value;
-    clearTimeout(timer);
-    timer = window.setTimeout(apply, REST_MS);
-  };
-  const submit = (/** @type {Event} */ event) => {
+export function put(text, cursor) {
+  typed.value = text;
+  element()?.setSelectionRange(cursor, cursor);
+  isTyping.value = true;
+  void apply();
+}
+
+const load = later(() => import("./search-panel.js"), "/search.css");
+
+/** Loads what is below the field. Without it one can search all the same; it is asked for again next time. */
+async function loadPanel() {
+  panel.value ??= await load().catch(() => null);
+  return panel.value;
+}
+
+/** @param {Event} event */
+function onInput(event) {
+  const field = /** @type {HTMLInputElement} */ (event.currentTarget);
+  typed.value = field.value;
+  isTyping.value = field.selectionEnd === field.value.length;
+  clearTimeout(timer);
+  timer = window.setTimeout(() => void apply(), REST_MS);
+  void loadPanel().then((loaded) => loaded?.suggest());
+}
+
+/** Who goes to another place of the query has typed what is at its end. @param {Event} event */
+function onMove(event) {
+  const field = /** @type {HTMLInputElement} */ (event.currentTarget);
+  if (field.selectionEnd !== field.value.length) isTyping.value = false;
+}
+
+function onBlur() {
+  isTyping.value = false;
+  panel.peek()?.close();
+}
+
+/** Draws the field. */
+export function draw() {
+  const submitted = (/** @type {Event} */ event) => {
     event.preventDefault();
-    apply();
+    void submit();
   };
   const clear = () => {
     clearSearch();
     element()?.focus();
   };
-  return html`<form role="search" class=${`search${isWaiting ? " waiting" : ""}`} onSubmit=${submit}>
+  const below = panel.value;
+  const isWrong = Boolean(below?.problem.value);
+  const isShown = route.value.search !== "" && route.value.search === typed.value.trim();
+  const isAsked = asked.value !== "" || (isWaiting.value && route.value.search !== "");
+  return html`<form role="search" class=${`search${isAsked ? " waiting" : ""}`} onSubmit=${submitted}>
     ${icon("search")}
-    <input id="search" type="search" value=${typed.value} onInput=${type} placeholder=${say("search")}
-      aria-label=${say("search")} autocomplete="off" autocapitalize="off" spellcheck=${false} enterkeyhint="search" dir="auto" />
+    <div class="search-text">${below?.drawMarks()}
+    <input id="search" role="combobox" enterkeyhint="search" autocomplete="off" autocapitalize="off" spellcheck=${false}
+      dir="auto" value=${typed.value} placeholder=${say("search")} aria-label=${say("search")} aria-autocomplete="list"
+      aria-controls="search-list" aria-expanded=${String(below?.isOpen() ?? false)}
+      aria-activedescendant=${below?.optionId()} aria-invalid=${isWrong ? "true" : undefined}
+      aria-describedby=${isWrong ? "search-problem" : undefined} onInput=${onInput} onBlur=${onBlur}
+      onKeyUp=${onMove} onClick=${onMove} onFocus=${loadPanel} onKeyDown=${(/** @type {KeyboardEvent} */ event) => panel.peek()?.onKey(event)}
+      onScroll=${() => panel.peek()?.followScroll()} /></div>
+    ${isShown && side.value?.drawStar()}
     ${
       typed.value
         ? html`<button type="button" class="plain" aria-label=${say("searchClear")} title=${say("searchClear")}
       onClick=${clear}>${icon("close")}</button>`
         : html`<kbd aria-hidden="true">/</kbd>`
     }
+    ${below?.draw()}
   </form>`;
 }

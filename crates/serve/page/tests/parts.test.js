@@ -9,6 +9,7 @@ import { ago, short } from "../dates.js";
 import { elementHeight, placeAt, rowsSeen, scrolled, topMax, topShowing } from "../geometry.js";
 import { PHRASES, say } from "../i18n.js";
 import "../phrases-elsewhere.js";
+import "../i18n-search.js";
 import { writers } from "../people.js";
 import { POLICY, withoutComments } from "./support.js";
 import { blocks, found, isCode, line, textOfHtml, visible, withLinks } from "../text.js";
@@ -18,12 +19,15 @@ const page = path.join(import.meta.dirname, "..");
 /** All that is sent of the page has at most this many bytes, compressed. */
 const BYTES_MAX = 60_000;
 
-/** What is loaded when it is wanted, and not before: see writing.js and elsewhere.js. */
+/** What is loaded when it is wanted, and not before: see writing.js, search.js, saved.js and elsewhere.js. */
 const LATER = [
   ...["compose.js", "compose-model.js", "draft.js", "receivers.js"],
+  ...["i18n-search.js", "queries.js", "query-problem.js", "search-panel.js", "search.css"],
+  ...["saved-side.js", "saved-dialog.js"],
   ...["elsewhere.css", "elsewhere-parts.js", "history.js", "members.js", "moment.js", "phrases-elsewhere.js", "plots.js"],
   ...["restore.js", "statistics.js"],
 ];
+const LATER_IMPORT = new RegExp(`(from|^import) "\\./(${LATER.map((name) => name.replace(".", "\\.")).join("|")})"`, "m");
 
 /** Returns the files that are served, with their names in the folder. */
 function files() {
@@ -251,7 +255,7 @@ test("the page is small, and no file of it makes markup of text", () => {
       name,
     );
     if (!LATER.includes(name) && name.endsWith(".js"))
-      for (const later of LATER) assert.doesNotMatch(source, new RegExp(`(from|import) "\\./${later}"`), name);
+      assert.doesNotMatch(source, LATER_IMPORT, name);
     if (name.endsWith(".js")) assert.match(source, /^\/\/ [A-Z]/, `${name} does not say what it is`);
     assert.ok(source.split("\n").length <= 500, `${name} is long`);
   }

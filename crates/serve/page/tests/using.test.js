@@ -114,7 +114,7 @@ test("a question mark lists all keys, in a dialog", async () => {
   const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await dialog.waitFor();
   const listed = new Set(await dialog.locator("kbd").allTextContents());
-  assert.deepEqual([...listed].sort(), [..."/?#!abcdefgijklnoprstuvxzIUXZ↑↓", "Enter", "Esc"].sort());
+  assert.deepEqual([...listed].sort(), [..."/?#!abcdefgijklnoprstuvxzIUXZ↑↓", "Alt+↓", "Enter", "Esc"].sort());
   await page.keyboard.press("j");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "hidden" });
@@ -289,7 +289,7 @@ function million({ position, limit }) {
   const numbers = Array.from({ length: Math.min(limit, MILLION - position) }, (_, index) => position + index);
   const emails = numbers.map((number) => ({
     id: `M${number}`,
-    threadId: `T${number}`,
+    conversationId: `C${number}`,
     subject: `Row ${number}`,
     from: [{ name: "Ana", email: "ana@example.org" }],
     to: [],
@@ -305,6 +305,10 @@ function million({ position, limit }) {
       "c0",
     ],
     ["Email/get", { list: emails, notFound: [], state: "1" }, "c1"],
-    ["Thread/get", { list: numbers.map((number) => ({ id: `T${number}`, emailIds: [`M${number}`] })) }, "c2"],
+    [
+      "Conversation/get",
+      { list: numbers.map((number) => ({ id: `C${number}`, emailIds: [`M${number}`] })) },
+      "c2",
+    ],
   ];
 }
