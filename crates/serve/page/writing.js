@@ -5,30 +5,21 @@ import { effect } from "./vendor/signals-core.mjs";
 import { html, place } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
-import { Unreachable } from "./jmap.js";
+import { later } from "./later.js";
 import { DRAFTS, draftWanted } from "./store.js";
 import { attempt } from "./undo.js";
 
 /** @typedef {import("./compose-model.js").Kind} Kind @typedef {typeof import("./compose.js")} Composer */
 
-/** @type {Promise<Composer> | null} */
-let composer = null;
-
-async function load() {
-  try {
-    const loaded = await import("./compose.js");
-    place("compose", loaded.draw);
-    effect(loaded.followDraft);
-    return loaded;
-  } catch {
-    // It is asked for again next time.
-    composer = null;
-    throw new Unreachable("the server cannot be reached");
-  }
-}
+const load = later(async () => {
+  const loaded = await import("./compose.js");
+  place("compose", loaded.draw);
+  effect(loaded.followDraft);
+  return loaded;
+}, "/compose.css");
 
 /** @param {(composer: Composer) => unknown} use */
-const withComposer = (use) => attempt(async () => use(await (composer ??= load())));
+const withComposer = (use) => attempt(async () => use(await load()));
 
 /** Begins a new message. */
 export const composeNew = () => withComposer((loaded) => loaded.composeNew());

@@ -38,6 +38,7 @@ static INDEX: File = File { path: "/", content_type: HTML, bytes: include_bytes!
 
 /// All other files. Libraries bring their licences.
 static FILES: &[File] = &files![
+    STYLE "acting.css",
     SCRIPT "actions.js",
     SCRIPT "app.js",
     SCRIPT "ask.js",
@@ -54,6 +55,7 @@ static FILES: &[File] = &files![
     SCRIPT "geometry.js",
     SCRIPT "history.js",
     SCRIPT "html.js",
+    SCRIPT "i18n-de.js",
     SCRIPT "i18n-search.js",
     SCRIPT "i18n.js",
     SCRIPT "icons.js",
