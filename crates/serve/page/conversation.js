@@ -1,6 +1,6 @@
 // An open conversation: all its messages, oldest first. Touches its element. Asks the server. Knows no list.
 
-import { signal } from "./vendor/signals-core.mjs";
+import { batch, signal } from "./vendor/signals-core.mjs";
 import { forget } from "./frame.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
@@ -80,10 +80,13 @@ export function open(id) {
     return;
   }
   abort = new AbortController();
-  forget();
-  unfolded.value = new Set();
-  bodies.value = new Map();
-  current.value = { id, status: "loading", reason: "", messages: [] };
+  // What changes together is drawn once.
+  batch(() => {
+    forget();
+    unfolded.value = new Set();
+    bodies.value = new Map();
+    current.value = { id, status: "loading", reason: "", messages: [] };
+  });
   void load(id, true);
 }
 
@@ -103,26 +106,68 @@ export function refresh() {
 async function load(id, isFirst) {
   const signalled = abort.signal;
   try {
-    const [known] = await request(
-      [
-        ["Email/get", { ids: [id], properties: ["threadId"] }],
-        ["Thread/get", { "#ids": from(0, "Email/get", "/list/*/threadId") }],
-      ],
-      signalled,
-    ).then(([emails, threads]) => [emails.list.length > 0 ? threads.list[0] : undefined]);
-    const messages = known ? await fetchMessages(known.emailIds, signalled) : [];
+    const [messages, opened] = await fetchConversation(id, isFirst, signalled);
     if (signalled.aborted) return;
     if (messages.length === 0) {
       current.value = { id, status: "missing", reason: "", messages: [] };
       return;
     }
-    current.value = { id, status: "ready", reason: "", messages };
-    if (isFirst) unfoldFirst(id, messages);
+    batch(() => {
+      if (opened) bodies.value = new Map(bodies.peek()).set(id, opened);
+      current.value = { id, status: "ready", reason: "", messages };
+      if (isFirst) unfoldFirst(id, messages);
+    });
     void fetchBodies();
   } catch (error) {
     if (signalled.aborted || !(error instanceof Refused)) return;
     current.value = { id, status: "failed", reason: error.message, messages: [] };
   }
+}
+
+/**
+ * Returns the messages of a conversation, oldest first, and the body of the one that is opened: with one
+ * request, unless there are more messages than the server gives at once.
+ * @param {string} id
+ * @param {boolean} isFirst
+ * @param {AbortSignal} signalled
+ * @returns {Promise<[Message[], import("./message.js").Body | undefined]>}
+ */
+async function fetchConversation(id, isFirst, signalled) {
+  /** @type {import("./jmap.js").Call[]} */
+  const thread = [
+    ["Email/get", { ids: [id], properties: ["threadId"] }],
+    ["Thread/get", { "#ids": from(0, "Email/get", "/list/*/threadId") }],
+  ];
+  /** @type {import("./jmap.js").Call} */
+  const members = ["Email/get", { "#ids": from(1, "Thread/get", "/list/*/emailIds"), properties: PROPERTIES }];
+  try {
+    const calls = [...thread, members, ...(isFirst ? [bodiesOf([id])] : [])];
+    const [, threads, emails, opened] = await request(calls, signalled);
+    const ids = threads.list.flatMap((/** @type {{ emailIds: string[] }} */ each) => each.emailIds);
+    return [inOrder(ids, emails.list), opened?.list[0]];
+  } catch (error) {
+    if (!(error instanceof Refused) || error.type !== "requestTooLarge") throw error;
+    const [, threads] = await request(thread, signalled);
+    return [await fetchMessages(threads.list[0].emailIds, signalled), undefined];
+  }
+}
+
+/** @param {string[]} ids @param {Message[]} emails */
+function inOrder(ids, emails) {
+  const byId = new Map(emails.map((email) => [email.id, email]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** @param {string[]} ids @returns {import("./jmap.js").Call} */
+function bodiesOf(ids) {
+  const args = {
+    ids,
+    properties: BODY_PROPERTIES,
+    bodyProperties: PART_PROPERTIES,
+    fetchTextBodyValues: true,
+    maxBodyValueBytes: TEXT_BYTES_MAX,
+  };
+  return ["Email/get", args];
 }
 
 /**
@@ -132,14 +177,14 @@ async function load(id, isFirst) {
  */
 async function fetchMessages(ids, signalled) {
   const max = session.peek()?.idsMax ?? 500;
-  /** @type {Map<string, Message>} */
-  const byId = new Map();
+  /** @type {Message[]} */
+  const all = [];
   for (let start = 0; start < ids.length; start += max) {
     const args = { ids: ids.slice(start, start + max), properties: PROPERTIES };
     const [answer] = await request([["Email/get", args]], signalled);
-    for (const email of answer.list) byId.set(email.id, email);
+    all.push(...answer.list);
   }
-  return ids.flatMap((id) => byId.get(id) ?? []);
+  return inOrder(ids, all);
 }
 
 /**
@@ -163,15 +208,8 @@ async function fetchBodies() {
     .filter((id) => known.has(id) && !bodies.peek().has(id))
     .slice(0, BODIES_MAX);
   if (ids.length === 0) return;
-  const args = {
-    ids,
-    properties: BODY_PROPERTIES,
-    bodyProperties: PART_PROPERTIES,
-    fetchTextBodyValues: true,
-    maxBodyValueBytes: TEXT_BYTES_MAX,
-  };
   try {
-    const [answer] = await request([["Email/get", args]], signalled);
+    const [answer] = await request([bodiesOf(ids)], signalled);
     if (signalled.aborted) return;
     const next = new Map(bodies.peek());
     for (const email of answer.list) next.set(email.id, email);
