@@ -1,5 +1,5 @@
-// A server before the program's: it sends the files of this folder, and passes all else on. So one can measure
-// a page that was not built into the program.
+// A server before the program's: it sends the files of this folder, and passes all else on. With it, a page can
+// be measured that was not built into the program.
 
 import http from "node:http";
 import { text } from "node:stream/consumers";

@@ -126,15 +126,6 @@ async function search(page, run) {
   const word = String(words[run % words.length]);
   await page.evaluate((wanted) => window.speed.awaitFound(wanted), word);
   await page.keyboard.type(word);
-    console.log(
-      page.url(),
-      word,
-      await page.evaluate(
-        "document.getElementById('search').value + '|' + document.querySelector('.list-head').textContent + '|' + document.activeElement.outerHTML.slice(0,99)+ [...document.querySelectorAll('#list .row')].map((x) => x.className).join()",
-      ),
-    );
-    throw e;
-  });
   await until(page, "window.speed.found > 0");
   const { found } = await page.evaluate(() => window.speed);
   note(`rows found, after ${SEARCH_REST_MS} ms of rest`, "ms", 80, found - SEARCH_REST_MS);

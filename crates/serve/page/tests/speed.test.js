@@ -1,4 +1,5 @@
-// What makes the page fast, as far as it can be counted: how often it asks. How long it takes, speed/ measures.
+// What makes the page fast, as far as it can be counted: how often it asks. How long that takes, speed/
+// measures.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -36,7 +37,7 @@ test("the page names all scripts that it begins with, so that none waits for ano
   );
 });
 
-test("a conversation is opened with one request, and a longer one than the server gives at once with more", async () => {
+test("one request opens a conversation, and more do if it is longer than what the server gives at once", async () => {
   const { page, context, close } = await start();
   /** @type {string[][]} */
   const requests = [];
