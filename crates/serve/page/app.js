@@ -96,7 +96,8 @@ function followRoute() {
     if (wasOpen && !message)
       requestAnimationFrame(() => {
         list.applyScroll();
-        list.focusCursor();
+        // Who has gone on to search keeps the focus there.
+        if (!document.activeElement?.matches("#search")) list.focusCursor();
       });
   });
 }
