@@ -309,8 +309,8 @@ export async function subjects(page) {
  * @param {Page} page
  * @param {string} condition
  */
-export async function until(page, condition) {
-  const end = Date.now() + PATIENCE_MS;
+export async function until(page, condition, patienceMs = PATIENCE_MS) {
+  const end = Date.now() + patienceMs;
   while (!(await page.evaluate(`Boolean(${condition})`))) {
     if (Date.now() > end) throw new Error(`this did not become true: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -330,8 +330,9 @@ export async function eventually(check) {
 }
 
 /** Waits until the list is there. @param {Page} page */
-export async function listReady(page) {
-  await until(page, "document.querySelector('#list .row a') && !document.querySelector('#list .row.ghost')");
+export async function listReady(page, patienceMs = PATIENCE_MS) {
+  const isReady = "document.querySelector('#list .row a') && !document.querySelector('#list .row.ghost')";
+  await until(page, isReady, patienceMs);
 }
 
 /** Returns what has the focus: the subject of a row, or else its id. @param {Page} page */
