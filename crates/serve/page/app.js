@@ -131,7 +131,8 @@ function followRoute() {
     if (wasOpen && !message && !view)
       requestAnimationFrame(() => {
         list.applyScroll();
-        list.focusCursor();
+        // Who has gone on to search keeps the focus there.
+        if (!document.activeElement?.matches("#search")) list.focusCursor();
       });
   });
 }

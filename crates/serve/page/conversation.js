@@ -1,6 +1,6 @@
 // An open conversation: all its messages, oldest first. Touches its element. Asks the server. Knows no list.
 
-import { signal } from "./vendor/signals-core.mjs";
+import { batch, signal } from "./vendor/signals-core.mjs";
 import { forget } from "./frame.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
@@ -84,10 +84,13 @@ export function open(id) {
     return;
   }
   abort = new AbortController();
-  forget();
-  unfolded.value = new Set();
-  bodies.value = new Map();
-  current.value = { id, status: "loading", reason: "", messages: [] };
+  // What changes together is drawn once.
+  batch(() => {
+    forget();
+    unfolded.value = new Set();
+    bodies.value = new Map();
+    current.value = { id, status: "loading", reason: "", messages: [] };
+  });
   void load(id, true);
 }
 
@@ -107,17 +110,19 @@ export function refresh() {
 async function load(id, isFirst) {
   const signalled = abort.signal;
   try {
-    const ids = isToday.peek()
-      ? await idsOfConversation(id, signalled)
-      : await (await import("./members.js")).idsWith(id, where(), signalled);
-    const messages = await fetchMessages(ids, signalled);
+    const [messages, opened] = await (isToday.peek()
+      ? fetchConversation(id, isFirst, signalled)
+      : fetchElsewhere(id, signalled));
     if (signalled.aborted) return;
     if (messages.length === 0) {
       current.value = { id, status: "missing", reason: "", messages: [] };
       return;
     }
-    current.value = { id, status: "ready", reason: "", messages };
-    if (isFirst) unfoldFirst(id, messages);
+    batch(() => {
+      if (opened) bodies.value = new Map(bodies.peek()).set(id, opened);
+      current.value = { id, status: "ready", reason: "", messages };
+      if (isFirst) unfoldFirst(id, messages);
+    });
     void fetchBodies();
   } catch (error) {
     if (signalled.aborted || !(error instanceof Refused)) return;
@@ -126,20 +131,61 @@ async function load(id, isFirst) {
 }
 
 /**
- * Returns the messages of the conversation of a message; none, if it is not there.
+ * Returns the messages of a conversation, oldest first, and the body of the one that is opened: with one
+ * request, unless there are more messages than the server gives at once.
+ * @param {string} id
+ * @param {boolean} isFirst
+ * @param {AbortSignal} signalled
+ * @returns {Promise<[Message[], import("./message.js").Body | undefined]>}
+ */
+async function fetchConversation(id, isFirst, signalled) {
+  /** @type {import("./jmap.js").Call[]} */
+  const known = [
+    ["Email/get", { ids: [id], properties: ["conversationId"] }],
+    ["Conversation/get", { "#ids": from(0, "Email/get", "/list/*/conversationId") }],
+  ];
+  /** @type {import("./jmap.js").Call} */
+  const members = ["Email/get", { "#ids": from(1, "Conversation/get", "/list/*/emailIds"), properties: PROPERTIES }];
+  try {
+    const calls = [...known, members, ...(isFirst ? [bodiesOf([id])] : [])];
+    const [, conversations, emails, opened] = await request(calls, signalled);
+    const ids = conversations.list.flatMap((/** @type {{ emailIds: string[] }} */ each) => each.emailIds);
+    return [inOrder(ids, emails.list), opened?.list[0]];
+  } catch (error) {
+    if (!(error instanceof Refused) || error.type !== "requestTooLarge") throw error;
+    const [, conversations] = await request(known, signalled);
+    return [await fetchMessages(conversations.list[0].emailIds, signalled), undefined];
+  }
+}
+
+/**
+ * Returns the same of messages that are gone, or of a moment in the past, without a body.
  * @param {string} id
  * @param {AbortSignal} signalled
- * @returns {Promise<string[]>}
+ * @returns {Promise<[Message[], undefined]>}
  */
-async function idsOfConversation(id, signalled) {
-  const [emails, conversations] = await request(
-    [
-      ["Email/get", { ids: [id], properties: ["conversationId"] }],
-      ["Conversation/get", { "#ids": from(0, "Email/get", "/list/*/conversationId") }],
-    ],
-    signalled,
-  );
-  return (emails.list.length > 0 && conversations.list[0]?.emailIds) || [];
+async function fetchElsewhere(id, signalled) {
+  const ids = await (await import("./members.js")).idsWith(id, where(), signalled);
+  return [await fetchMessages(ids, signalled), undefined];
+}
+
+/** @param {string[]} ids @param {Message[]} emails */
+function inOrder(ids, emails) {
+  const byId = new Map(emails.map((email) => [email.id, email]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** @param {string[]} ids @returns {import("./jmap.js").Call} */
+function bodiesOf(ids) {
+  const args = {
+    ids,
+    properties: isToday.peek() ? BODY_PROPERTIES : [...BODY_PROPERTIES, "inArchive"],
+    bodyProperties: PART_PROPERTIES,
+    fetchTextBodyValues: true,
+    maxBodyValueBytes: TEXT_BYTES_MAX,
+    ...momentOf(where()),
+  };
+  return ["Email/get", args];
 }
 
 /**
@@ -149,8 +195,8 @@ async function idsOfConversation(id, signalled) {
  */
 async function fetchMessages(ids, signalled) {
   const max = session.peek()?.idsMax ?? 500;
-  /** @type {Map<string, Message>} */
-  const byId = new Map();
+  /** @type {Message[]} */
+  const all = [];
   for (let start = 0; start < ids.length; start += max) {
     const properties = isToday.peek() ? PROPERTIES : [...PROPERTIES, "isDeleted", "deletedAt"];
     const args = { ids: ids.slice(start, start + max), properties, ...momentOf(where()) };
@@ -158,10 +204,10 @@ async function fetchMessages(ids, signalled) {
     for (const email of answer.list) {
       // Of messages that are gone nobody knows whether they were read.
       if (email.isDeleted && place === GONE) email.keywords.$seen = true;
-      byId.set(email.id, email);
+      all.push(email);
     }
   }
-  return ids.flatMap((id) => byId.get(id) ?? []);
+  return inOrder(ids, all);
 }
 
 /**
@@ -185,16 +231,8 @@ async function fetchBodies() {
     .filter((id) => known.has(id) && !bodies.peek().has(id))
     .slice(0, BODIES_MAX);
   if (ids.length === 0) return;
-  const args = {
-    ids,
-    properties: isToday.peek() ? BODY_PROPERTIES : [...BODY_PROPERTIES, "inArchive"],
-    bodyProperties: PART_PROPERTIES,
-    fetchTextBodyValues: true,
-    maxBodyValueBytes: TEXT_BYTES_MAX,
-    ...momentOf(where()),
-  };
   try {
-    const [answer] = await request([["Email/get", args]], signalled, extensionsOf(where()));
+    const [answer] = await request([bodiesOf(ids)], signalled, extensionsOf(where()));
     if (signalled.aborted) return;
     const next = new Map(bodies.peek());
     for (const email of answer.list) next.set(email.id, { ...readable(email), notRead: answer.notRead?.[email.id] });

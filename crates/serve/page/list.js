@@ -413,9 +413,13 @@ function drawRow(row, index, [count, shift], tools) {
 
 /** @param {Row} row @param {number} index */
 function box(row, index) {
-  const click = (/** @type {MouseEvent} */ event) => void select(index, event.shiftKey);
-  return html`<label class="box"><input type="checkbox" tabindex="-1" checked=${isSelected(row.id)}
-    aria-label=${say("select")} onClick=${click} /></label>`;
+  // The label has no default: some browsers pass no click with Shift on to the box.
+  const click = (/** @type {MouseEvent} */ event) => {
+    if (!(event.target instanceof HTMLInputElement)) event.preventDefault();
+    void select(index, event.shiftKey);
+  };
+  return html`<label class="box" onClick=${click}><input type="checkbox" tabindex="-1" checked=${isSelected(row.id)}
+    aria-label=${say("select")} /></label>`;
 }
 
 function ghost() {

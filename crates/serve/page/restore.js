@@ -48,7 +48,7 @@ function restoreRows(ids) {
 /** @param {string[]} ids @returns {Promise<string[]>} */
 async function idsOf(ids) {
   if (!ids.includes(EVERY)) {
-    const properties = ["id", "threadId", "messageId"];
+    const properties = ["id", "conversationId", "messageId"];
     const answers = await inParts(ids, (part) => ["Email/get", { ids: part, properties }], EXTENSIONS);
     const threads = await conversationsOf(
       answers.flatMap(({ list }) => list),

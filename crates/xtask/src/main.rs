@@ -27,7 +27,7 @@ enum Chore {
     Damage(damage::DamageArguments),
     /// Build the fuzz targets and run each for some time.
     Fuzz(fuzz::FuzzArguments),
-    /// Check the page of the server: the types of its scripts, and what it does in Chromium.
+    /// Check the page of the server: the types of its scripts, and what it does in browsers.
     Page,
     /// Generate mail, index it and run some searches.
     Demo,

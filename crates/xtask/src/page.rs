@@ -1,8 +1,8 @@
 //! `cargo xtask page`: checks the page of `pneu serve`: the types of its scripts, and what it does in
-//! Chromium.
+//! Chromium and Firefox.
 //!
-//! Input: the page, and the built program. Output: the first failure. Needs Node with npm, and Chromium. Does
-//! not know what the page shows.
+//! Input: the page, and the built program. Output: the first failure. Needs Node with npm, and both browsers.
+//! Does not know what the page shows.
 
 use crate::run::{cargo, run, say, target_directory, workspace_root};
 use anyhow::{Result, bail};
@@ -10,7 +10,7 @@ use std::env;
 use std::process::{Command, Stdio};
 
 /// What must be there.
-const PROGRAMS: [&str; 3] = ["node", "npm", "chromium"];
+const PROGRAMS: [&str; 4] = ["node", "npm", "chromium", "firefox-esr"];
 
 /// Builds the program and checks its page.
 ///

@@ -5,7 +5,7 @@
 /** A picture of one red point, and one of two times two. */
 export const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
-export const GIF = "R0lGODlhAgACAIAAAP8AAAAAACH5BAAAAAAALAAAAAACAAIAAAICRAoAOw==";
+export const GIF = "R0lGODlhAgACAIAAAP8AAAAAACH5BAAAAAAALAAAAAACAAIAAAIChFEAOw==";
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9" ' +
   'onload="window.ran=1"><script>window.ran=1</script><filter id="f"><feImage href="URL/fe.png"/></filter>' +

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { after, before, test } from "node:test";
 import { HOSTILE, LONG } from "./mail.js";
-import { Fixture, folder, openRow } from "./steps.js";
+import { Fixture, IS_LONG, folder, openRow, rowsFill } from "./steps.js";
 import { focused, listReady, open, subjects, until } from "./support.js";
 
 const fixture = new Fixture();
@@ -58,19 +58,7 @@ test("5,000 rows scroll without gaps, and few of them are in the page", async ()
     await page.locator("#scroller").evaluate((element, top) => {
       element.scrollTop = top;
     }, fraction * height);
-    // Rows that are seen, from edge to edge, and none of them without its message.
-    await until(
-      page,
-      `(() => {
-      const pane = document.getElementById("scroller").getBoundingClientRect();
-      const rows = [...document.querySelectorAll("#list .row")].map((row) => [row, row.getBoundingClientRect()])
-        .filter(([, at]) => at.bottom > pane.top && at.top < pane.bottom).sort((a, b) => a[1].top - b[1].top);
-      return rows.length > 5 && rows[0][1].top <= pane.top + 1 && rows.at(-1)[1].bottom >= pane.bottom - 1 &&
-        rows.every(([row, at], n) => !row.classList.contains("ghost") &&
-          (n === 0 || Math.abs(at.top - rows[n - 1][1].bottom) < 1) &&
-          row.querySelector(".subject").textContent.startsWith("Number " + (${LONG} - 1 - row.dataset.index) + " "));
-    })()`,
-    );
+    await rowsFill(page, IS_LONG);
     rowsMax = Math.max(rowsMax, await page.locator("#list .row").count());
   }
   assert.ok(rowsMax < 200, `${rowsMax} rows`);

@@ -10,8 +10,9 @@ import { until } from "./support.js";
 
 /** A server of mail with HTML, and one beside it that hears requests. All names in `example` lead there. */
 export class RichFixture extends Fixture {
-  constructor() {
-    super();
+  /** @param {ConstructorParameters<typeof Fixture>} browser */
+  constructor(...browser) {
+    super(...browser);
     /** What the other server heard. @type {{ url: string, host: string, referer: string | undefined }[]} */
     this.heard = [];
     /** How many connections there were to it, whoever made them. */

@@ -1,14 +1,15 @@
 // Steps that several tests begin with: the server with its mail, a page that is logged in, an open folder or
 // message.
 
-import { write } from "./mail.js";
+import { LONG, write } from "./mail.js";
 import { Mailbox, closeBrowser, listReady, open, until } from "./support.js";
 
 /** @typedef {import("playwright-core").Page} Page */
 
 /** A server of the mail in mail.js. Each login link works once, so that a new page may need a new server. */
 export class Fixture {
-  constructor() {
+  /** @param {typeof open} opener Opens the page in a browser. @param {() => Promise<void>} closer Ends it. */
+  constructor(opener = open, closer = closeBrowser) {
     this.mailbox = new Mailbox();
     this.link = "";
     this.begin = async () => {
@@ -17,7 +18,7 @@ export class Fixture {
       this.link = await this.mailbox.serve();
     };
     this.end = async () => {
-      await closeBrowser();
+      await closer();
       await this.mailbox.remove();
     };
     /** Opens the page, and waits for its list. @param {import("playwright-core").BrowserContextOptions} [options] */
@@ -26,7 +27,7 @@ export class Fixture {
         await this.mailbox.stop();
         this.link = await this.mailbox.serve(this.mailbox.port);
       }
-      const opened = await open(this.link, options);
+      const opened = await opener(this.link, options);
       this.link = "";
       await listReady(opened.page);
       return opened;
@@ -46,3 +47,30 @@ export async function openRow(page, subject) {
   await page.locator("#list .row a").filter({ hasText: subject }).click();
   await page.locator("#messages .message.unfolded :is(.text, .sheet)").first().waitFor();
 }
+
+/**
+ * Waits until rows are seen from edge to edge, in order, each with its message. `isRight` is an expression in
+ * the page that says whether the `subject` is that of the row with an `index`.
+ * @param {Page} page
+ * @param {string} isRight
+ */
+export async function rowsFill(page, isRight) {
+  await until(
+    page,
+    `(() => {
+      const pane = document.getElementById("scroller").getBoundingClientRect();
+      const rows = [...document.querySelectorAll("#list .row")].map((row) => {
+        const { top, bottom } = row.getBoundingClientRect();
+        const subject = row.querySelector(".subject")?.textContent ?? "";
+        return { top, bottom, index: Number(row.dataset.index), subject };
+      }).filter(({ top, bottom }) => bottom > pane.top && top < pane.bottom).sort((a, b) => a.top - b.top);
+      const follows = ({ top, index }, before) =>
+        !before || (Math.abs(top - before.bottom) < 1 && index === before.index + 1);
+      return rows.length > 5 && rows[0].top <= pane.top + 1 && rows.at(-1).bottom >= pane.bottom - 1 &&
+        rows.every((row, n) => follows(row, rows[n - 1])) && rows.every(({ subject, index }) => ${isRight});
+    })()`,
+  );
+}
+
+/** Says so in the long folder. */
+export const IS_LONG = `subject.startsWith("Number " + (${LONG} - 1 - index) + " ")`;

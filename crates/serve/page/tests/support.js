@@ -15,7 +15,7 @@ import { chromium } from "playwright-core";
  *   type?: string, flags?: string, raw?: string }} Mail */
 
 /** How long something may take before a test fails. */
-const PATIENCE_MS = 15_000;
+export const PATIENCE_MS = 15_000;
 
 const program = process.env["PNEU"];
 const isFromDisk = process.env["PAGE_FROM_DISK"] === "1";
@@ -45,6 +45,8 @@ export class Mailbox {
   constructor() {
     if (!program) throw new Error("PNEU says which program is tested");
     this.directory = fs.mkdtempSync(path.join(os.tmpdir(), "pneu-page-"));
+    /** Where the program has its index and configuration. */
+    this.home = path.join(this.directory, "home");
     /** @type {import("node:child_process").ChildProcess | null} */
     this.process = null;
     this.port = 0;
@@ -140,18 +142,18 @@ export class Mailbox {
   }
 
   environment() {
-    const home = path.join(this.directory, "home");
-    fs.mkdirSync(home, { recursive: true });
-    return { PATH: process.env["PATH"], HOME: home };
+    fs.mkdirSync(this.home, { recursive: true });
+    return { PATH: process.env["PATH"], HOME: this.home };
   }
 
   /**
    * Starts the server. Returns the address that logs a browser in.
    * @param {number} [port]
+   * @param {string[]} [more]
    * @returns {Promise<string>}
    */
-  async serve(port = 0) {
-    const child = spawn(String(program), ["serve", "--port", String(port), "--link"], {
+  async serve(port = 0, more = []) {
+    const child = spawn(String(program), ["serve", "--port", String(port), "--link", ...more], {
       env: this.environment(),
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -278,13 +280,19 @@ const TYPES = /** @type {Record<string, string>} */ ({
  * @param {URL} url
  */
 async function fromDisk(route, url) {
+  const file = fileOf(url);
+  return file ? route.fulfill(file) : route.continue();
+}
+
+/** Returns a file of this folder as the program sends it, or null. @param {URL} url */
+export function fileOf(url) {
   const file = path.join(pageDirectory, /^\/$|^\/[mq]\//.test(url.pathname) ? "index.html" : url.pathname);
   const type = TYPES[path.extname(file)];
-  if (!type || !fs.existsSync(file)) return route.continue();
+  if (!type || !fs.existsSync(file)) return null;
   const headers = { "content-type": type, "content-security-policy": POLICY, "cache-control": "no-cache" };
   const isOwnScript = type.includes("javascript") && !url.pathname.startsWith("/vendor/");
   const body = isOwnScript ? withoutComments(fs.readFileSync(file, "utf8")) : fs.readFileSync(file);
-  return route.fulfill({ body, headers });
+  return { status: 200, body, headers };
 }
 
 /**
@@ -301,8 +309,8 @@ export async function subjects(page) {
  * @param {Page} page
  * @param {string} condition
  */
-export async function until(page, condition) {
-  const end = Date.now() + PATIENCE_MS;
+export async function until(page, condition, patienceMs = PATIENCE_MS) {
+  const end = Date.now() + patienceMs;
   while (!(await page.evaluate(`Boolean(${condition})`))) {
     if (Date.now() > end) throw new Error(`this did not become true: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -322,8 +330,9 @@ export async function eventually(check) {
 }
 
 /** Waits until the list is there. @param {Page} page */
-export async function listReady(page) {
-  await until(page, "document.querySelector('#list .row a') && !document.querySelector('#list .row.ghost')");
+export async function listReady(page, patienceMs = PATIENCE_MS) {
+  const isReady = "document.querySelector('#list .row a') && !document.querySelector('#list .row.ghost')";
+  await until(page, isReady, patienceMs);
 }
 
 /** Returns what has the focus: the subject of a row, or else its id. @param {Page} page */

@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import fs from "node:fs";
 import { after, before, test } from "node:test";
-import { Fixture, folder, openRow } from "./steps.js";
+import { MILLION, million } from "./million.js";
+import { Fixture, folder, openRow, rowsFill } from "./steps.js";
 import { focused, listReady, until } from "./support.js";
 
 /** @typedef {import("playwright-core").Page} Page */
 
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const MILLION = 1_000_000;
 
 const fixture = new Fixture();
 const start = fixture.start;
@@ -234,17 +234,7 @@ test("a million rows scroll from end to end", async () => {
   const height = await pane.evaluate((element) => element.scrollHeight);
   assert.ok(height <= 8_000_000, `${height}`);
   const seen = async () => {
-    await until(
-      page,
-      `(() => {
-      const pane = document.getElementById("scroller").getBoundingClientRect();
-      const rows = [...document.querySelectorAll("#list .row")].map((row) => [row, row.getBoundingClientRect()])
-        .filter(([, at]) => at.bottom > pane.top && at.top < pane.bottom).sort((a, b) => a[1].top - b[1].top);
-      return rows.length > 5 && rows[0][1].top <= pane.top + 1 && rows.at(-1)[1].bottom >= pane.bottom - 1 &&
-        rows.every(([row], n) => row.querySelector(".subject")?.textContent === "Row " + row.dataset.index &&
-          (n === 0 || Number(row.dataset.index) === Number(rows[n - 1][0].dataset.index) + 1));
-    })()`,
-    );
+    await rowsFill(page, "subject === `Row ${index}`");
     return page.evaluate(() => {
       const top = /** @type {Element} */ (document.getElementById("scroller")).getBoundingClientRect().top;
       const rows = [...document.querySelectorAll("#list .row")].filter(
@@ -283,32 +273,3 @@ test("a million rows scroll from end to end", async () => {
   assert.ok((await page.locator("#list .row").count()) < 200);
   await close();
 });
-
-/** Returns what a server with a million messages answers. @param {{ position: number, limit: number }} query */
-function million({ position, limit }) {
-  const numbers = Array.from({ length: Math.min(limit, MILLION - position) }, (_, index) => position + index);
-  const emails = numbers.map((number) => ({
-    id: `M${number}`,
-    conversationId: `C${number}`,
-    subject: `Row ${number}`,
-    from: [{ name: "Ana", email: "ana@example.org" }],
-    to: [],
-    receivedAt: "2025-03-01T08:00:00Z",
-    preview: "",
-    keywords: { $seen: true },
-    hasAttachment: false,
-  }));
-  return [
-    [
-      "Email/query",
-      { ids: emails.map((email) => email.id), position, total: MILLION, queryState: "1" },
-      "c0",
-    ],
-    ["Email/get", { list: emails, notFound: [], state: "1" }, "c1"],
-    [
-      "Conversation/get",
-      { list: numbers.map((number) => ({ id: `C${number}`, emailIds: [`M${number}`] })) },
-      "c2",
-    ],
-  ];
-}

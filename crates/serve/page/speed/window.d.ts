@@ -1,0 +1,4 @@
+// What watch.js adds to the page.
+interface Window {
+  speed: import("./watch.js").Speed;
+}
