@@ -175,7 +175,10 @@ test("reading in the past marks nothing as read, and a draft of then is only sho
   await page.locator("#list .row a", { hasText: "Lost since" }).click();
   await page.locator("#messages .unread .text").waitFor();
   await page.clock.runFor(5000);
-  await eventually(() => assert.ok(names.includes("Email/get")));
+  // Requests there and back: time enough for what was sent before them.
+  for (let count = 0; count < 5; count += 1)
+    await page.evaluate(() => fetch("/.well-known/jmap").then(() => 0));
+  assert.ok(names.includes("Email/get"));
   assert.ok(!names.includes("Email/set"), names.join(" "));
 });
 
