@@ -166,7 +166,9 @@ export function draw() {
   const wrong = problem.value;
   // Over a list it is not in the way of those who have left the field.
   const stays = route.value.search !== "" && route.value.search === typed.value.trim();
-  return html`<div class=${`search-panel${stays ? " stays" : ""}`} hidden=${list.length === 0 && !wrong}>
+  // A press here, on its scroll bar too, leaves the focus in the field.
+  const stay = (/** @type {Event} */ event) => event.preventDefault();
+  return html`<div class=${`search-panel${stays ? " stays" : ""}`} hidden=${list.length === 0 && !wrong} onMouseDown=${stay}>
     ${wrong && drawProblem(wrong, "search-problem")}
     <ul id="search-list" role="listbox" aria-label=${say("suggestions")} hidden=${list.length === 0}
       >${list.map((one, index) => option(one, index, index === at))}</ul></div>`;
@@ -178,7 +180,7 @@ function option(one, index, isChosen) {
   // A person without a name is called as the address is.
   const about = one.about !== one.label && line(one.about);
   return html`<li id=${`search-option-${index}`} role="option" aria-selected=${String(isChosen)}
-    onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => take(one)}
+    onClick=${() => take(one)}
     >${icon(/** @type {import("./icons.js").Icon} */ (picture))}<span class="unseen">${say(String(kind))}: </span
     ><bdi class="name">${line(one.label)}</bdi>${about && html` <bdi class="about">${about}</bdi>`}</li>`;
 }

@@ -111,6 +111,10 @@ test("a mistake is marked where it is and explained, and the list stays", async 
   const explained = page.locator(`#${await page.getAttribute("#search", "aria-describedby")}`);
   assert.match(String(await explained.textContent()), /^There is no field "form"\.Did you mean "from:"\?/);
   assert.match(String(await page.textContent("#announcement")), /^There is no field "form"\. Did you mean/);
+  // Who presses on it stays in the field, and it stays.
+  await explained.click();
+  assert.equal(await focused(page), "Search all mail");
+  assert.ok(await explained.isVisible());
   assert.equal(await page.textContent(".list-head h1"), "Inbox");
   assert.match(page.url(), /#\/mailbox\/F\w+$/);
   assert.equal((await subjects(page)).length, 6);
