@@ -8,7 +8,8 @@ import { line, textOfHtml, visible } from "./text.js";
 
 /**
  * @typedef {import("./rows.js").Person} Person
- * @typedef {{ id: string, name: string, email: string }} Identity
+ * @typedef {{ id: string, name: string, email: string, textSignature?: string, replyTo?: Person[] | null,
+ *   bcc?: Person[] | null }} Identity
  * @typedef {{ blobId: string, type: string, name: string, size: number }} File
  * @typedef {"to" | "cc" | "bcc"} Field
  * @typedef {Record<Field, Person[]> & { key: string, revision: number, savedRevision: number,
@@ -121,6 +122,34 @@ export function answer(kind, email, identities) {
   });
 }
 
+/**
+ * Returns a new draft with what its identity says: the signature, and who gets a copy.
+ * @param {Draft} draft
+ * @param {Identity[]} identities
+ */
+export function begun(draft, identities) {
+  const identity = identities.find(({ id }) => id === draft.identityId) ?? identities[0];
+  const bcc = without([...draft.bcc, ...(identity?.bcc ?? [])], [...draft.to, ...draft.cc]);
+  return { ...draft, identityId: identity?.id ?? "", bcc, text: signed(draft.text, undefined, identity) };
+}
+
+/**
+ * Returns a text with the signature of an identity at its end, in the place of the one before. If somebody
+ * changed that, all stays.
+ * @param {string} text
+ * @param {Identity | undefined} before
+ * @param {Identity | undefined} identity
+ */
+export function signed(text, before, identity) {
+  const end = (/** @type {Identity | undefined} */ of) => {
+    const own = (of?.textSignature ?? "").replace(/^\s*-- ?\n/, "").trimEnd();
+    return own && `\n\n-- \n${own}\n`;
+  };
+  const old = end(before);
+  if (!text.endsWith(old)) return text;
+  return text.slice(0, text.length - old.length) + end(identity);
+}
+
 /** @param {any} email @returns {File[]} */
 export function filesOf({ attachments }) {
   const named = attachments.filter((/** @type {File} */ { blobId }) => blobId);
@@ -179,6 +208,7 @@ export function emailOf(draft, identity, mailboxId) {
   return {
     ...Object.fromEntries(lists),
     ...(identity ? { from: [{ name: identity.name || null, email: identity.email }] } : {}),
+    ...(identity?.replyTo?.length ? { replyTo: identity.replyTo } : {}),
     subject: line(draft.subject),
     textBody: [{ partId: "text", type: "text/plain" }],
     bodyValues: { text: { value: draft.text } },

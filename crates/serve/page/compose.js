@@ -3,7 +3,7 @@
 
 import { effect, signal } from "./vendor/signals-core.mjs";
 import { ask, tell } from "./ask.js";
-import { FIELDS, answer, draftOf, lacksFile, readPeople, without } from "./compose-model.js";
+import { FIELDS, answer, begun, draftOf, lacksFile, readPeople, signed, without } from "./compose-model.js";
 import { fetchEmail, fetchIdentities, forget, hold, keep, left, openStored, send, store } from "./draft.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
@@ -38,12 +38,12 @@ const isUnsaved = (/** @type {Draft | null} */ draft) =>
   draft !== null && draft.revision !== draft.savedRevision;
 
 /** Begins a new message. */
-export const composeNew = () => begin(async () => draftOf());
+export const composeNew = () => begin(async () => begun(draftOf(), identities.peek()));
 /** Opens a stored draft. @param {string} id */
 export const composeStored = (id) => begin(() => openStored(id));
 /** Answers or forwards an email. @param {Kind} kind @param {string} id */
 export const composeAnswer = (kind, id) =>
-  begin(async () => answer(kind, await fetchEmail(id), identities.peek()));
+  begin(async () => begun(answer(kind, await fetchEmail(id), identities.peek()), identities.peek()));
 
 /** @param {() => Promise<Draft>} make */
 function begin(make) {
@@ -273,8 +273,13 @@ export function draw() {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void submit();
     else if (event.key === "Escape") (event.preventDefault(), void close());
   };
-  const set = (/** @type {"subject" | "text" | "identityId"} */ name) => (/** @type {Event} */ event) =>
+  const set = (/** @type {"subject" | "text"} */ name) => (/** @type {Event} */ event) =>
     edit({ [name]: /** @type {HTMLInputElement} */ (event.currentTarget).value });
+  const setIdentity = (/** @type {Event} */ event) => {
+    const identityId = /** @type {HTMLSelectElement} */ (event.currentTarget).value;
+    const of = (/** @type {string} */ one) => identities.peek().find(({ id }) => id === one);
+    edit({ identityId, text: signed(draft.text, of(draft.identityId), of(identityId)) });
+  };
   const state = uploads.value > 0 ? "uploading" : isUnsaved(draft) ? "unsaved" : draft.emailId ? "saved" : "";
   return html`<form class="composer" onSubmit=${(/** @type {Event} */ event) => (event.preventDefault(), void submit())}
     onKeyDown=${key} onPaste=${drop} onDrop=${drop} onDragOver=${(/** @type {Event} */ event) => event.preventDefault()}>
@@ -286,7 +291,7 @@ export function draw() {
     ${
       identities.value.length > 1 &&
       html`<div class="receiver"><label for="from">${say("from")}</label><select id="from" value=${draft.identityId}
-        onChange=${set("identityId")}>${identities.value.map(
+        onChange=${setIdentity}>${identities.value.map(
           ({ id, name, email }) => html`<option value=${id}>${name ? `${name} <${email}>` : email}</option>`,
         )}</select></div>`
     }

@@ -12,7 +12,7 @@ import { icon } from "./icons.js";
 import { inParts, request } from "./jmap.js";
 import { refresh, rows, selected } from "./list.js";
 import { nameOf } from "./mailboxes.js";
-import { EXTENSIONS, goneOf, conversationsOf } from "./members.js";
+import { EXTENSIONS, conversationsOf, goneOf } from "./members.js";
 import { GONE, now, replace, route, where } from "./store.js";
 import { attempt, inTurn, offer, tellUndone, traced, undoActions } from "./undo.js";
 
@@ -50,11 +50,11 @@ async function idsOf(ids) {
   if (!ids.includes(EVERY)) {
     const properties = ["id", "conversationId", "messageId"];
     const answers = await inParts(ids, (part) => ["Email/get", { ids: part, properties }], EXTENSIONS);
-    const threads = await conversationsOf(
+    const conversations = await conversationsOf(
       answers.flatMap(({ list }) => list),
       where(),
     );
-    return threads.flatMap(({ emailIds }) => emailIds);
+    return conversations.flatMap(({ emailIds }) => emailIds);
   }
   /** @type {string[]} */
   const all = [];

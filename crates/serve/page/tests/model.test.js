@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, draftOf, emailOf, lacksFile, readPeople, without } from "../compose-model.js";
+import { answer, begun, draftOf, emailOf, lacksFile, readPeople, signed, without } from "../compose-model.js";
 import { keywordOf, tagOf } from "../text.js";
 
 const identities = [
@@ -144,4 +144,21 @@ test("tags and keywords stand for each other", () => {
     assert.equal(tagOf(String(keyword)), tag?.toLowerCase());
   }
   assert.equal(tagOf("=ff"), "=ff");
+});
+
+test("a new message ends with the signature of its identity, which goes when another one is chosen", () => {
+  const [one, two] = [
+    { id: "I1", name: "", email: "a@x", textSignature: "-- \nAna\n", bcc: [{ name: null, email: "me@x" }] },
+    { id: "I2", name: "", email: "b@x", textSignature: "Bo\nWork" },
+  ];
+  const draft = begun(draftOf({ to: [{ name: null, email: "c@x" }] }), [one, two]);
+  assert.deepEqual([draft.identityId, draft.text, draft.bcc], ["I1", "\n\n-- \nAna\n", one.bcc]);
+  assert.equal(begun(draftOf({ identityId: "I2", text: "> q\n" }), [one, two]).text, "> q\n\n\n-- \nBo\nWork\n");
+  assert.equal(signed(`Hello${draft.text}`, one, two), "Hello\n\n-- \nBo\nWork\n");
+  // What somebody changed stays, and nothing is added where there is no signature.
+  assert.equal(signed("Hello\n\n-- \nAnna\n", one, two), "Hello\n\n-- \nAnna\n");
+  assert.equal(signed("Hello", undefined, { id: "I3", name: "", email: "d@x" }), "Hello");
+  assert.equal(begun(draftOf({ to: one.bcc }), [one]).bcc.length, 0);
+  assert.deepEqual(begun(draftOf({ text: "t" }), []).text, "t");
+  assert.deepEqual(emailOf(draft, { ...two, replyTo: one.bcc }, "D").replyTo, one.bcc);
 });
