@@ -120,8 +120,8 @@ impl Column {
         self.text_offsets.push(offset(self.text.len()));
     }
 
-    /// Returns how many texts there are.
-    fn text_count(&self) -> usize {
+    /// Returns how many texts there are, of all rows.
+    pub(crate) fn text_count(&self) -> usize {
         self.text_offsets.len() - 1
     }
 }

@@ -10,9 +10,7 @@ use parquet::column::page::PageWriter;
 use parquet::column::writer::{ColumnCloseResult, ColumnWriterImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::Result;
-use parquet::file::properties::{
-    EnabledStatistics, WriterProperties, WriterPropertiesPtr, WriterVersion,
-};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr, WriterVersion};
 use parquet::file::writer::{SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite};
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use rayon::prelude::*;
@@ -36,7 +34,8 @@ const CREATED_BY: &str = concat!("pneu version ", env!("CARGO_PKG_VERSION"));
 #[derive(Debug)]
 pub(crate) struct Chunks {
     schema: SchemaDescriptor,
-    /// For columns whose values repeat, and for others.
+    numbers: WriterPropertiesPtr,
+    /// Of texts that repeat, and of others.
     repeating: WriterPropertiesPtr,
     different: WriterPropertiesPtr,
 }
@@ -52,14 +51,15 @@ pub(crate) struct Chunk {
 impl Chunks {
     pub(crate) fn new(fields: &[Field]) -> Chunks {
         let fields = fields.iter().map(|field| described(*field).map(Arc::new));
-        let schema = fields.collect::<Result<_>>().and_then(|fields| {
-            Type::group_type_builder("schema").with_fields(fields).build()
-        });
+        let schema = fields
+            .collect::<Result<_>>()
+            .and_then(|fields| Type::group_type_builder("schema").with_fields(fields).build());
         let schema = schema.expect("each kind has a type of Parquet");
         Chunks {
             schema: SchemaDescriptor::new(Arc::new(schema)),
-            repeating: properties(true),
-            different: properties(false),
+            numbers: properties(EnabledStatistics::Chunk, false),
+            repeating: properties(EnabledStatistics::None, true),
+            different: properties(EnabledStatistics::None, false),
         }
     }
 
@@ -69,7 +69,7 @@ impl Chunks {
 
     /// Returns what the file as a whole has.
     pub(crate) fn properties(&self) -> WriterPropertiesPtr {
-        Arc::clone(&self.repeating)
+        Arc::clone(&self.numbers)
     }
 
     /// Encodes columns, on all idle processors.
@@ -83,13 +83,14 @@ impl Chunks {
         let mut sink = TrackedWrite::new(Vec::new());
         let pages: Box<dyn PageWriter> = Box::new(SerializedPageWriter::new(&mut sink));
         let descriptor = self.schema.column(number);
-        let properties = Arc::clone(if repeats(column) { &self.repeating } else { &self.different });
         let described = match column.kind {
             Kind::Number | Kind::Time => {
+                let properties = Arc::clone(&self.numbers);
                 put_numbers(ColumnWriterImpl::new(descriptor, properties, pages), column)
             }
             Kind::Text | Kind::Texts => {
-                put_texts(ColumnWriterImpl::new(descriptor, properties, pages), column)
+                let properties = if repeats(column) { &self.repeating } else { &self.different };
+                put_texts(ColumnWriterImpl::new(descriptor, Arc::clone(properties), pages), column)
             }
         }?;
         Ok(Chunk { described, pages: sink.into_inner()?.into() })
@@ -97,10 +98,7 @@ impl Chunks {
 }
 
 /// Appends a group of rows.
-pub(crate) fn append(
-    chunks: Vec<Chunk>,
-    mut group: SerializedRowGroupWriter<'_, Vec<u8>>,
-) -> Result<()> {
+pub(crate) fn append(chunks: Vec<Chunk>, mut group: SerializedRowGroupWriter<'_, Vec<u8>>) -> Result<()> {
     chunks.into_iter().try_for_each(|chunk| group.append_column(&chunk.pages, chunk.described))?;
     group.close().map(drop)
 }
@@ -127,7 +125,9 @@ fn described(field: Field) -> Result<Type> {
     }
 }
 
-fn properties(has_dictionary: bool) -> WriterPropertiesPtr {
+/// Readers skip groups whose numbers are out of the wanted range. Texts are in no order: groups hold nearly
+/// the same ranges, and finding these takes 7 % of the time of encoding.
+fn properties(statistics: EnabledStatistics, has_dictionary: bool) -> WriterPropertiesPtr {
     let level = ZstdLevel::try_new(LEVEL).expect("the level is one of zstd's");
     let properties = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
@@ -135,17 +135,17 @@ fn properties(has_dictionary: bool) -> WriterPropertiesPtr {
         .set_compression(Compression::ZSTD(level))
         .set_dictionary_enabled(has_dictionary)
         .set_dictionary_page_size_limit(DICTIONARY_BYTES_MAX)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_statistics_enabled(statistics)
         .set_offset_index_disabled(true);
     Arc::new(properties.build())
 }
 
-/// Returns whether texts repeat, as far as the first ones show. Numbers hardly do.
+/// Returns whether texts repeat, as far as the first ones show.
 fn repeats(column: &Column) -> bool {
     let sample = column.text_offsets.windows(2).take(DICTIONARY_SAMPLE);
     let count = sample.len();
     let distinct: HashSet<&[u8]> = sample.map(|ends| &column.text[between(ends)]).collect();
-    count > 0 && (count < DICTIONARY_SAMPLE || distinct.len() <= count / 2)
+    count < DICTIONARY_SAMPLE || distinct.len() <= count / 2
 }
 
 fn put_numbers(mut writer: ColumnWriterImpl<'_, Int64Type>, column: &Column) -> Result<ColumnCloseResult> {

@@ -3,11 +3,10 @@
 //! Input: fields, then groups of rows, which any thread encodes. Output: bytes, appended in the order of the
 //! file. Keeps only where each group lies.
 
-use crate::arrow_file::Batches;
+use crate::arrow_file::{self, ArrowFile};
 use crate::column::{Column, Field};
 use crate::parquet_file::{self, Chunk, Chunks};
-use arrow_array::RecordBatch;
-use arrow_ipc::writer::FileWriter;
+use arrow_ipc::writer::EncodedData;
 use parquet::file::writer::SerializedFileWriter;
 use std::mem;
 use std::sync::Arc;
@@ -29,22 +28,20 @@ pub struct Encoder(Settings);
 #[derive(Clone, Debug)]
 enum Settings {
     Parquet(Arc<Chunks>),
-    Arrow(Arc<Batches>),
+    Arrow,
 }
 
 /// A group of rows, encoded.
-#[derive(Debug)]
 pub struct EncodedGroup(Content);
 
-#[derive(Debug)]
 enum Content {
     Parquet(Vec<Chunk>),
-    Arrow(RecordBatch),
+    Arrow(EncodedData),
 }
 
 impl Encoder {
     /// Encodes a group of rows: a column for each field, all of the same length, which is not 0. Uses all
-    /// idle processors. Leaves the columns without rows, and keeps what memory the group does not take.
+    /// idle processors. Leaves the columns without rows, and keeps their memory.
     ///
     /// # Panics
     /// If there are no rows, or the columns do not match the fields or do not have the same length.
@@ -53,7 +50,7 @@ impl Encoder {
         assert!(row_count > 0 && columns.iter().all(|column| column.row_count == row_count), "whole rows");
         let content = match &self.0 {
             Settings::Parquet(chunks) => Content::Parquet(chunks.encode(columns)),
-            Settings::Arrow(batches) => Content::Arrow(batches.batch(columns)),
+            Settings::Arrow => Content::Arrow(arrow_file::batch(columns)),
         };
         columns.iter_mut().for_each(Column::clear);
         EncodedGroup(content)
@@ -66,10 +63,10 @@ pub struct TableWriter {
     file: File,
 }
 
-/// The library's writers. Between two calls they own no bytes, as the caller has them.
 enum File {
-    Parquet(SerializedFileWriter<Vec<u8>>),
-    Arrow(FileWriter<Vec<u8>>),
+    /// Between two calls it owns no bytes, as the caller has them.
+    Parquet(Box<SerializedFileWriter<Vec<u8>>>),
+    Arrow(ArrowFile),
 }
 
 /// Why writing cannot fail.
@@ -78,22 +75,21 @@ const MEMORY: &str = "memory takes what is written";
 impl TableWriter {
     /// Begins a table, and appends the beginning of the file.
     pub fn begin(format: Format, fields: &[Field], out: &mut Vec<u8>) -> TableWriter {
-        let memory = mem::take(out);
-        let (settings, file) = match format {
+        match format {
             Format::Parquet => {
                 let chunks = Chunks::new(fields);
+                let memory = mem::take(out);
                 let file = SerializedFileWriter::new(memory, chunks.schema(), chunks.properties());
-                (Settings::Parquet(Arc::new(chunks)), File::Parquet(file.expect(MEMORY)))
+                let mut file = Box::new(file.expect(MEMORY));
+                hand_back(&mut file, out);
+                let encoder = Encoder(Settings::Parquet(Arc::new(chunks)));
+                TableWriter { encoder, file: File::Parquet(file) }
             }
             Format::Arrow => {
-                let batches = Batches::new(fields);
-                let file = FileWriter::try_new(memory, batches.schema());
-                (Settings::Arrow(Arc::new(batches)), File::Arrow(file.expect(MEMORY)))
+                let file = ArrowFile::begin(fields, out).expect(MEMORY);
+                TableWriter { encoder: Encoder(Settings::Arrow), file: File::Arrow(file) }
             }
-        };
-        let mut writer = TableWriter { encoder: Encoder(settings), file };
-        writer.hand_back(out);
-        writer
+        }
     }
 
     /// Returns what encodes its groups.
@@ -106,40 +102,33 @@ impl TableWriter {
     /// # Panics
     /// If the encoder is that of another table with other fields or another format.
     pub fn group(&mut self, group: EncodedGroup, out: &mut Vec<u8>) {
-        mem::swap(self.memory(), out);
         match (&mut self.file, group.0) {
             (File::Parquet(file), Content::Parquet(chunks)) => {
+                mem::swap(file.inner_mut(), out);
                 let group = file.next_row_group().expect("the group before is complete");
                 parquet_file::append(chunks, group).expect(MEMORY);
+                hand_back(file, out);
             }
-            (File::Arrow(file), Content::Arrow(batch)) => file.write(&batch).expect(MEMORY),
+            (File::Arrow(file), Content::Arrow(batch)) => file.append(batch, out).expect(MEMORY),
             _ => panic!("a group of another format"),
         }
-        self.hand_back(out);
     }
 
     /// Appends the end of the file.
-    pub fn finish(mut self, out: &mut Vec<u8>) {
-        mem::swap(self.memory(), out);
-        match &mut self.file {
-            File::Parquet(file) => drop(file.finish().expect(MEMORY)),
-            File::Arrow(file) => file.finish().expect(MEMORY),
+    pub fn finish(self, out: &mut Vec<u8>) {
+        match self.file {
+            File::Parquet(mut file) => {
+                mem::swap(file.inner_mut(), out);
+                file.finish().expect(MEMORY);
+                hand_back(&mut file, out);
+            }
+            File::Arrow(file) => file.finish(out),
         }
-        self.hand_back(out);
     }
+}
 
-    /// Gives the caller's memory back, with what was appended.
-    fn hand_back(&mut self, out: &mut Vec<u8>) {
-        if let File::Parquet(file) = &mut self.file {
-            file.flush().expect(MEMORY);
-        }
-        mem::swap(self.memory(), out);
-    }
-
-    fn memory(&mut self) -> &mut Vec<u8> {
-        match &mut self.file {
-            File::Parquet(file) => file.inner_mut(),
-            File::Arrow(file) => file.get_mut(),
-        }
-    }
+/// Gives the caller's memory back, with what was appended.
+fn hand_back(file: &mut SerializedFileWriter<Vec<u8>>, out: &mut Vec<u8>) {
+    file.flush().expect(MEMORY);
+    mem::swap(file.inner_mut(), out);
 }
