@@ -16,9 +16,6 @@ pub enum Kind {
     Texts,
 }
 
-/// How many bytes the length of a text takes.
-const LENGTH_BYTES: usize = size_of::<u32>();
-
 /// A column's name and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
@@ -37,12 +34,12 @@ pub struct Column {
     pub(crate) numbers: Vec<i64>,
     /// Of the kind time: whether each row has one.
     pub(crate) is_present: Vec<bool>,
-    /// Of the kind texts: how many each row has.
-    pub(crate) counts: Vec<u32>,
-    /// All texts, one after the other, each after its length in bytes as a `u32`: as Parquet has them.
-    pub(crate) texts: Vec<u8>,
-    /// How many texts there are.
-    pub(crate) text_count: usize,
+    /// Of the kind texts: how many texts there are up to each row. The first is 0.
+    pub(crate) list_offsets: Vec<i32>,
+    /// All texts, one after the other.
+    pub(crate) text: Vec<u8>,
+    /// Where each text ends. The first is 0.
+    pub(crate) text_offsets: Vec<i32>,
 }
 
 impl Column {
@@ -53,9 +50,9 @@ impl Column {
             row_count: 0,
             numbers: Vec::new(),
             is_present: Vec::new(),
-            counts: Vec::new(),
-            texts: Vec::new(),
-            text_count: 0,
+            list_offsets: vec![0],
+            text: Vec::new(),
+            text_offsets: vec![0],
         }
     }
 
@@ -64,15 +61,17 @@ impl Column {
         self.row_count = 0;
         self.numbers.clear();
         self.is_present.clear();
-        self.counts.clear();
-        self.texts.clear();
-        self.text_count = 0;
+        self.text.clear();
+        for offsets in [&mut self.list_offsets, &mut self.text_offsets] {
+            offsets.clear();
+            offsets.push(0);
+        }
     }
 
     /// Returns how many bytes its memory takes.
     pub fn memory_bytes(&self) -> usize {
-        let levels = self.is_present.capacity() + 4 * self.counts.capacity();
-        self.texts.capacity() + 8 * self.numbers.capacity() + levels
+        let offsets = self.list_offsets.capacity() + self.text_offsets.capacity();
+        self.text.capacity() + 8 * self.numbers.capacity() + self.is_present.capacity() + 4 * offsets
     }
 
     /// Adds a row with a text.
@@ -100,9 +99,8 @@ impl Column {
     /// Adds a row with several texts.
     pub fn push_texts<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = T>) {
         debug_assert_eq!(self.kind, Kind::Texts);
-        let before = self.text_count;
         texts.into_iter().for_each(|text| self.put(text.as_ref()));
-        self.counts.push(length(self.text_count - before));
+        self.list_offsets.push(offset(self.text_count()));
         self.row_count += 1;
     }
 
@@ -113,29 +111,22 @@ impl Column {
 
     /// Returns how many bytes its values take.
     pub fn size_bytes(&self) -> usize {
-        self.texts.len() + 8 * self.numbers.len() + 4 * self.counts.len()
+        let list_count = self.list_offsets.len() - 1;
+        self.text.len() + 8 * self.numbers.len() + 4 * (self.text_count() + list_count)
     }
 
     fn put(&mut self, text: &str) {
-        self.texts.reserve(LENGTH_BYTES + text.len());
-        self.texts.extend_from_slice(&length(text.len()).to_le_bytes());
-        self.texts.extend_from_slice(text.as_bytes());
-        self.text_count += 1;
+        self.text.extend_from_slice(text.as_bytes());
+        self.text_offsets.push(offset(self.text.len()));
     }
 
-    /// Returns the texts, of all rows.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &[u8]> {
-        let mut rest = self.texts.as_slice();
-        std::iter::from_fn(move || {
-            let (length, after) = rest.split_first_chunk::<LENGTH_BYTES>()?;
-            let (text, after) = after.split_at(u32::from_le_bytes(*length) as usize);
-            rest = after;
-            Some(text)
-        })
+    /// Returns how many texts there are, of all rows.
+    pub(crate) fn text_count(&self) -> usize {
+        self.text_offsets.len() - 1
     }
 }
 
-/// Returns a length as both formats have it.
-pub(crate) fn length(length: usize) -> u32 {
-    u32::try_from(length).expect("a group is finished long before it holds 4 GiB")
+/// Returns an offset as both formats have it.
+fn offset(offset: usize) -> i32 {
+    i32::try_from(offset).expect("a group is finished long before it holds 2 GiB")
 }

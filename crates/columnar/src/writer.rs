@@ -3,11 +3,13 @@
 //! Input: fields, then groups of rows, which any thread encodes. Output: bytes, appended in the order of the
 //! file. Keeps only where each group lies.
 
-use crate::arrow::{self, Batch, Block};
-use crate::column::{Column, Field, Kind};
-use crate::parquet::{self, Chunk, Encoder, Group};
-use rayon::prelude::*;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::arrow_file::{self, ArrowFile};
+use crate::column::{Column, Field};
+use crate::parquet_file::{self, Chunk, Chunks};
+use arrow_ipc::writer::EncodedData;
+use parquet::file::writer::SerializedFileWriter;
+use std::mem;
+use std::sync::Arc;
 
 /// Which file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,117 +20,115 @@ pub enum Format {
     Arrow,
 }
 
-/// What encodes columns: compressors and memory, which groups use one after the other. Threads share it.
-#[derive(Default)]
-pub struct Encoders(Mutex<Vec<Encoder>>);
+/// Encodes groups of rows of a table. Any number of threads use it at the same time.
+#[derive(Clone, Debug)]
+pub struct Encoder(Settings);
 
-impl Encoders {
-    fn encode(&self, column: &Column) -> Chunk {
-        let mut encoder = self.spare().pop().unwrap_or_default();
-        let chunk = parquet::chunk(&mut encoder, column);
-        self.spare().push(encoder);
-        chunk
-    }
-
-    fn spare(&self) -> MutexGuard<'_, Vec<Encoder>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What is the same in all groups.
+#[derive(Clone, Debug)]
+enum Settings {
+    Parquet(Arc<Chunks>),
+    Arrow,
 }
 
 /// A group of rows, encoded.
-#[derive(Debug)]
-pub struct EncodedGroup {
-    kinds: Vec<Kind>,
-    row_count: usize,
-    content: Content,
-}
+pub struct EncodedGroup(Content);
 
-#[derive(Debug)]
 enum Content {
     Parquet(Vec<Chunk>),
-    Arrow(Batch),
+    Arrow(EncodedData),
 }
 
-impl EncodedGroup {
-    /// Encodes a group of rows: columns of the same length, which is not 0. Uses all idle processors.
+impl Encoder {
+    /// Encodes a group of rows: a column for each field, all of the same length, which is not 0. Uses all
+    /// idle processors. Leaves the columns without rows, and keeps their memory.
     ///
     /// # Panics
-    /// If there are no rows, or the columns do not have the same length.
-    pub fn new(encoders: &Encoders, format: Format, columns: &[Column]) -> EncodedGroup {
+    /// If there are no rows, or the columns do not match the fields or do not have the same length.
+    pub fn encode(&self, columns: &mut [Column]) -> EncodedGroup {
         let row_count = columns.first().map_or(0, Column::row_count);
         assert!(row_count > 0 && columns.iter().all(|column| column.row_count == row_count), "whole rows");
-        let content = match format {
-            Format::Parquet => {
-                Content::Parquet(columns.par_iter().map(|column| encoders.encode(column)).collect())
-            }
-            Format::Arrow => Content::Arrow(arrow::batch(columns)),
+        let content = match &self.0 {
+            Settings::Parquet(chunks) => Content::Parquet(chunks.encode(columns)),
+            Settings::Arrow => Content::Arrow(arrow_file::batch(columns)),
         };
-        EncodedGroup { kinds: columns.iter().map(|column| column.kind).collect(), row_count, content }
+        columns.iter_mut().for_each(Column::clear);
+        EncodedGroup(content)
     }
 }
 
 /// Writes a table.
-#[derive(Debug)]
 pub struct TableWriter {
-    fields: Vec<Field>,
-    /// How long the file is so far.
-    size_bytes: u64,
-    groups: Groups,
+    encoder: Encoder,
+    file: File,
 }
 
-/// Where the groups lie.
-#[derive(Debug)]
-enum Groups {
-    Parquet(Vec<Group>),
-    Arrow(Vec<Block>),
+enum File {
+    /// Between two calls it owns no bytes, as the caller has them.
+    Parquet(Box<SerializedFileWriter<Vec<u8>>>),
+    Arrow(ArrowFile),
 }
+
+/// Why writing cannot fail.
+const MEMORY: &str = "memory takes what is written";
 
 impl TableWriter {
     /// Begins a table, and appends the beginning of the file.
     pub fn begin(format: Format, fields: &[Field], out: &mut Vec<u8>) -> TableWriter {
-        let before = out.len();
-        let groups = match format {
+        match format {
             Format::Parquet => {
-                out.extend_from_slice(parquet::MAGIC);
-                Groups::Parquet(Vec::new())
+                let chunks = Chunks::new(fields);
+                let memory = mem::take(out);
+                let file = SerializedFileWriter::new(memory, chunks.schema(), chunks.properties());
+                let mut file = Box::new(file.expect(MEMORY));
+                hand_back(&mut file, out);
+                let encoder = Encoder(Settings::Parquet(Arc::new(chunks)));
+                TableWriter { encoder, file: File::Parquet(file) }
             }
             Format::Arrow => {
-                arrow::begin(fields, out);
-                Groups::Arrow(Vec::new())
+                let file = ArrowFile::begin(fields, out).expect(MEMORY);
+                TableWriter { encoder: Encoder(Settings::Arrow), file: File::Arrow(file) }
             }
-        };
-        TableWriter { fields: fields.to_vec(), size_bytes: added(out, before), groups }
+        }
     }
 
-    /// Appends a group of rows of the same format, with a column for each field.
+    /// Returns what encodes its groups.
+    pub fn encoder(&self) -> Encoder {
+        self.encoder.clone()
+    }
+
+    /// Appends a group of rows, which its encoder has encoded.
     ///
     /// # Panics
-    /// If the columns do not match the fields, or the format is another one.
+    /// If the encoder is that of another table with other fields or another format.
     pub fn group(&mut self, group: EncodedGroup, out: &mut Vec<u8>) {
-        let EncodedGroup { kinds, row_count, content } = group;
-        assert!(kinds.iter().eq(self.fields.iter().map(|field| &field.kind)), "the columns {kinds:?}");
-        let before = out.len();
-        match (&mut self.groups, content) {
-            (Groups::Parquet(groups), Content::Parquet(chunks)) => {
-                groups.push(parquet::group(chunks, (row_count, self.size_bytes), out));
+        match (&mut self.file, group.0) {
+            (File::Parquet(file), Content::Parquet(chunks)) => {
+                mem::swap(file.inner_mut(), out);
+                let group = file.next_row_group().expect("the group before is complete");
+                parquet_file::append(chunks, group).expect(MEMORY);
+                hand_back(file, out);
             }
-            (Groups::Arrow(blocks), Content::Arrow(batch)) => {
-                blocks.push(arrow::append(batch, self.size_bytes, out));
-            }
+            (File::Arrow(file), Content::Arrow(batch)) => file.append(batch, out).expect(MEMORY),
             _ => panic!("a group of another format"),
         }
-        self.size_bytes += added(out, before);
     }
 
     /// Appends the end of the file.
     pub fn finish(self, out: &mut Vec<u8>) {
-        match &self.groups {
-            Groups::Parquet(groups) => parquet::end(&self.fields, groups, out),
-            Groups::Arrow(blocks) => arrow::end(&self.fields, blocks, out),
+        match self.file {
+            File::Parquet(mut file) => {
+                mem::swap(file.inner_mut(), out);
+                file.finish().expect(MEMORY);
+                hand_back(&mut file, out);
+            }
+            File::Arrow(file) => file.finish(out),
         }
     }
 }
 
-fn added(out: &[u8], before: usize) -> u64 {
-    (out.len() - before) as u64
+/// Gives the caller's memory back, with what was appended.
+fn hand_back(file: &mut SerializedFileWriter<Vec<u8>>, out: &mut Vec<u8>) {
+    file.flush().expect(MEMORY);
+    mem::swap(file.inner_mut(), out);
 }

@@ -3,7 +3,7 @@
 //! Input: rows of all kinds. Output: whether each program sees the same rows. Does not know how they are
 //! encoded.
 
-use columnar::{Column, EncodedGroup, Encoders, Field, Format, Kind, TableWriter};
+use columnar::{Column, Field, Format, Kind, TableWriter};
 use serde_json::{Map, Value, json};
 use std::fs;
 use testkit::{Random, table_rows};
@@ -29,7 +29,7 @@ fn written(format: Format, groups: &[Vec<Row>]) -> Vec<u8> {
             columns[2].push_time(*time);
             columns[3].push_texts(texts);
         }
-        writer.group(EncodedGroup::new(&Encoders::default(), format, &columns), &mut out);
+        writer.group(writer.encoder().encode(&mut columns), &mut out);
     }
     writer.finish(&mut out);
     out

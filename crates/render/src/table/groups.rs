@@ -4,7 +4,7 @@
 //! and by its bytes. Does not know where rows come from, or who puts the groups into a file.
 
 use super::column::{Cell, Column};
-use columnar::{EncodedGroup, Encoders, Format};
+use columnar::{EncodedGroup, Encoder};
 use index::MessageView;
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -28,14 +28,11 @@ pub(super) fn rows_of_a_group(count: usize) -> usize {
 /// Memory of groups that are encoded, for those that come after them: a group takes megabytes, and growing
 /// and clearing them takes longer than filling them.
 #[derive(Default)]
-pub(super) struct Spare {
-    columns: Mutex<Vec<Vec<columnar::Column>>>,
-    encoders: Encoders,
-}
+pub(super) struct Spare(Mutex<Vec<Vec<columnar::Column>>>);
 
 impl Spare {
     fn take(&self) -> Option<Vec<columnar::Column>> {
-        self.columns.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
     /// Keeps memory, unless an unusual group has made it large.
@@ -43,13 +40,13 @@ impl Spare {
         if columns.iter().map(columnar::Column::memory_bytes).sum::<usize>() > BYTES_MAX {
             return;
         }
-        self.columns.lock().unwrap_or_else(PoisonError::into_inner).push(columns);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(columns);
     }
 }
 
 /// Rows that become groups.
 pub(super) struct Groups<'a> {
-    format: Format,
+    encoder: &'a Encoder,
     columns: &'a [Column],
     bytes_max: usize,
     spare: &'a Spare,
@@ -61,12 +58,12 @@ pub(super) struct Groups<'a> {
 impl<'a> Groups<'a> {
     /// Begins a group. Groups with the same `spare` have the same columns.
     pub(super) fn new(
-        (format, columns): (Format, &'a [Column]),
+        (encoder, columns): (&'a Encoder, &'a [Column]),
         bytes_max: usize,
         spare: &'a Spare,
     ) -> Groups<'a> {
         Groups {
-            format,
+            encoder,
             columns,
             bytes_max,
             spare,
@@ -99,8 +96,7 @@ impl<'a> Groups<'a> {
     }
 
     fn finish_group(&mut self) {
-        self.finished.push(EncodedGroup::new(&self.spare.encoders, self.format, &self.waiting));
-        self.waiting.iter_mut().for_each(columnar::Column::clear);
+        self.finished.push(self.encoder.encode(&mut self.waiting));
         self.spare.give(std::mem::take(&mut self.waiting));
         self.waiting = emptied(self.columns, self.spare);
         self.waiting_bytes = 0;
@@ -138,26 +134,26 @@ fn emptied(columns: &[Column], spare: &Spare) -> Vec<columnar::Column> {
 mod tests {
     use super::*;
     use crate::testing::{as_view, sample};
-    use columnar::TableWriter;
+    use columnar::{Format, TableWriter};
 
     const COLUMNS: [Column; 3] = [Column::MessageId, Column::Date, Column::To];
     const ROW_BYTES: usize = 16 + 8 + 28 + 4 * 3 + 4;
 
-    fn groups(format: Format, row_count: usize, bytes_max: usize) -> Vec<EncodedGroup> {
+    fn groups(encoder: &Encoder, row_count: usize, bytes_max: usize) -> Vec<EncodedGroup> {
         let spare = Spare::default();
         // Memory of an earlier group leaves nothing behind.
-        let mut before = Groups::new((format, &COLUMNS), usize::MAX, &spare);
+        let mut before = Groups::new((encoder, &COLUMNS), usize::MAX, &spare);
         as_view(&sample().message, |message| before.push((message, "before")));
         before.finish();
-        let mut groups = Groups::new((format, &COLUMNS), bytes_max, &spare);
+        let mut groups = Groups::new((encoder, &COLUMNS), bytes_max, &spare);
         as_view(&sample().message, |message| (0..row_count).for_each(|_| groups.push((message, ""))));
         groups.finish()
     }
 
-    fn file(format: Format, groups: Vec<EncodedGroup>) -> Vec<u8> {
+    fn file(format: Format, groups: impl Fn(&Encoder) -> Vec<EncodedGroup>) -> Vec<u8> {
         let mut out = Vec::new();
         let mut writer = TableWriter::begin(format, &COLUMNS.map(Column::field), &mut out);
-        groups.into_iter().for_each(|group| writer.group(group, &mut out));
+        groups(&writer.encoder()).into_iter().for_each(|group| writer.group(group, &mut out));
         writer.finish(&mut out);
         out
     }
@@ -173,9 +169,10 @@ mod tests {
                 (3 * ROW_BYTES, 2, &[2]),
                 (1, 3, &[1, 1, 1]),
             ] {
-                let one = |count: &usize| groups(format, *count, usize::MAX);
-                let expected = file(format, expected.iter().flat_map(one).collect());
-                let found = file(format, groups(format, row_count, bytes_max));
+                let expected = file(format, |encoder| {
+                    expected.iter().flat_map(|count| groups(encoder, *count, usize::MAX)).collect()
+                });
+                let found = file(format, |encoder| groups(encoder, row_count, bytes_max));
                 assert!(found == expected, "{format:?} {bytes_max} {row_count}");
             }
         }

@@ -124,9 +124,9 @@ impl Table<'_> {
         let hits = in_order_of_arrival(self.hits);
         let ids = self.all_ids::<E>()?;
         let id = |place: usize| ids.get(place).map(String::as_str);
-        let (scan, spare) = (self.scan()?, Spare::default());
+        let (scan, spare, encoder) = (self.scan()?, Spare::default(), writer.encoder());
         let read = |range: Range<usize>, reader: &mut RecordReader| {
-            let mut groups = Groups::new((format, self.columns), groups::BYTES_MAX, &spare);
+            let mut groups = Groups::new((&encoder, self.columns), groups::BYTES_MAX, &spare);
             let hits = hits.get(range).unwrap_or_default();
             self.each((&scan, &id), hits, reader, &mut |row| groups.push(row))?;
             Ok(groups.finish())
