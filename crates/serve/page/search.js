@@ -27,19 +27,22 @@ export const refused = signal({ text: "", error: /** @type {import("./jmap.js").
 /** @type {import("./vendor/signals-core.mjs").Signal<Panel | null>} */
 const panel = signal(null);
 let timer = 0;
-/** The mailbox and the search that the address had when the field was last made to follow it. */
-let followed = { mailbox: "", search: route.peek().search };
+/** What the address said when the field last followed it, and whether the field changes it now. */
+let followed = route.peek();
+let isOwn = false;
 /** @type {Promise<boolean>} */
 let answer = Promise.resolve(true);
 
-/** The field shows what was searched for, after going back too. */
+/** The field shows what was searched for, after going back too. Who opens a message leaves it as it is. */
 export function followAddress() {
-  const { mailbox, search } = route.value;
-  const isSame = search === followed.search && (mailbox === followed.mailbox || !followed.mailbox);
-  followed = { mailbox, search };
-  if (isSame) return;
+  const before = followed;
+  const now = route.value;
+  followed = now;
+  const isFirst = !before.mailbox && before.search === now.search;
+  const isMessage = now.message !== before.message && now.mailbox === before.mailbox && now.search === before.search;
+  if (isOwn || isFirst || isMessage) return;
   forget();
-  if (search !== typed.peek().trim()) typed.value = search;
+  if (now.search !== typed.peek().trim()) typed.value = now.search;
 }
 
 /** Loads what is below the field and in it, as soon as there is something to say or to save. */
@@ -114,11 +117,12 @@ async function ask(words) {
 /** Makes a search the address. It is one step back, however many letters it had. @param {string} search */
 function show(search) {
   const before = route.peek();
-  followed = { mailbox: before.mailbox, search };
+  isOwn = true;
   // Numbers stay, of what is searched for then.
   const to = { view: before.view, search, message: "" };
   if (before.search && search) replace(to);
   else go(to);
+  isOwn = false;
 }
 
 /**

@@ -27,6 +27,9 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z$/;
 /** @type {import("./vendor/signals-core.mjs").Signal<Route>} */
 export const route = signal(routeOf(location.hash));
 
+/** The address that was read last. */
+let read = location.hash;
+
 /**
  * The mailboxes, or null until the server has told them.
  * @type {import("./vendor/signals-core.mjs").Signal<Mailbox[] | null>}
@@ -124,7 +127,11 @@ export function address(change) {
  */
 export function go(change) {
   const to = address(change);
-  if (to === location.hash) return;
+  // Who goes to where they are is there again.
+  if (to === location.hash) {
+    route.value = { ...route.peek() };
+    return;
+  }
   history.pushState({ depth: depth() + 1 }, "", to);
   readAddress();
 }
@@ -154,8 +161,10 @@ export function closeMessage() {
   else replace({ message: "" });
 }
 
-/** Takes over what the address says. */
+/** Takes over what the address says. Browsers tell of some changes twice. */
 export function readAddress() {
+  if (location.hash === read) return;
+  read = location.hash;
   route.value = routeOf(location.hash);
 }
 

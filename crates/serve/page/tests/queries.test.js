@@ -150,6 +150,24 @@ test("what is still being typed is no mistake, until one goes on or away", async
   await close();
 });
 
+test("a message that is opened leaves what is typed, and a mailbox that is opened clears it", async () => {
+  const { page, close } = await start();
+  await page.locator("#search").click();
+  await answered(page, () => page.fill("#search", "plan form:ana "));
+  await page.locator("#search[aria-invalid=true]").waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.locator("#list .row a").nth(3).click();
+  await page.locator("#messages .message").first().waitFor();
+  assert.equal(await page.inputValue("#search"), "plan form:ana ");
+  await page.keyboard.press("u");
+  await until(page, "!location.hash.includes('message')");
+  assert.equal(await page.inputValue("#search"), "plan form:ana ");
+  await page.locator("#mailboxes a", { hasText: "Inbox" }).click();
+  assert.equal(await page.inputValue("#search"), "");
+  assert.equal(await page.locator("#search[aria-invalid]").count(), 0);
+  await close();
+});
+
 test("marks stay below their words in a text that is longer than the field", async () => {
   const { page, close } = await start({ viewport: { width: 360, height: 700 } });
   const long = "subject:harbour and subject:lantern and subject:orchard ";
