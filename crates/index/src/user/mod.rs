@@ -1,6 +1,6 @@
 //! The user's own data, which mail does not contain. Tags of messages, and what is kept of folders and of
-//! identities, are in a store of their own, `user/`, which outlives the index; saved queries are in a file beside it. Neither can
-//! be rebuilt, so each has a second copy in `user/copy/`.
+//! identities, are in a store of their own, `user/`, which outlives the index; saved queries are in a file
+//! beside it. Neither can be rebuilt, so each has a second copy in `user/copy/`.
 //!
 //! Input: an environment. Output: snapshots of that store, and writers. Must not know how messages are found.
 

@@ -16,8 +16,8 @@ use std::collections::HashSet;
 use store::{PRIMARY, Value};
 
 impl Mailbox {
-    /// Returns the name of the thread or conversation of a node, which stays when messages are forgotten. 0 for
-    /// a node that is none.
+    /// Returns the name of the thread or conversation of a node, which stays when messages are forgotten.
+    /// Returns 0 for a node that is none.
     ///
     /// # Errors
     /// Damage in the store.

@@ -1,90 +1,22 @@
-//! Identities: who mail is from (RFC 8621, section 6).
+//! Identities (RFC 8621, section 6).
 //!
 //! Input: what the configuration says of each root, and what the user changed of it. Output: identities, and
-//! the answers of Identity/get and /changes. `set` changes them; `state` says what is other than before. An
-//! address is that of the configuration, so nobody can send as somebody else by these methods.
+//! the answers of Identity/get and /changes. `who` is one identity, `set` changes them, `state` says what is
+//! other than before. An address is that of the configuration, so nobody can send as somebody else by these
+//! methods.
 
 mod set;
 mod state;
+mod who;
 
 use crate::account::Account;
 use crate::error::{failed, unknown_state};
 use crate::get::wanted;
-use jmap::{
-    Arguments, ChangesArguments, ChangesResponse, Context, GetArguments, GetResponse, Id, MethodError,
-};
-use pneu::{IdentityKey, KeptIdentities, KeptIdentity, NamedAddress};
-use printable::hex;
-use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
+use jmap::{Arguments, ChangesArguments, ChangesResponse, Context, GetArguments, GetResponse, MethodError};
+use serde_json::{Map, Value};
 use std::collections::HashSet;
-
-/// The properties of an identity.
-const PROPERTIES: [&str; 8] =
-    ["id", "name", "email", "replyTo", "bcc", "textSignature", "htmlSignature", "mayDelete"];
-/// Bytes of the hash in an id.
-const HASH_BYTES: usize = 8;
-
-/// Who mail is from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
-    pub(super) id: Id,
-    pub(super) root: String,
-    pub(super) address: String,
-    key: IdentityKey,
-    /// The name in the configuration.
-    own_name: String,
-    kept: KeptIdentity,
-}
-
-impl Identity {
-    /// `text` is that of the configuration, with `address` in it. `is_again` if another identity of the root
-    /// has that address.
-    fn new(root: &str, (text, address): (&str, &str), is_again: bool, all: &KeptIdentities) -> Identity {
-        let sender = if is_again { text.to_owned() } else { address.to_ascii_lowercase() };
-        let key = IdentityKey { root: root.to_owned(), sender };
-        let mut hash = Sha256::new();
-        hash.update(&key.root);
-        hash.update([0]);
-        hash.update(&key.sender);
-        let id = format!("I{}", hex(hash.finalize().get(..HASH_BYTES).unwrap_or_default()));
-        let name = text.split_once('<').map_or("", |(name, _)| name).trim().trim_matches('"');
-        Identity {
-            id: Id::new(id).expect("letters and digits are an id"),
-            root: root.to_owned(),
-            address: address.to_owned(),
-            own_name: name.to_owned(),
-            kept: all.get(&key).cloned().unwrap_or_default(),
-            key,
-        }
-    }
-
-    fn property(&self, name: &str) -> Value {
-        match name {
-            "id" => self.id.clone().into(),
-            "name" => self.kept.name.as_ref().unwrap_or(&self.own_name).as_str().into(),
-            "email" => self.address.as_str().into(),
-            "replyTo" => addresses(&self.kept.reply_to),
-            "bcc" => addresses(&self.kept.bcc),
-            "textSignature" => self.kept.text_signature.as_str().into(),
-            "htmlSignature" => self.kept.html_signature.as_str().into(),
-            "mayDelete" => false.into(),
-            _ => Value::Null,
-        }
-    }
-
-    /// Returns all properties.
-    fn object(&self) -> Map<String, Value> {
-        PROPERTIES.into_iter().map(|name| (name.to_owned(), self.property(name))).collect()
-    }
-}
-
-fn addresses(all: &[NamedAddress]) -> Value {
-    if all.is_empty() {
-        return Value::Null;
-    }
-    all.iter().map(|one| json!({"name": one.name, "email": one.address})).collect()
-}
+pub(super) use who::Identity;
+use who::PROPERTIES;
 
 impl Account<'_> {
     /// Returns all identities, in the order of the roots and of the configuration.
@@ -152,21 +84,5 @@ impl Account<'_> {
             destroyed,
         }
         .into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Identity;
-    use pneu::KeptIdentities;
-
-    #[test]
-    fn an_identity_is_known_by_its_address_whatever_its_name_is() {
-        let none = KeptIdentities::default();
-        let id = |text, address, is_again| Identity::new("home", (text, address), is_again, &none).id;
-        let first = id("Ana <a@x>", "a@x", false);
-        assert_eq!(first, id("Ana Ito <A@x>", "A@x", false));
-        assert_ne!(first, id("Work <a@x>", "a@x", true));
-        assert_ne!(first, Identity::new("work", ("a@x", "a@x"), false, &none).id);
     }
 }

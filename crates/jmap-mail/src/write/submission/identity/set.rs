@@ -3,7 +3,8 @@
 //! Input: changes of identities. Output: the response, and what is kept of each. Which identities there are,
 //! and their addresses, is said by the configuration: none is created or destroyed here.
 
-use super::{Identity, state};
+use super::state;
+use super::who::Identity;
 use crate::account::Account;
 use crate::write::email::address;
 use crate::write::not_done;

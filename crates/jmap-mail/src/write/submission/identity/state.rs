@@ -3,7 +3,7 @@
 //! Input: identities, and a state of before. Output: a state, and the difference. Keeps nothing: a state has
 //! the id of each identity and a hash of what it says, 32 letters for each.
 
-use super::Identity;
+use super::who::Identity;
 use jmap::Id;
 use printable::hex;
 use serde_json::Value;
@@ -86,7 +86,8 @@ fn says(identity: &Identity) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Difference, IDENTITY_COUNT_MAX, Identity, since, state};
+    use super::super::who::Identity;
+    use super::{Difference, IDENTITY_COUNT_MAX, since, state};
     use pneu::{IdentityKey, KeptIdentities, KeptIdentity};
 
     fn identities(names: &[&str]) -> Vec<Identity> {
