@@ -108,7 +108,7 @@ fn read(object: &Map<String, Value>, identity: &Identity, wrong: &mut Vec<String
     let mut addresses = |name: &str| match object.get(name) {
         None | Some(Value::Null) => Vec::new(),
         Some(value) => {
-            value.as_array().and_then(|all| all.iter().map(|one| named(one)).collect()).unwrap_or_else(|| {
+            value.as_array().and_then(|all| all.iter().map(named).collect()).unwrap_or_else(|| {
                 wrong.push(name.to_owned());
                 Vec::new()
             })
