@@ -44,7 +44,9 @@ fn described(row_counts: &[i64]) -> ParquetMetaData {
         let encode = |count: &i64| encoder.encode(&mut columns(3, *count));
         row_counts.iter().map(encode).collect()
     });
-    ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(file)).unwrap()
+    ParquetMetaDataReader::new()
+        .parse_and_finish(&bytes::Bytes::from(file))
+        .expect("the end of the file is whole")
 }
 
 /// Returns which columns have a dictionary.
