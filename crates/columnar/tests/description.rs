@@ -1,4 +1,4 @@
-//! Tests of what a Parquet file says of itself: how it is compressed, which values repeat, what a group holds.
+//! Tests of what a Parquet file says of itself: its compression, which values repeat, what a group holds.
 //!
 //! Input: rows. Output: what readers find at the end of the file. Does not know how values are encoded.
 
