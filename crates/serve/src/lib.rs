@@ -28,6 +28,8 @@ mod mail;
 mod problem;
 mod route;
 mod run;
+#[cfg(test)]
+mod script;
 mod session;
 mod shown;
 mod subscribers;
