@@ -257,6 +257,8 @@ export async function open(link, options = {}) {
   if (isFromDisk) await context.request.get(link);
   await page.goto(isFromDisk ? `${origin}/` : link);
   const close = async () => {
+    // A test may hold answers back that nobody waits for any more.
+    await context.unrouteAll({ behavior: "ignoreErrors" });
     await context.close();
     assert.deepEqual(wrong, []);
   };
