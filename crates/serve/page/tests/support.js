@@ -321,7 +321,7 @@ export async function until(page, condition, patienceMs = PATIENCE_MS) {
 
 /** Waits until a check passes. @param {() => void} check */
 export async function eventually(check) {
-  for (const end = Date.now() + PATIENCE_MS; ; ) {
+  for (const end = Date.now() + PATIENCE_MS; ;) {
     try {
       return check();
     } catch (error) {
