@@ -174,10 +174,12 @@ export class Rows {
     try {
       const answer = await fetchWindow(this, number * WINDOW, abort.signal);
       if (abort.signal.aborted) return;
-      this.keep(number, answer);
+      const window = this.keep(number, answer);
       kept?.();
       await addOthers(answer.rows, abort.signal, this.where);
       if (abort.signal.aborted) return;
+      // Given up before, it is asked for again.
+      window.state = answer.state;
       this.version.value += 1;
     } catch (error) {
       if (abort.signal.aborted) return;
@@ -200,7 +202,8 @@ export class Rows {
     // Rows of another state are shown until they were fetched again.
     this.state = answer.state;
     this.windows.delete(number);
-    this.windows.set(number, { rows: answer.rows, state: answer.state });
+    const window = { rows: answer.rows, state: "" };
+    this.windows.set(number, window);
     for (const old of this.windows.keys()) {
       if (this.windows.size <= WINDOWS_MAX) break;
       this.windows.delete(old);
@@ -211,6 +214,7 @@ export class Rows {
     this.failure.value = null;
     this.total.value = answer.total;
     this.version.value += 1;
+    return window;
   }
 }
 

@@ -25,14 +25,21 @@ async function same(what, look) {
     const [wanted, found] = (await look()).map((each) => JSON.stringify(each, null, 1).split("\n"));
     if (String(wanted) === String(found)) return Date.now() - begin;
     if (Date.now() - begin > PATIENCE_MS) {
-      const left = new Set(found);
-      const lacks = (wanted ?? []).filter((line) => !left.delete(line));
-      throw new Error(
-        `${what}:\nlacks ${lacks.slice(0, 20).join("\n")}\nhas ${[...left].slice(0, 20).join("\n")}`,
-      );
+      throw new Error(`${what}:\n${differences(wanted ?? [], found ?? []).join("\n")}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+/**
+ * Returns the first lines that differ, each with its place and what should be there.
+ * @param {string[]} wanted
+ * @param {string[]} found
+ */
+function differences(wanted, found) {
+  const all = Array.from({ length: Math.max(wanted.length, found.length) }, (_, index) => index);
+  const differ = all.filter((index) => wanted[index] !== found[index]);
+  return differ.slice(0, 20).map((index) => `${index}: ${found[index]}, expected ${wanted[index]}`);
 }
 
 /** Returns the Message-ID in a file, unless the file was renamed just now. @param {string} file */

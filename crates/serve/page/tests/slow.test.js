@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Fixture, openRow } from "./steps.js";
-import { until } from "./support.js";
+import { Fixture, folder, openRow } from "./steps.js";
+import { eventually, until } from "./support.js";
 
 const fixture = new Fixture();
 const { start } = fixture;
@@ -32,5 +32,34 @@ test("who goes on to search before the list is drawn again keeps the focus in th
   await page.keyboard.type("harbour");
   assert.equal(await page.inputValue("#search"), "harbour");
   await until(page, "document.querySelector('.list-head h1').textContent.includes('“harbour”')");
+  await close();
+});
+
+test("rows whose conversations were not asked to the end are asked for again", async () => {
+  const { page, context, close } = await start();
+  /** @type {() => void} */
+  let release = () => {};
+  const gate = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  let held = 0;
+  await context.route("**/jmap/api", async (route) => {
+    const [[name, args], ...more] = JSON.parse(String(route.request().postData())).methodCalls;
+    const isOfThreads =
+      more.length === 0 && name === "Email/get" && args.properties?.join() === "id,from,keywords";
+    if (isOfThreads && (held += 1) === 1) await gate;
+    return route.fallback();
+  });
+  await folder(page, "All mail");
+  await eventually(() => assert.equal(held, 1));
+  // The end of the list is shown meanwhile, so that the beginning is given up.
+  await page.locator("#list .row a").first().focus();
+  await page.keyboard.press("End");
+  await page.locator("#list .row .subject", { hasText: /^Number 0 harbour/ }).waitFor();
+  release();
+  await page.keyboard.press("Home");
+  const writers =
+    "[...document.querySelectorAll('#list .row')].find((each) => /Re: The plan/.test(each.textContent))";
+  await until(page, `${writers}?.querySelector('.who').textContent === 'Ana, Bo'`);
   await close();
 });

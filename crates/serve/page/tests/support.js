@@ -257,6 +257,8 @@ export async function open(link, options = {}) {
   if (isFromDisk) await context.request.get(link);
   await page.goto(isFromDisk ? `${origin}/` : link);
   const close = async () => {
+    // A test may hold answers back that nobody waits for any more.
+    await context.unrouteAll({ behavior: "ignoreErrors" });
     await context.close();
     assert.deepEqual(wrong, []);
   };
@@ -319,7 +321,7 @@ export async function until(page, condition, patienceMs = PATIENCE_MS) {
 
 /** Waits until a check passes. @param {() => void} check */
 export async function eventually(check) {
-  for (const end = Date.now() + PATIENCE_MS; ; ) {
+  for (const end = Date.now() + PATIENCE_MS; ;) {
     try {
       return check();
     } catch (error) {
