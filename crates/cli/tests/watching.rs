@@ -222,7 +222,7 @@ fn a_watch_accepts_that_a_folder_was_removed() {
     // A mail program moves it to where it is removed from.
     fs::rename(home.mail().join("big"), home.path().join("trash")).unwrap();
     assert!(lines.any(|line| line.contains("20 gone")));
-    assert_eq!(home.good(&["count", "subject:big"]), "0\n");
+    assert_eq!(home.pneu(&["count", "subject:big"]).out, "0\n");
     signal(&watch, "TERM");
     assert_eq!(end(watch).code, Some(143));
 }
