@@ -56,6 +56,7 @@ fn words(list: &[Change]) -> Vec<String> {
                 format!("flags {} +{} -{}", folder.maildir, flags(added.flags), flags(removed.flags))
             }
             Happened::Tags { added, removed } => format!("tags +{} -{}", added.join(","), removed.join(",")),
+            Happened::Forgotten { node: Some(_) } => "forgotten".to_owned(),
             other => format!("{other:?}").to_lowercase(),
         };
         format!("{} {what}", hex(change))
