@@ -65,7 +65,8 @@ impl<'a> HeaderField<'a> {
     pub fn text(&self) -> String {
         let mut problems = Problems::default();
         let text = unfold(before(self.value, LIST_BYTES_MAX), self.fallback, &mut problems);
-        let text = text.replace(['\r', '\n', '\0'], "");
+        // Only what folds lines: a lone CR or a NUL in an encoded word makes it none, as elsewhere.
+        let text = text.replace("\r\n", "").replace('\n', "");
         // An encoded word may hold a line end.
         let is_line_end = |character| matches!(character, '\r' | '\n');
         let text = decode_words(&text, &mut problems).replace('\0', "").replace(is_line_end, " ");
@@ -157,6 +158,7 @@ mod tests {
             ("=?utf-8?q?J=C3?=\r\n =?utf-8?q?=B6rg?= M", "Jörg M"),
             ("=?utf-8?b?YQpiAGM=?= d", "a bc d"),
             ("=?unknown?q?a?= =?utf-8?x?b?=", "a =?utf-8?x?b?="),
+            ("=?ut\rf-8?q?a?= =?utf-\x008?q?b?=", "=?ut f-8?q?a?= =?utf-8?q?b?="),
             ("  ", ""),
         ] {
             assert_eq!(field(value.as_bytes()).text(), expected, "{value:?}");
