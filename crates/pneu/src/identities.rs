@@ -1,6 +1,6 @@
 //! What the user changed of identities: names, signatures, and who gets replies and copies.
 //!
-//! Input: which identity, and what is to be kept of it. Output: one commit of the user's data. Does not know
+//! Input: which identity, and its change. Output: one commit of the user's data. Does not know
 //! which identities there are.
 
 use crate::error::Result;
@@ -20,7 +20,8 @@ impl View {
 }
 
 impl Host {
-    /// Keeps this of an identity. The next view shows it.
+    /// Changes what is kept of an identity. `change` gets what is kept now, which nobody else can change
+    /// meanwhile, and returns what is to be kept, or `None` to leave it. The next view shows it.
     ///
     /// # Errors
     /// The user's data is damaged, or cannot be written; all of it would have more than 1 MiB;
@@ -28,11 +29,11 @@ impl Host {
     pub fn change_identity(
         &self,
         key: &IdentityKey,
-        kept: &KeptIdentity,
+        change: &mut (dyn FnMut(&KeptIdentity) -> Option<KeptIdentity> + Send),
         progress: &dyn Progress,
     ) -> Result<()> {
         self.write_user_for(progress, |environment| {
-            index::change_identity((environment, progress), key, kept)
+            index::change_identity((environment, progress), key, change)
         })
     }
 }

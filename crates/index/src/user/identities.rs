@@ -1,6 +1,6 @@
 //! What the user changed of the identities that mail is sent from: a name, signatures, and who gets replies
-//! and copies. One attachment of the store `user/`. It is not part of backups: whoever writes to a repository
-//! could else give a restored mailbox an address that gets a copy of all that is sent.
+//! and copies. One attachment of the store `user/`. It is not part of backups: otherwise whoever writes to
+//! a repository could give a restored mailbox an address that gets a copy of all that is sent.
 //!
 //! Input: the store, or a change. Output: what differs from the default, by root and sender. docs/FORMAT.md
 //! describes the format: one line per identity. Must not know which identities the configuration has.
@@ -8,7 +8,7 @@
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::user::change::Changes;
-use crate::user::{snapshot, writer_for};
+use crate::user::writer_for;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use store::Snapshot;
@@ -72,8 +72,9 @@ pub(crate) fn read(user: Option<&Snapshot>) -> Result<KeptIdentities> {
     })
 }
 
-/// Changes what is kept of an identity, in one commit, if that is a change. The observer may end a wait for
-/// another process.
+/// Changes what is kept of an identity, in one commit. `change` gets what is kept now, under the writer's
+/// lock, and returns what is to be kept; nothing is written if it returns `None` or the same. The observer
+/// may end a wait for another process.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; [`Error::Limit`], if all of it would have more than 1 MiB; damage, a full disk, a
@@ -81,18 +82,15 @@ pub(crate) fn read(user: Option<&Snapshot>) -> Result<KeptIdentities> {
 pub fn change_identity(
     (environment, observer): (&Environment, &dyn Progress),
     key: &IdentityKey,
-    kept: &KeptIdentity,
+    change: &mut (dyn FnMut(&KeptIdentity) -> Option<KeptIdentity> + Send),
 ) -> Result<()> {
-    let user = snapshot(&environment.disk, &environment.user_directory())?;
-    if read(user.as_ref())?.get(key).unwrap_or(&KeptIdentity::default()) == kept {
-        return Ok(());
-    }
     let mut writer = writer_for(environment, observer)?;
     let user = writer.snapshot()?;
     let mut all = read(Some(&user))?;
-    match *kept == KeptIdentity::default() {
-        true => _ = all.remove(key),
-        false => _ = all.insert(key.clone(), kept.clone()),
+    let before = all.remove(key).unwrap_or_default();
+    let Some(kept) = change(&before).filter(|kept| *kept != before) else { return Ok(()) };
+    if kept != KeptIdentity::default() {
+        all.insert(key.clone(), kept);
     }
     let text = encode(&all);
     if text.len() > BYTES_MAX {

@@ -63,29 +63,48 @@ impl Account<'_> {
         identity: &Identity,
         patch: Map<String, Value>,
     ) -> Result<Option<Map<String, Value>>, SetError> {
-        let before = identity.object();
-        let after = apply_patch(&before, patch)?;
-        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-        let is_wrong =
-            |name: &&&String| !SETTABLE.contains(&name.as_str()) && before.get(**name) != after.get(**name);
-        let mut wrong: Vec<String> = names.iter().filter(is_wrong).map(|name| (*name).clone()).collect();
-        let kept = read(&after, identity, &mut wrong);
-        if !wrong.is_empty() {
-            return Err(SetError::invalid_properties(wrong));
+        let mut told = Err(not_done("nothing was changed"));
+        // Nobody else changes another property of it between the look and the change.
+        let mut change = |kept: &KeptIdentity| {
+            let before = Identity { kept: kept.clone(), ..identity.clone() };
+            let (kept, others) = match patched(&before, patch.clone()) {
+                Ok((kept, others)) => (Some(kept), Ok(others)),
+                Err(error) => (None, Err(error)),
+            };
+            told = others;
+            kept
+        };
+        match self.host.change_identity(&identity.key, &mut change, &self.patience()) {
+            Ok(()) => told,
+            Err(Error::Cancelled) => Err(not_done("another process writes at the moment")),
+            Err(Error::Index(IndexError::Limit { .. })) => Err(SetErrorKind::TooLarge.into()),
+            Err(_) => Err(not_done("the user's data cannot be written")),
         }
-        match self.host.change_identity(&identity.key, &kept, &self.patience()) {
-            Ok(()) => {}
-            Err(Error::Cancelled) => return Err(not_done("another process writes at the moment")),
-            Err(Error::Index(IndexError::Limit { .. })) => return Err(SetErrorKind::TooLarge.into()),
-            Err(_) => return Err(not_done("the user's data cannot be written")),
-        }
-        let now = Identity { kept, ..identity.clone() }.object();
-        let null = Value::Null;
-        let is_other = |(name, value): &(&String, &Value)| after.get(*name).unwrap_or(&null) != *value;
-        let told: Map<String, Value> =
-            now.iter().filter(is_other).map(|(name, value)| (name.clone(), value.clone())).collect();
-        Ok((!told.is_empty()).then_some(told))
     }
+}
+
+/// Returns what is to be kept of an identity after a change, and the properties that have another value than
+/// the client set.
+fn patched(
+    identity: &Identity,
+    patch: Map<String, Value>,
+) -> Result<(KeptIdentity, Option<Map<String, Value>>), SetError> {
+    let before = identity.object();
+    let after = apply_patch(&before, patch)?;
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let is_wrong =
+        |name: &&&String| !SETTABLE.contains(&name.as_str()) && before.get(**name) != after.get(**name);
+    let mut wrong: Vec<String> = names.iter().filter(is_wrong).map(|name| (*name).clone()).collect();
+    let kept = read(&after, identity, &mut wrong);
+    if !wrong.is_empty() {
+        return Err(SetError::invalid_properties(wrong));
+    }
+    let now = Identity { kept: kept.clone(), ..identity.clone() }.object();
+    let null = Value::Null;
+    let is_other = |(name, value): &(&String, &Value)| after.get(*name).unwrap_or(&null) != *value;
+    let told: Map<String, Value> =
+        now.iter().filter(is_other).map(|(name, value)| (name.clone(), value.clone())).collect();
+    Ok((kept, (!told.is_empty()).then_some(told)))
 }
 
 /// Returns what is to be kept of an identity with these properties, and adds the names of those that are
