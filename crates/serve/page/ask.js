@@ -1,6 +1,7 @@
 // What the page tells in a bar, and asks in a dialog. Touches its dialog. Knows no mail.
 
 import { signal } from "./vendor/signals-core.mjs";
+import { showDialog } from "./dialog.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
@@ -71,13 +72,7 @@ export async function ask(text, yes) {
 
 /** Opens and closes the dialog. */
 export function followQuestion() {
-  const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("ask"));
-  if (question.value && !dialog.open) dialog.showModal();
-  if (!question.value && dialog.open) dialog.close();
-  dialog.onclose = () => answer("");
-  dialog.onclick = (event) => {
-    if (event.target === dialog) answer("");
-  };
+  showDialog("ask", question.value !== null, () => answer(""));
 }
 
 /** @param {string} id */

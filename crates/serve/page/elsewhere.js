@@ -1,12 +1,12 @@
 // What leads away from the mail of today: to messages that are gone, a moment in the past, what was done, and
 // numbers. Loads what they need when one of them is first asked for, which most visits to the page never do.
-// Touches the head of the page, for a style. Knows only where each begins.
+// Touches nothing. Knows only where each begins.
 
 import { signal } from "./vendor/signals-core.mjs";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
-import { Unreachable } from "./jmap.js";
+import { later } from "./later.js";
 import { openMailbox } from "./mailboxes.js";
 import { GONE, address, go, isMenuOpen, isToday, route } from "./store.js";
 import { attempt } from "./undo.js";
@@ -16,29 +16,15 @@ import { attempt } from "./undo.js";
 /** All of it, once it is loaded. @type {import("./vendor/signals-core.mjs").Signal<Parts | null>} */
 export const parts = signal(null);
 
-/** Loads the style, and then the rest. */
-async function load() {
-  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/elsewhere.css" });
-  try {
-    await new Promise((done, fail) => {
-      Object.assign(link, { onload: done, onerror: fail });
-      document.head.append(link);
-    });
-    parts.value ??= await import("./elsewhere-parts.js");
-    return parts.value;
-  } catch {
-    // It is asked for again next time.
-    link.remove();
-    loading = null;
-    throw new Unreachable("the server cannot be reached");
-  }
-}
-
-/** @type {Promise<Parts> | null} */
-let loading = null;
+const load = later(() => import("./elsewhere-parts.js"), "/elsewhere.css");
 
 /** @param {(parts: Parts) => unknown} use */
-const using = (use) => attempt(async () => use(await (loading ??= load())));
+const using = (use) =>
+  attempt(async () => {
+    const loaded = await load();
+    parts.value = loaded;
+    return use(loaded);
+  });
 
 /** Loads what the address needs. */
 export function followPlace() {

@@ -1,6 +1,7 @@
 // What was done to mail, by this page, by commands and by other programs, and its undo. Touches its dialog.
 // Asks the server. Is loaded when it is needed: see elsewhere.js. Knows no messages.
 
+import { showDialog } from "./dialog.js";
 import "./phrases-elsewhere.js";
 import { signal } from "./vendor/signals-core.mjs";
 import { ask } from "./ask.js";
@@ -69,13 +70,7 @@ export async function open() {
 
 /** Opens and closes the dialog as the state says. */
 export function follow() {
-  const dialog = element();
-  if (isOpen.value && !dialog.open) dialog.showModal();
-  if (!isOpen.value && dialog.open) dialog.close();
-  dialog.onclose = close;
-  dialog.onclick = (event) => {
-    if (event.target === dialog) close();
-  };
+  showDialog("history", isOpen.value, close);
 }
 
 function close() {

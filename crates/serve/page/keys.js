@@ -3,6 +3,7 @@
 
 import { onKey as actOnToday } from "./actions.js";
 import { idAt, toggleAt, move } from "./conversation.js";
+import { showDialog } from "./dialog.js";
 import { openBy, parts } from "./elsewhere.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
@@ -171,16 +172,9 @@ function escape() {
 
 /** Opens and closes the dialog as the state says. */
 export function followHelp() {
-  const dialog = /** @type {HTMLDialogElement | null} */ (document.getElementById("help"));
-  if (!dialog) return;
-  if (isHelpOpen.value && !dialog.open) dialog.showModal();
-  if (!isHelpOpen.value && dialog.open) dialog.close();
-  dialog.onclose = () => {
+  showDialog("help", isHelpOpen.value, () => {
     isHelpOpen.value = false;
-  };
-  dialog.onclick = (event) => {
-    if (event.target === dialog) dialog.close();
-  };
+  });
 }
 
 /** Draws the dialog. */

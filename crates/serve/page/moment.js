@@ -1,6 +1,7 @@
 // A moment in the past: the dialog that asks for it, and the line that says which one is shown. Touches its
 // dialog. Is loaded when it is needed: see elsewhere.js. Knows no messages.
 
+import { showDialog } from "./dialog.js";
 import "./phrases-elsewhere.js";
 import { signal } from "./vendor/signals-core.mjs";
 import { ago, long } from "./dates.js";
@@ -31,8 +32,6 @@ const problem = signal("");
 /** The first backup: unknown, none, or its time. @type {import("./vendor/signals-core.mjs").Signal<string | null | undefined>} */
 const first = signal(undefined);
 
-const element = () => /** @type {HTMLDialogElement} */ (document.getElementById("moment"));
-
 /** Asks for a moment. */
 export async function open() {
   const { at } = route.peek();
@@ -52,13 +51,7 @@ export async function open() {
 
 /** Opens and closes the dialog as the state says. */
 export function follow() {
-  const dialog = element();
-  if (isOpen.value && !dialog.open) dialog.showModal();
-  if (!isOpen.value && dialog.open) dialog.close();
-  dialog.onclose = close;
-  dialog.onclick = (event) => {
-    if (event.target === dialog) close();
-  };
+  showDialog("moment", isOpen.value, close);
 }
 
 function close() {

@@ -3,6 +3,7 @@
 
 import { signal } from "./vendor/signals-core.mjs";
 import { ask, tell } from "./ask.js";
+import { showDialog } from "./dialog.js";
 import { html } from "./html.js";
 import "./i18n-search.js";
 import { say } from "./i18n.js";
@@ -41,18 +42,11 @@ export function change(saved) {
 
 /** Opens and closes the dialog. */
 export function followDialog() {
-  const element = /** @type {HTMLDialogElement} */ (document.getElementById("saved"));
-  if (form.value && !element.open) {
-    element.showModal();
-    const field = element.querySelector("input");
-    field?.focus();
-    field?.setSelectionRange(field.value.length, field.value.length);
-  }
-  if (!form.value && element.open) element.close();
-  element.onclose = close;
-  element.onclick = (event) => {
-    if (event.target === element) close();
-  };
+  if (!showDialog("saved", form.value !== null, close)) return;
+  const field = document.querySelector("#saved input");
+  if (!(field instanceof HTMLInputElement)) return;
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
 }
 
 function close() {

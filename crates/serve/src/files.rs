@@ -56,6 +56,7 @@ static FILES: &[File] = &files![
     SCRIPT "compose.js",
     SCRIPT "conversation.js",
     SCRIPT "dates.js",
+    SCRIPT "dialog.js",
     SCRIPT "draft.js",
     SCRIPT "elsewhere-parts.js",
     STYLE "elsewhere.css",
