@@ -27,7 +27,7 @@ const DAY_SECONDS: i64 = 86_400;
 #[derive(Clone, Copy, Debug)]
 pub struct HeaderField<'a> {
     name: &'a [u8],
-    value: &'a [u8],
+    raw: &'a [u8],
     /// The charset of raw bytes that are not UTF-8.
     fallback: Option<&'static Encoding>,
 }
@@ -43,7 +43,13 @@ pub struct ZonedDate {
 
 impl<'a> HeaderField<'a> {
     pub(crate) fn new(field: &Field<'a>, fallback: Option<&'static Encoding>) -> HeaderField<'a> {
-        HeaderField { name: field.name, value: field.raw, fallback }
+        HeaderField { name: field.name, raw: field.raw, fallback }
+    }
+
+    /// Returns the value that is decoded: without white space around it, which may end the characters of a
+    /// stateful charset, and `bytes_max` bytes at most.
+    fn value(&self, bytes_max: usize) -> &'a [u8] {
+        before(self.raw.trim_ascii(), bytes_max)
     }
 
     /// Returns its name as it is written.
@@ -56,7 +62,7 @@ impl<'a> HeaderField<'a> {
     /// replaced by U+FFFD, and NULs are left out.
     #[must_use]
     pub fn raw(&self) -> String {
-        String::from_utf8_lossy(self.value).replace('\0', "")
+        String::from_utf8_lossy(self.raw).replace('\0', "")
     }
 
     /// Returns the text on one line: unfolded, with encoded words decoded, without white space at its ends.
@@ -64,7 +70,7 @@ impl<'a> HeaderField<'a> {
     #[must_use]
     pub fn text(&self) -> String {
         let mut problems = Problems::default();
-        let text = unfold(before(self.value, LIST_BYTES_MAX), self.fallback, &mut problems);
+        let text = unfold(self.value(LIST_BYTES_MAX), self.fallback, &mut problems);
         // Only what folds lines: a lone CR or a NUL in an encoded word makes it none, as elsewhere.
         let text = text.replace("\r\n", "").replace('\n', "");
         // An encoded word may hold a line end.
@@ -82,20 +88,20 @@ impl<'a> HeaderField<'a> {
     /// Returns the addresses by groups, in the order of the field.
     #[must_use]
     pub fn grouped_addresses(&self) -> Vec<AddressGroup> {
-        parse_groups(before(self.value, LIST_BYTES_MAX), self.fallback)
+        parse_groups(self.value(LIST_BYTES_MAX), self.fallback)
     }
 
     /// Returns the message IDs without brackets; `None` if there are none. Without any brackets, words count
     /// that look like an ID.
     #[must_use]
     pub fn message_ids(&self) -> Option<Vec<String>> {
-        Some(references(before(self.value, LIST_BYTES_MAX))).filter(|ids| !ids.is_empty())
+        Some(references(self.value(LIST_BYTES_MAX))).filter(|ids| !ids.is_empty())
     }
 
     /// Returns the date; `None` if it cannot be read.
     #[must_use]
     pub fn date(&self) -> Option<ZonedDate> {
-        let (seconds, zone_seconds) = parse_zoned_date(before(self.value, VALUE_BYTES_MAX))?;
+        let (seconds, zone_seconds) = parse_zoned_date(self.value(VALUE_BYTES_MAX))?;
         let zone_seconds = if zone_seconds.abs() < DAY_SECONDS { zone_seconds } else { 0 };
         Some(ZonedDate { seconds, offset_minutes: zone_seconds.div_euclid(60) })
     }
@@ -104,8 +110,7 @@ impl<'a> HeaderField<'a> {
     /// comment (RFC 2369, 2); `None` if there are none.
     #[must_use]
     pub fn urls(&self) -> Option<Vec<String>> {
-        let text =
-            unfold(before(self.value, LIST_BYTES_MAX), self.fallback, &mut Problems::default()).into_owned();
+        let text = unfold(self.value(LIST_BYTES_MAX), self.fallback, &mut Problems::default()).into_owned();
         let mut rest = skip_comments(&text);
         let mut urls = Vec::new();
         while let Some((url, next)) = rest.strip_prefix('<').and_then(|inner| inner.split_once('>')) {
@@ -135,7 +140,7 @@ mod tests {
     use super::*;
 
     fn field(value: &[u8]) -> HeaderField<'_> {
-        HeaderField { name: b"X", value, fallback: None }
+        HeaderField { name: b"X", raw: value, fallback: None }
     }
 
     #[test]
@@ -164,6 +169,8 @@ mod tests {
             assert_eq!(field(value.as_bytes()).text(), expected, "{value:?}");
         }
         assert_eq!(field(b" caf\xe9").text(), "café");
+        // Characters of a stateful charset may end with the value, before the white space after it.
+        assert_eq!(field(b" ann\x1b$B\r\n ").text(), "ann");
     }
 
     #[test]
