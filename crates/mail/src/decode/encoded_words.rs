@@ -58,7 +58,8 @@ pub(crate) fn tidy(text: &str) -> String {
     tidy
 }
 
-/// Decodes every encoded word. White space between two encoded words is not part of the text.
+/// Decodes every encoded word. White space between two encoded words is not part of the text. A line end in
+/// a word is a space, so that those of the result are where the field is folded.
 pub(crate) fn decode_words<'a>(text: &'a str, problems: &mut Problems) -> Cow<'a, str> {
     if memchr::memmem::find(text.as_bytes(), b"=?").is_none() {
         return Cow::Borrowed(text);
@@ -207,7 +208,13 @@ impl Run {
     }
 
     fn finish(&mut self, decoded: &mut String, problems: &mut Problems) {
-        decoded.push_str(&charset::decode(&self.bytes, Some(&self.charset), None, problems));
+        let is_line_end = |character| matches!(character, '\r' | '\n');
+        let text = charset::decode(&self.bytes, Some(&self.charset), None, problems);
+        if text.contains(is_line_end) {
+            decoded.push_str(&text.replace(is_line_end, " "));
+        } else {
+            decoded.push_str(&text);
+        }
         self.bytes.clear();
         self.charset.clear();
         self.has_words = false;

@@ -71,11 +71,9 @@ impl<'a> HeaderField<'a> {
     pub fn text(&self) -> String {
         let mut problems = Problems::default();
         let text = unfold(self.value(LIST_BYTES_MAX), self.fallback, &mut problems);
-        // Only what folds lines: a lone CR or a NUL in an encoded word makes it none, as elsewhere.
-        let text = text.replace("\r\n", "").replace('\n', "");
-        // An encoded word may hold a line end.
-        let is_line_end = |character| matches!(character, '\r' | '\n');
-        let text = decode_words(&text, &mut problems).replace('\0', "").replace(is_line_end, " ");
+        let text = decode_words(&text, &mut problems);
+        // What folds lines is left out; any other CR is white space.
+        let text = text.replace("\r\n", "").replace(['\n', '\0'], "").replace('\r', " ");
         text.trim().to_owned()
     }
 
@@ -163,6 +161,7 @@ mod tests {
             ("=?utf-8?q?J=C3?=\r\n =?utf-8?q?=B6rg?= M", "Jörg M"),
             ("=?utf-8?b?YQpiAGM=?= d", "a bc d"),
             ("=?unknown?q?a?= =?utf-8?x?b?=", "a =?utf-8?x?b?="),
+            ("=?utf-8?q?a=\r\n b=\n=?= \n=?utf-8?q?c?=", "a bc"),
             ("=?ut\rf-8?q?a?= =?utf-\x008?q?b?=", "=?ut f-8?q?a?= =?utf-8?q?b?="),
             ("  ", ""),
         ] {
