@@ -79,7 +79,9 @@ impl BodyLists {
         if open.html {
             self.html.push(number);
         }
-        if is_media && !(open.text && open.html) {
+        // A text that comes after one in the other form finds both lists closed. The RFC has no place for it.
+        let is_nowhere = !open.text && !open.html;
+        if is_nowhere || is_media && !(open.text && open.html) {
             self.attachments.push(number);
         }
     }

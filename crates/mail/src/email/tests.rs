@@ -170,6 +170,7 @@ fn forms_of_a_text_are_divided() {
     let related = multipart("related", "r", &[html.clone(), picture.clone(), named.clone()]);
     let nested = multipart("alternative", "y", &[html.clone(), alternative(&[&plain, &html])]);
     let closed = multipart("related", "z", &[html.clone(), alternative(&[&plain, &html])]);
+    let footer = multipart("mixed", "v", &[html.clone(), plain.clone(), html.clone()]);
     for (message, text, html, attached) in [
         (plain.clone(), "1", "1", ""),
         (html.clone(), "1", "1", ""),
@@ -185,6 +186,7 @@ fn forms_of_a_text_are_divided() {
         (multipart("mixed", "m", &[alternative(&[&plain, &html]), picture.clone()]), "1 3", "2 3", ""),
         (nested, "2", "1 3", ""),
         (multipart("alternative", "w", &[plain.clone(), closed]), "1", "2 4", "3"),
+        (multipart("alternative", "w", &[plain.clone(), footer]), "1", "2", "3 4"),
         (
             multipart(
                 "report",
