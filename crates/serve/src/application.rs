@@ -3,7 +3,7 @@
 
 use crate::files::File;
 use crate::mail::Mail;
-use crate::problem::not_found;
+use crate::problem::{self, not_found};
 use crate::route::{Route, route};
 use crate::{api, download, event_source, shown, upload};
 use serde_json::Value;
@@ -25,6 +25,10 @@ impl Application for Mail {
             Route::Upload(rest) => upload::answer(self, request, rest),
             Route::Unknown => not_found(),
         }
+    }
+
+    fn refusal(&self, path: &str, status: StatusCode, reason: &str) -> Option<(&'static str, Vec<u8>)> {
+        problem::of_refusal(path, status, reason)
     }
 }
 

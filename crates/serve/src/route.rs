@@ -57,6 +57,11 @@ pub(crate) fn route(method: Method, path: &str) -> Route<'_> {
     }
 }
 
+/// Returns whether clients of JMAP alone ask there.
+pub(crate) fn is_of_jmap(path: &str) -> bool {
+    path == WELL_KNOWN || path.starts_with("/jmap/")
+}
+
 impl Route<'_> {
     /// Returns what a request needs before it is answered.
     pub(crate) fn rule(self, limits: &Limits) -> Rule {

@@ -1,6 +1,6 @@
 //! Requests of JMAP over HTTP: responses, problems, and an index that cannot be read.
 
-use crate::support::{Fixture, json_of, message};
+use crate::support::{Fixture, Reply, json_of, message};
 use pneu::{Host, Settings};
 use serde_json::json;
 use std::fs;
@@ -50,11 +50,32 @@ fn what_is_no_request_is_a_problem() {
         assert_eq!((reply.status, reply.field("content-type")), (400, Some("application/problem+json")));
         assert_eq!(json_of(&reply)["type"], format!("urn:ietf:params:jmap:error:{kind}"));
     }
-    let head = fixture.head("POST /jmap/api", &["Content-Type: text/plain", "Content-Length: 2"]);
-    assert_eq!(fixture.connect().ask(&(head + "{}")).status, 415);
-    let large =
-        fixture.head("POST /jmap/api", &["Content-Type: application/json", "Content-Length: 10000001"]);
-    assert_eq!(fixture.connect().ask(&large).status, 413);
+}
+
+#[test]
+fn what_is_refused_before_it_is_read_is_a_problem_too() {
+    let fixture = Fixture::new();
+    let problem = |reply: &Reply, status: u16, kind: &str| {
+        assert_eq!((reply.status, reply.field("content-type")), (status, Some("application/problem+json")));
+        let value = json_of(reply);
+        assert_eq!((&value["type"], &value["status"]), (&json!(kind), &json!(status)), "{value}");
+        value
+    };
+    let not_json = "urn:ietf:params:jmap:error:notJSON";
+    let limit = "urn:ietf:params:jmap:error:limit";
+    problem(&fixture.post_as("/jmap/api", "text/plain", "{}"), 415, not_json);
+    let large = fixture.post_head("/jmap/api", "application/json", 10_000_001);
+    assert_eq!(problem(&fixture.connect().ask(&large), 413, limit)["limit"], "maxSizeRequest");
+    let large = fixture.post_head("/jmap/upload/mail", "text/plain", 50_000_001);
+    assert_eq!(problem(&fixture.connect().ask(&large), 413, limit)["limit"], "maxSizeUpload");
+    for path in ["/jmap/session", "/.well-known/jmap", "/jmap/eventsource"] {
+        let reply = fixture.ask_without_token(&format!("GET {path}"), &[]);
+        assert_eq!(problem(&reply, 401, "about:blank")["detail"], "log in first");
+        assert!(reply.field("www-authenticate").is_some());
+    }
+    // People read what the page's addresses refuse.
+    let reply = fixture.ask_without_token("GET /login?token=x", &[]);
+    assert_eq!((reply.status, reply.field("content-type")), (403, Some("text/plain; charset=utf-8")));
 }
 
 #[test]

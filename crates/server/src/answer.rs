@@ -61,7 +61,7 @@ pub(crate) async fn answer(
     let (parts, mut incoming) = request.into_parts();
     pace.looks_at(!incoming.is_end_stream());
     let answered = passed(&shared, &client, &parts, &mut incoming).await;
-    let mut answer = answered.unwrap_or_else(|refusal| refused(&refusal, &parts.headers));
+    let mut answer = answered.unwrap_or_else(|refusal| refused(&refusal, &shared, &parts));
     if !incoming.is_end_stream() {
         pace.has_unread_body();
         answer.headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -139,7 +139,7 @@ async fn passed(
 /// Uses up a login link.
 async fn log_in(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer, Refusal> {
     if asked.method != Method::Get || parts.method == hyper::Method::HEAD {
-        return Ok(not_allowed("a login link is opened with GET", HeaderValue::from_static("GET"), parts));
+        return Ok(not_allowed("a login link is opened with GET", "GET", (shared, parts)));
     }
     let pairs = query_pairs(parts.uri.query().unwrap_or_default()).unwrap_or_default();
     let link = pairs.iter().find(|(name, _)| name == "token").map_or("", |(_, token)| token.as_str());
@@ -164,7 +164,7 @@ pub(crate) fn login_url(origin: &str, link: &Secret) -> String {
 /// Makes a login link. Who has a cookie gets none: a page that is led astray must not log others in.
 async fn new_link(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answer, Refusal> {
     if asked.method != Method::Post {
-        return Ok(not_allowed("who wants a login link uses POST", HeaderValue::from_static("POST"), parts));
+        return Ok(not_allowed("who wants a login link uses POST", "POST", (shared, parts)));
     }
     let verdict = shared.logins.judge(&parts.headers, Instant::now());
     if verdict == Verdict::Wrong {
@@ -186,7 +186,7 @@ async fn new_link(shared: &Shared, parts: &Parts, asked: &Asked) -> Result<Answe
 /// Ends the session of a browser.
 async fn log_out(shared: &Shared, (peer, parts): (&Peer, &Parts), asked: &Asked) -> Result<Answer, Refusal> {
     if asked.method != Method::Post {
-        return Ok(not_allowed("who logs out uses POST", HeaderValue::from_static("POST"), parts));
+        return Ok(not_allowed("who logs out uses POST", "POST", (shared, parts)));
     }
     check_login(shared, peer, &parts.headers).await?;
     shared.logins.log_out(&parts.headers, Instant::now());
@@ -274,17 +274,23 @@ fn failed() -> Refusal {
 }
 
 /// Returns the answer to a request with another method than a path has.
-fn not_allowed(reason: &'static str, allow: HeaderValue, parts: &Parts) -> Answer {
+fn not_allowed(reason: &'static str, allow: &'static str, (shared, parts): (&Shared, &Parts)) -> Answer {
     let refusal = Refusal { status: StatusCode::METHOD_NOT_ALLOWED, reason };
-    let mut answer = refused(&refusal, &parts.headers);
-    answer.headers.insert(ALLOW, allow);
+    let mut answer = refused(&refusal, shared, parts);
+    answer.headers.insert(ALLOW, HeaderValue::from_static(allow));
     answer
 }
 
 /// Returns the answer to a request that did not pass.
-fn refused(refusal: &Refusal, request: &HeaderMap) -> Answer {
+fn refused(refusal: &Refusal, shared: &Shared, request: &Parts) -> Answer {
+    let (status, reason) = (refusal.status, refusal.reason);
+    let ask = AssertUnwindSafe(|| shared.application.refusal(request.uri.path(), status, reason));
+    let (content_type, body) = catch_unwind(ask)
+        .ok()
+        .flatten()
+        .unwrap_or_else(|| ("text/plain; charset=utf-8", format!("{reason}\n").into_bytes()));
     let mut headers = headers::common();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     match refusal.status {
         StatusCode::METHOD_NOT_ALLOWED => {
             headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, POST"));
@@ -295,14 +301,13 @@ fn refused(refusal: &Refusal, request: &HeaderMap) -> Answer {
         StatusCode::UNAUTHORIZED => {
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"pneu\""));
             // A browser would ask for a password, which users of a page do not have.
-            if !allowed::is_browser(request) {
+            if !allowed::is_browser(&request.headers) {
                 headers.append(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"pneu\""));
             }
         }
         _ => {}
     }
-    let text = Bytes::from(format!("{}\n", refusal.reason));
-    Answer { status: refusal.status, headers, source: Source::Bytes(text), cancel: None }
+    Answer { status, headers, source: Source::Bytes(Bytes::from(body)), cancel: None }
 }
 
 #[cfg(test)]

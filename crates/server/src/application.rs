@@ -1,6 +1,7 @@
 //! What is served: the interface between the server and the program. Does not know sockets.
 
 use crate::response::Response;
+use hyper::StatusCode;
 use std::fmt;
 use work::Cancel;
 
@@ -13,6 +14,13 @@ pub trait Application: Send + Sync + 'static {
     /// Answers a request that fulfils its rule. Is called on a thread of the server's own, and may wait. A
     /// panic is answered with 500, and ends nothing else.
     fn answer(&self, request: &Request) -> Response;
+
+    /// Returns the body of an answer to a request that the server itself refuses, and its content type, in the
+    /// form that clients of `path` expect. `None` stands for the reason as a line of text. Must not wait.
+    fn refusal(&self, path: &str, status: StatusCode, reason: &str) -> Option<(&'static str, Vec<u8>)> {
+        let _ = (path, status, reason);
+        None
+    }
 }
 
 /// What a request needs before it is answered.
