@@ -76,6 +76,15 @@ fn commits_of_all_processes_are_told_once() {
     });
     assert_eq!(subjects(&view, "tag:new"), ["second"]);
     assert!(first != second && second != third && first != third);
+    // Saved queries have no part in the token.
+    let patience = Some(Duration::from_secs(20));
+    let wait = || commits.next(patience, &pneu::Silent).unwrap().unwrap();
+    let (view, same) = std::thread::scope(|scope| {
+        let waits = scope.spawn(wait);
+        other.save_query("new", "tag:new").unwrap();
+        waits.join().unwrap()
+    });
+    assert_eq!((subjects(&view, "query:new"), same), (vec!["second".to_owned()], third.clone()));
     assert!(commits.next(none, &pneu::Silent).unwrap().is_none());
     struct Stops;
     impl Progress for Stops {

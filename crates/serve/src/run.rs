@@ -2,6 +2,7 @@
 //! events, until the server is stopped. Knows no signal and no terminal.
 
 use crate::mail::Mail;
+use jmap_mail::OwnStates;
 use pneu::{Cancel, Error, Happened, Progress, View};
 use server::Server;
 use std::sync::Arc;
@@ -79,7 +80,7 @@ fn wait_for(mail: &Mail, until: &Until, known: &mut Option<String>) -> pneu::Res
     while Arc::ptr_eq(&source, &mail.source()) {
         if let Some((view, token)) = commits.next(None, until)? {
             let has_new_email = known.as_deref().is_none_or(|known| has_new_email(&view, known));
-            mail.subscribers.tell(&token, has_new_email);
+            mail.subscribers.tell(&token, OwnStates::of(&view), has_new_email);
             *known = Some(token);
         }
     }

@@ -2,16 +2,19 @@
 //! Knows neither the index nor sockets.
 //!
 //! One token is the state of emails, mailboxes and threads. `EmailDelivery` changes only when an email came
-//! (RFC 8621, section 1.5): its state is the token of the commit that told of the last one.
+//! (RFC 8621, section 1.5): its state is the token of the commit that told of the last one. Identities and
+//! saved queries have states of their own.
 
-use jmap_mail::account_id;
+use jmap_mail::{OwnStates, account_id};
 use serde_json::{Map, Value, json};
 use server::{Event, EventSender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The types whose state is told.
-const TYPES: [&str; 4] = ["Email", DELIVERY, "Mailbox", "Thread"];
+const TYPES: [&str; 6] = ["Email", DELIVERY, IDENTITY, "Mailbox", SAVED_QUERY, "Thread"];
 const DELIVERY: &str = "EmailDelivery";
+const IDENTITY: &str = "Identity";
+const SAVED_QUERY: &str = "SavedQuery";
 
 /// The types that a client wants to hear of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,33 +28,43 @@ impl Types {
         Types(TYPES.into_iter().filter(is_wanted).collect())
     }
 
-    fn has_delivery(&self) -> bool {
-        self.0.contains(&DELIVERY)
-    }
-
-    /// Returns whether there is a type among them that changes with each commit.
-    fn has_token(&self) -> bool {
-        self.0.iter().any(|kind| *kind != DELIVERY)
+    /// Returns whether one of them has another state than before.
+    fn are_changed(&self, (before, now): (&Moment, &Moment)) -> bool {
+        self.0.iter().any(|kind| before.state(kind) != now.state(kind))
     }
 }
 
-/// The newest state.
+/// The newest states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Moment {
     token: String,
     delivery: String,
+    own: OwnStates,
 }
 
 impl Moment {
+    fn state(&self, kind: &str) -> &str {
+        match kind {
+            DELIVERY => &self.delivery,
+            IDENTITY => &self.own.identities,
+            SAVED_QUERY => &self.own.saved_queries,
+            _ => &self.token,
+        }
+    }
+
+    /// Returns what tells it from other moments, if the configuration stays.
+    fn id(&self) -> String {
+        format!("{}.{}", self.token, self.own.saved_queries)
+    }
+
     /// Returns the event that tells the state of some types (RFC 8620, section 7.1).
     fn event(&self, types: &Types) -> Event {
-        let state = |kind: &str| if kind == DELIVERY { &self.delivery } else { &self.token };
         let states: Map<String, Value> =
-            types.0.iter().map(|kind| ((*kind).to_owned(), state(kind).as_str().into())).collect();
+            types.0.iter().map(|kind| ((*kind).to_owned(), self.state(kind).into())).collect();
         let mut changed = Map::new();
         changed.insert(account_id().into(), states.into());
         let data = json!({ "@type": "StateChange", "changed": changed }).to_string();
-        Event { id: Some(self.token.clone()), name: Some("state".to_owned()), data }
+        Event { id: Some(self.id()), name: Some("state".to_owned()), data }
     }
 }
 
@@ -69,41 +82,43 @@ struct State {
 struct Subscriber {
     sender: EventSender,
     types: Types,
-    /// The token that the client knows.
+    /// The id of the moment that the client knows.
     known: Option<String>,
 }
 
 impl Subscribers {
-    /// Adds a client. If it knows a token, and another one is the newest, it hears of that at once; if it
+    /// Adds a client. If it knows a moment, and another one is the newest, it hears of that at once; if it
     /// knows none, it hears of the next one.
     pub(crate) fn add(&self, sender: EventSender, types: Types, known: Option<String>) {
         let mut state = self.state();
         state.list.retain(|subscriber| subscriber.sender.is_open());
         let newest = state.newest.clone();
         if let (Some(newest), Some(known)) = (&newest, &known)
-            && newest.token != *known
+            && newest.id() != *known
             && !types.0.is_empty()
         {
             sender.send(newest.event(&types));
         }
-        let known = newest.map(|newest| newest.token).or(known);
+        let known = newest.map(|newest| newest.id()).or(known);
         state.list.push(Subscriber { sender, types, known });
     }
 
-    /// Tells the newest token. Whoever has not taken an earlier event gets this one alone.
-    pub(crate) fn tell(&self, token: &str, has_new_email: bool) {
+    /// Tells the newest states. Whoever has not taken an earlier event gets this one alone.
+    pub(crate) fn tell(&self, token: &str, own: OwnStates, has_new_email: bool) {
         let mut state = self.state();
-        let before = state.newest.take().map(|newest| newest.delivery).filter(|_| !has_new_email);
-        let newest = Moment { token: token.to_owned(), delivery: before.unwrap_or_else(|| token.to_owned()) };
+        let before = state.newest.take();
+        let delivery = before.as_ref().filter(|_| !has_new_email).map(|before| before.delivery.clone());
+        let delivery = delivery.unwrap_or_else(|| token.to_owned());
+        let newest = Moment { token: token.to_owned(), delivery, own };
+        let (id, before_id) = (newest.id(), before.as_ref().map(Moment::id));
         state.list.retain_mut(|subscriber| {
             let Subscriber { sender, types, known } = subscriber;
-            let is_known = known.as_deref() == Some(token);
-            *known = Some(token.to_owned());
-            if !is_known && (types.has_token() || types.has_delivery() && has_new_email) {
-                sender.send(newest.event(types))
-            } else {
-                sender.is_open()
-            }
+            let known = known.replace(id.clone());
+            let is_news = match &before {
+                Some(before) if known == before_id => types.are_changed((before, &newest)),
+                _ => known.as_ref() != Some(&id) && !types.0.is_empty(),
+            };
+            if is_news { sender.send(newest.event(types)) } else { sender.is_open() }
         });
         state.newest = Some(newest);
     }
@@ -142,6 +157,10 @@ mod tests {
         found.filter(|event| *event != Event::default())
     }
 
+    fn own(saved_queries: &str) -> OwnStates {
+        OwnStates { identities: "i".to_owned(), saved_queries: saved_queries.to_owned() }
+    }
+
     fn data(client: &(EventSender, EventStream)) -> Value {
         waiting(client).map_or(Value::Null, |event| serde_json::from_str(&event.data).unwrap())
     }
@@ -150,7 +169,7 @@ mod tests {
     fn types_are_those_that_there_are() {
         assert_eq!(Types::of("*").0, TYPES);
         assert_eq!(Types::of("Thread,Email").0, ["Email", "Thread"]);
-        assert_eq!(Types::of("EmailDelivery,Identity").0, ["EmailDelivery"]);
+        assert_eq!(Types::of("EmailDelivery,Identity,x").0, ["EmailDelivery", "Identity"]);
         for none in ["", "email", "Mail", "Email Thread", "*,x"] {
             assert!(Types::of(none).0.is_empty(), "{none}");
         }
@@ -160,11 +179,12 @@ mod tests {
     fn a_state_is_told_to_all_who_do_not_know_it() {
         let subscribers = Subscribers::default();
         let early = client(&subscribers, "*", None);
-        let knows = client(&subscribers, "*", Some("1"));
-        subscribers.tell("1", true);
+        let knows = client(&subscribers, "*", Some("1.q"));
+        subscribers.tell("1", own("q"), true);
         let event = waiting(&early).unwrap();
-        assert_eq!((event.id.as_deref(), event.name.as_deref()), (Some("1"), Some("state")));
-        let states = json!({ "Email": "1", "EmailDelivery": "1", "Mailbox": "1", "Thread": "1" });
+        assert_eq!((event.id.as_deref(), event.name.as_deref()), (Some("1.q"), Some("state")));
+        let states = json!({ "Email": "1", "EmailDelivery": "1", "Identity": "i", "Mailbox": "1",
+            "SavedQuery": "q", "Thread": "1" });
         let expected = json!({ "@type": "StateChange", "changed": { "mail": states } });
         assert_eq!(serde_json::from_str::<Value>(&event.data).unwrap(), expected);
         assert_eq!(waiting(&knows), None);
@@ -172,37 +192,55 @@ mod tests {
         let old = client(&subscribers, "Thread,Email", Some("0"));
         assert_eq!(waiting(&late), None);
         assert_eq!(data(&old)["changed"]["mail"], json!({ "Email": "1", "Thread": "1" }));
-        subscribers.tell("2", false);
+        subscribers.tell("2", own("q"), false);
         for client in [&early, &knows, &late, &old] {
-            assert_eq!(waiting(client).unwrap().id.as_deref(), Some("2"));
+            assert_eq!(waiting(client).unwrap().id.as_deref(), Some("2.q"));
         }
-        subscribers.tell("2", false);
+        subscribers.tell("2", own("q"), false);
         assert_eq!(waiting(&early), None);
     }
 
     #[test]
     fn a_delivery_is_a_commit_with_a_new_email() {
         let subscribers = Subscribers::default();
-        subscribers.tell("1", true);
+        subscribers.tell("1", own("q"), true);
         let deliveries = client(&subscribers, "EmailDelivery", None);
         let all = client(&subscribers, "*", None);
-        subscribers.tell("2", false);
+        subscribers.tell("2", own("q"), false);
         assert_eq!(waiting(&deliveries), None);
         assert_eq!(data(&all)["changed"]["mail"]["EmailDelivery"], "1");
-        subscribers.tell("3", true);
+        subscribers.tell("3", own("q"), true);
         assert_eq!(data(&deliveries)["changed"]["mail"], json!({ "EmailDelivery": "3" }));
         assert_eq!(data(&all)["changed"]["mail"]["EmailDelivery"], "3");
     }
 
     #[test]
+    fn saved_queries_and_identities_change_by_themselves() {
+        let subscribers = Subscribers::default();
+        subscribers.tell("1", own("q"), true);
+        let [mail, queries, identities] =
+            ["Email", "SavedQuery", "Identity"].map(|types| client(&subscribers, types, None));
+        let knew = client(&subscribers, "SavedQuery", Some("1.q"));
+        subscribers.tell("1", own("r"), false);
+        for client in [&queries, &knew] {
+            assert_eq!(data(client)["changed"]["mail"], json!({ "SavedQuery": "r" }));
+        }
+        subscribers.tell("1", OwnStates { identities: "j".to_owned(), ..own("r") }, false);
+        assert_eq!(data(&identities)["changed"]["mail"], json!({ "Identity": "j" }));
+        assert_eq!((waiting(&mail), waiting(&queries)), (None, None));
+        let back = client(&subscribers, "SavedQuery", Some("1.q"));
+        assert_eq!(data(&back)["changed"]["mail"], json!({ "SavedQuery": "r" }));
+    }
+
+    #[test]
     fn who_wants_nothing_hears_nothing_and_who_is_gone_is_forgotten() {
         let subscribers = Subscribers::default();
-        subscribers.tell("1", true);
-        let nothing = client(&subscribers, "Identity", Some("0"));
+        subscribers.tell("1", own("q"), true);
+        let nothing = client(&subscribers, "Tag", Some("0"));
         let gone = client(&subscribers, "*", None);
         assert_eq!(subscribers.count(), 2);
         drop(gone);
-        subscribers.tell("2", true);
+        subscribers.tell("2", own("q"), true);
         assert_eq!((waiting(&nothing), subscribers.count()), (None, 1));
         drop(nothing);
         let _last = client(&subscribers, "*", None);

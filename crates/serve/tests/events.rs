@@ -1,6 +1,6 @@
 //! Events: a client hears of commits, whoever made them.
 
-use crate::support::{Client, Fixture, PATIENCE, message};
+use crate::support::{Client, Fixture, PATIENCE, json_of, message};
 use pneu::TagChange;
 use serde_json::{Value, json};
 use std::fs;
@@ -14,14 +14,15 @@ fn open(fixture: &Fixture, query: &str, fields: &[&str]) -> Client<TcpStream> {
     client
 }
 
-/// Returns the next event: its id, and its states.
+/// Returns the next event: the token in its id, and its states.
 fn next(client: &mut Client<TcpStream>) -> (String, Value) {
     let text = String::from_utf8(client.chunk().unwrap()).unwrap();
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let [id, "event: state", data] = lines[..] else { panic!("{text}") };
     let data: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
     assert_eq!(data["@type"], "StateChange");
-    (id.strip_prefix("id: ").unwrap().to_owned(), data["changed"]["mail"].clone())
+    let (token, _) = id.strip_prefix("id: ").unwrap().rsplit_once('.').unwrap();
+    (token.to_owned(), data["changed"]["mail"].clone())
 }
 
 /// Opens a stream that has heard of the state that there is: the thread that waits for commits knows it.
@@ -38,8 +39,19 @@ fn a_commit_of_another_program_is_told_with_its_state() {
     fixture.deliver("2:2,", &message("two"));
     let (id, states) = next(&mut client);
     let state = fixture.state();
-    let expected = json!({ "Email": state, "EmailDelivery": state, "Mailbox": state, "Thread": state });
-    assert_eq!((&id, states), (&state, expected));
+    for kind in ["Email", "EmailDelivery", "Mailbox", "Thread"] {
+        assert_eq!(states[kind], state, "{kind}");
+    }
+    let get = |kind: &str, capability: &str| {
+        let call = json!({ "using": ["urn:ietf:params:jmap:core", capability],
+            "methodCalls": [[format!("{kind}/get"), { "accountId": "mail" }, "a"]] });
+        json_of(&fixture.post("/jmap/api", &call.to_string()))["methodResponses"][0][1]["state"].clone()
+    };
+    let capabilities = [("Identity", "urn:ietf:params:jmap:submission"), ("SavedQuery", jmap_mail::SEARCH)];
+    for (kind, capability) in capabilities {
+        assert_eq!((&states[kind], states[kind].is_string()), (&get(kind, capability), true), "{kind}");
+    }
+    assert_eq!((&id, states.as_object().unwrap().len()), (&state, 6));
     // Flags are no delivery, and tags are commits, too.
     fs::rename(fixture.path("2:2,"), fixture.path("2:2,S")).unwrap();
     fixture.update();
@@ -54,6 +66,10 @@ fn a_commit_of_another_program_is_told_with_its_state() {
     host.tag(&query, &change).unwrap();
     let (id, states) = next(&mut client);
     assert_eq!((&id, &states["Thread"]), (&fixture.state(), &json!(id)));
+    // Saved queries are no part of the token, and are told all the same.
+    host.save_query("urgent", "tag:urgent").unwrap();
+    let (same, states) = next(&mut client);
+    assert_eq!((&same, &states["SavedQuery"]), (&id, &get("SavedQuery", jmap_mail::SEARCH)));
 }
 
 #[test]
@@ -69,7 +85,10 @@ fn only_the_types_that_are_wanted_are_told_and_a_stream_may_end_after_a_state() 
 fn who_knows_the_newest_state_waits_for_the_next_one() {
     let fixture = Fixture::new();
     drop(open_at_state(&fixture, ""));
-    let known = format!("Last-Event-ID: {}", fixture.state());
+    let mut first = open(&fixture, "", &["Last-Event-ID: old"]);
+    let text = String::from_utf8(first.chunk().unwrap()).unwrap();
+    let known = text.lines().next().unwrap().strip_prefix("id: ").unwrap();
+    let known = format!("Last-Event-ID: {known}");
     let mut knows = open(&fixture, "", &[&known]);
     let mut new = open(&fixture, "", &[]);
     fixture.deliver("2:2,", &message("two"));

@@ -19,6 +19,8 @@ use printable::hex;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+pub(crate) use saved_queries::state as saved_query_state;
+
 /// These methods, each with its capability.
 const METHODS: [(&str, &str); 7] = [
     ("Action/get", ACTIONS),

@@ -158,7 +158,8 @@ fn object(name: &str, query: &str) -> Object {
     properties.map(|(name, value): (_, Value)| (name.to_owned(), value)).into_iter().collect()
 }
 
-fn state(queries: &BTreeMap<String, String>) -> String {
+/// Returns the state of these queries.
+pub(crate) fn state(queries: &BTreeMap<String, String>) -> String {
     state_of(queries.iter().flat_map(|(name, query)| [name, query]))
 }
 

@@ -21,6 +21,7 @@ use pneu::{Error, IndexError};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 pub use submission::SUBMISSION;
+pub(crate) use submission::identity_state;
 
 /// These methods, each with its capability.
 const METHODS: [(&str, &str); 13] = [

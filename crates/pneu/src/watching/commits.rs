@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::view::View;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use watch::{Interest, Watcher};
@@ -57,21 +58,30 @@ impl CommitWatch {
 pub struct Commits<'h> {
     host: &'h Host,
     watch: CommitWatch,
-    /// The token of the state that was returned last.
-    token: Option<String>,
+    /// What was returned last.
+    told: Option<Told>,
+}
+
+/// What tells two states apart: the token, and the saved queries, which are in a file of their own.
+#[derive(PartialEq, Eq)]
+struct Told {
+    token: String,
+    /// None if they cannot be read.
+    saved_queries: Option<BTreeMap<String, String>>,
 }
 
 impl Host {
     /// Begins to wait for commits. The first one that [`Commits::next`] returns is the newest there is.
     pub fn commits(&self) -> Commits<'_> {
-        Commits { host: self, watch: CommitWatch::new(self), token: None }
+        Commits { host: self, watch: CommitWatch::new(self), told: None }
     }
 }
 
 impl Commits<'_> {
     /// Waits until there is a commit of the index or of the user's data that was not returned yet, and
-    /// returns the newest view, with its token of the change log. Returns none after `timeout`. That
-    /// `progress` is cancelled is noticed whenever something happens in the directories, and after `timeout`.
+    /// returns the newest view, with its token of the change log. Other saved queries count as a commit, which
+    /// the token does not tell. Returns none after `timeout`. That `progress` is cancelled is noticed whenever
+    /// something happens in the directories, and after `timeout`.
     ///
     /// # Errors
     /// There is no index; [`Error::Cancelled`]; damage.
@@ -85,8 +95,9 @@ impl Commits<'_> {
             self.watch.cover();
             let view = self.host.newest_view()?;
             let token = view.changes(None)?.token;
-            if self.token.as_ref() != Some(&token) {
-                self.token = Some(token.clone());
+            let now = Told { token: token.clone(), saved_queries: view.saved_queries().ok().cloned() };
+            if self.told.as_ref() != Some(&now) {
+                self.told = Some(now);
                 return Ok(Some((view, token)));
             }
             let left = end.map(|end| end.saturating_duration_since(Instant::now()));

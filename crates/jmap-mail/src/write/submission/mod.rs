@@ -7,6 +7,8 @@ mod identity;
 mod others;
 mod set;
 
+pub(crate) use identity::identity_state;
+
 /// The capability of these methods.
 pub const SUBMISSION: &str = "urn:ietf:params:jmap:submission";
 

@@ -13,26 +13,40 @@ use crate::account::Account;
 use crate::error::{failed, unknown_state};
 use crate::get::wanted;
 use jmap::{Arguments, ChangesArguments, ChangesResponse, Context, GetArguments, GetResponse, MethodError};
+use pneu::View;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 pub(super) use who::Identity;
 use who::PROPERTIES;
 
+/// Returns all identities of a view.
+fn all(view: &View) -> pneu::Result<Vec<Identity>> {
+    let accounts = &view.settings().configuration.accounts;
+    let kept = view.kept_identities()?;
+    let mut all = Vec::new();
+    for root in view.roots() {
+        let Some(account) = accounts.get(&root.name) else { continue };
+        let mut taken = HashSet::new();
+        for sender in account.from.iter().map(String::as_str).zip(account.addresses()) {
+            let is_again = !taken.insert(sender.1.to_ascii_lowercase());
+            all.push(Identity::new(&root.name, sender, is_again, &kept));
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the state of all identities of a view.
+///
+/// # Errors
+/// The user's data is damaged.
+pub(crate) fn identity_state(view: &View) -> pneu::Result<String> {
+    Ok(state::state(&all(view)?))
+}
+
 impl Account<'_> {
     /// Returns all identities, in the order of the roots and of the configuration.
     pub(super) fn identities(&self) -> Result<Vec<Identity>, MethodError> {
-        let accounts = &self.view.settings().configuration.accounts;
-        let kept = self.view.kept_identities().map_err(failed)?;
-        let mut all = Vec::new();
-        for root in self.view.roots() {
-            let Some(account) = accounts.get(&root.name) else { continue };
-            let mut taken = HashSet::new();
-            for sender in account.from.iter().map(String::as_str).zip(account.addresses()) {
-                let is_again = !taken.insert(sender.1.to_ascii_lowercase());
-                all.push(Identity::new(&root.name, sender, is_again, &kept));
-            }
-        }
-        Ok(all)
+        all(&self.view).map_err(failed)
     }
 
     pub(in crate::write) fn identity_get(
