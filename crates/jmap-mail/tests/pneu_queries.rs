@@ -39,6 +39,41 @@ fn queries_of_the_query_language_find_what_they_say_anywhere_in_a_filter() {
 }
 
 #[test]
+fn the_last_word_may_go_on_while_somebody_types() {
+    let fixture = fixture();
+    for (query, expected) in [
+        ("f", "plum pear apple"),
+        ("fruit", "plum pear apple"),
+        ("blue f", "plum"),
+        ("f blue", ""),
+        ("subject:pe", "pear"),
+        ("\"green fr", "pear"),
+        ("\"green fr\"", ""),
+        ("x-project:big b", "apple"),
+        ("fruit and", "plum"),
+        ("fruit -flag:seen", "apple"),
+        ("date:2025-03-02", "pear"),
+        ("fruits ", "pear"),
+        ("", "plum pear apple undated"),
+    ] {
+        let filter = json!({"pneuQuery": query, "endsInPrefix": true});
+        assert_eq!(fixture.subjects(json!({"filter": filter})), expected, "{query}");
+    }
+    let whole = json!({"pneuQuery": "fruit", "endsInPrefix": false});
+    assert_eq!(fixture.subjects(json!({"filter": whole})), "plum apple");
+    let error = |filter: Value| fixture.error("Email/query", json!({"filter": filter}));
+    assert_eq!(error(json!({"pneuQuery": "form:b", "endsInPrefix": true})), "invalidArguments");
+    assert_eq!(error(json!({"pneuQuery": "b", "endsInPrefix": 1})), "invalidArguments");
+    assert_eq!(error(json!({"endsInPrefix": true})), "invalidArguments");
+    let email = fixture.call("Email/query", json!({"filter": {"pneuQuery": "gree"}, "limit": 1}));
+    assert_eq!(email["ids"], json!([]));
+    let ids = fixture.call("Email/query", json!({"filter": {"pneuQuery": "green"}}))["ids"].clone();
+    let snippets = json!({"emailIds": ids, "filter": {"pneuQuery": "gree", "endsInPrefix": true}});
+    let told = fixture.call("SearchSnippet/get", snippets);
+    assert_eq!(told["list"][0]["preview"], "<mark>green</mark> fruits");
+}
+
+#[test]
 fn changes_of_results_that_no_change_log_tells_cannot_be_calculated() {
     let fixture = fixture();
     let (fruit, seen) = (json!({"body": "fruit"}), json!({"pneuQuery": "date:..1h"}));

@@ -5,7 +5,7 @@
 //! copy has. Dates are those that pneu sorts by; a message without one counts as of the beginning of 1970.
 
 use super::keywords::Keyword;
-use super::pneu_query;
+use super::pneu_query::{self, Ending};
 use super::search_text::{Allowance, Scope, search};
 use crate::account::Account;
 use crate::capabilities::QUERY;
@@ -70,7 +70,12 @@ pub(crate) fn read_filter(
     let has_pneu = context.uses(QUERY);
     Filter::read(filter, context.limits, &mut |mut members| {
         let pneu = if has_pneu { members.optional_string("pneuQuery")? } else { None };
-        let query = pneu.as_ref().map(|text| pneu_query::read(text, view, &mut allowance)).transpose()?;
+        let ending = match pneu.is_some() && members.boolean("endsInPrefix", false)? {
+            true => Ending::Prefix,
+            false => Ending::Whole,
+        };
+        let read = |text: &String| pneu_query::read((text, ending), view, &mut allowance);
+        let query = pneu.as_ref().map(read).transpose()?;
         let mut all = conditions(members, &view.settings().configuration.headers, &mut allowance)?;
         all.extend(pneu.zip(query).map(|(text, query)| Condition::Pneu { text, query }));
         Ok(all)

@@ -11,13 +11,34 @@ use query::Query;
 use serde_json::json;
 use std::ops::Range;
 
+/// How the last word of a query is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// As the language says.
+    Whole,
+    /// It may go on, if a word or a value that may be cut short is last: somebody is typing.
+    Prefix,
+}
+
 /// Reads a query.
 ///
 /// # Errors
 /// `unsupportedFilter`, if it has more bytes or terms than the filter may still have; as [`fault`].
-pub(super) fn read(text: &str, view: &View, allowance: &mut Allowance) -> Result<Query, MethodError> {
+pub(super) fn read(
+    (text, ending): (&str, Ending),
+    view: &View,
+    allowance: &mut Allowance,
+) -> Result<Query, MethodError> {
     allowance.take(text.len(), 0)?;
-    let query = view.query(text).map_err(|error| fault(text, error))?;
+    let is_open = ending == Ending::Prefix && text.ends_with(char::is_alphanumeric);
+    // The second is a phrase that is not closed yet. What cannot be cut short, such as a date, is no query
+    // with a star. It is then meant as it is.
+    let open =
+        ["*", "*\""].iter().take_while(|_| is_open).find_map(|end| view.query(&format!("{text}{end}")).ok());
+    let query = match open {
+        Some(query) => query,
+        None => view.query(text).map_err(|error| fault(text, error))?,
+    };
     let mut term_count = 0;
     query.visit_leaves(&mut |_| term_count += 1);
     allowance.take(0, term_count)?;
