@@ -169,6 +169,17 @@ fn units_of_systemd_are_written_once_and_start_this_program() {
 }
 
 #[test]
+fn a_first_index_lets_other_programs_go_first() {
+    let home = Home::new();
+    home.deliver("", "1:2,", b"Subject: first\n\nx\n");
+    home.configure("[index]\nafter = \"nice\"\n");
+    let own = run(&mut std::process::Command::new("nice")).out;
+    let said = || run(&mut home.command(&["index", "--maildir", home.mail().to_str().unwrap()])).err;
+    assert_eq!(said().lines().last(), Some("10"));
+    assert_eq!(said().lines().last(), Some(own.trim()), "an update is short");
+}
+
+#[test]
 fn commands_of_the_configuration_run_before_and_after_the_index() {
     let home = Home::indexed();
     let said = |before: &str, after: &str| {
