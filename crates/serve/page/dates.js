@@ -1,14 +1,14 @@
 // Dates as people read them. Pure: a date and a now come in, a text goes out. Knows no mail.
 
-import { locale, say } from "./i18n.js";
+import { lazily, locale, say } from "./i18n.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
-const weekday = new Intl.DateTimeFormat(locale, { weekday: "long" });
-const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
-const dayAndYear = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
-const full = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short" });
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+const time = lazily(() => new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" }));
+const weekday = lazily(() => new Intl.DateTimeFormat(locale, { weekday: "long" }));
+const day = lazily(() => new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" }));
+const dayAndYear = lazily(() => new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" }));
+const full = lazily(() => new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short" }));
+const relative = lazily(() => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
 
 /** The units of "ago", and how many seconds each has. */
 const UNITS = /** @type {const} */ ([
@@ -29,10 +29,10 @@ export function short(date, nowMs) {
   const then = new Date(date);
   const now = new Date(nowMs);
   const days = Math.round((midnight(now) - midnight(then)) / DAY_MS);
-  if (days === 0) return time.format(then);
+  if (days === 0) return time().format(then);
   if (days === 1) return say("yesterday");
-  if (days > 1 && days < 7) return weekday.format(then);
-  return then.getFullYear() === now.getFullYear() ? day.format(then) : dayAndYear.format(then);
+  if (days > 1 && days < 7) return weekday().format(then);
+  return then.getFullYear() === now.getFullYear() ? day().format(then) : dayAndYear().format(then);
 }
 
 /**
@@ -40,7 +40,7 @@ export function short(date, nowMs) {
  * @param {string} date
  */
 export function long(date) {
-  return full.format(new Date(date));
+  return full().format(new Date(date));
 }
 
 /**
@@ -51,9 +51,9 @@ export function long(date) {
 export function ago(date, nowMs) {
   const seconds = (new Date(date).getTime() - nowMs) / 1000;
   for (const [unit, length] of UNITS) {
-    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
+    if (Math.abs(seconds) >= length) return relative().format(Math.round(seconds / length), unit);
   }
-  return relative.format(0, "minute");
+  return relative().format(0, "minute");
 }
 
 /** @param {Date} date */

@@ -186,12 +186,24 @@ if (language === "de") Object.assign(PHRASES.de, (await import("./i18n-de.js")).
 /** The language and the country, for dates and numbers. */
 export const locale = tag;
 
-const numbers = new Intl.NumberFormat(locale);
-const plurals = new Intl.PluralRules(locale);
+/**
+ * Makes a value when it is needed first. Formats take long to make, and the page is drawn without them.
+ * @template Value
+ * @param {() => Value} make
+ * @returns {() => Value}
+ */
+export function lazily(make) {
+  /** @type {Value | undefined} */
+  let made;
+  return () => (made ??= make());
+}
+
+const numbers = lazily(() => new Intl.NumberFormat(locale));
+const plurals = lazily(() => new Intl.PluralRules(locale));
 
 /** @param {number} value */
 export function number(value) {
-  return numbers.format(value);
+  return numbers().format(value);
 }
 
 /**
@@ -202,7 +214,7 @@ export function number(value) {
 export function say(key, values = {}) {
   const phrase = PHRASES[language][key];
   if (phrase === undefined) throw new Error(`there is no phrase ${key}`);
-  const isOne = typeof values["count"] === "number" && plurals.select(values["count"]) === "one";
+  const isOne = typeof values["count"] === "number" && plurals().select(values["count"]) === "one";
   const form = typeof phrase === "string" ? phrase : isOne ? phrase.one : phrase.other;
   return form.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name] ?? "";

@@ -27,8 +27,10 @@ export function later(load, style) {
   };
 }
 
-/** @param {string} href */
-function styled(href) {
+/** @param {string} name */
+function styled(name) {
+  // Beside this file, wherever that is.
+  const { href } = new URL(`.${name}`, import.meta.url);
   const known = styles.get(href);
   if (known) return known;
   const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href });

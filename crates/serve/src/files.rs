@@ -1,10 +1,11 @@
 //! The files of the page. Input: a path. Output: a file, as it is sent. They have no secrets. Knows no mail.
 //!
 //! The program has them as `build.rs` makes them: scripts without comments, and all of them compressed, which
-//! takes a quarter of the room.
+//! takes a quarter of the room. All but the page itself are in a folder with another name in each version of
+//! the program that changes one of them, so that a browser keeps them, and asks for none twice.
 
 use flate2::read::GzDecoder;
-use server::{Body, Response, StatusCode};
+use server::{Body, Cache, Response, StatusCode};
 use std::io::Read;
 
 /// What the page may do: load its own files, ask this server, and show pictures that are in its style. A text
@@ -19,9 +20,13 @@ const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
+/// The address of the folder in which all files are but the page itself.
+const FOLDER: &str = env!("PAGE_FOLDER");
+
 /// A file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct File {
+    /// Its address below the folder.
     path: &'static str,
     content_type: &'static str,
     packed: &'static [u8],
@@ -111,15 +116,18 @@ pub(crate) fn find(path: &str) -> Option<&'static File> {
     if path == INDEX.path {
         return Some(&INDEX);
     }
+    let path = path.strip_prefix(FOLDER)?;
     FILES.iter().find(|file| file.path == path)
 }
 
 impl File {
-    /// Returns it as an answer. Nobody keeps it: the next version of the program may have another one.
+    /// Returns it as an answer. Nobody keeps the page itself: the next version of the program may have another
+    /// one.
     pub(crate) fn response(&self) -> Response {
         let content_security_policy = Some(POLICY.to_owned());
         let response = Response::new(StatusCode::OK, self.content_type, Body::Bytes(self.bytes()));
-        Response { content_security_policy, ..response }
+        let cache = if *self == INDEX { response.cache } else { Cache::Immutable };
+        Response { content_security_policy, cache, ..response }
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -155,11 +163,34 @@ mod tests {
         let there: BTreeSet<String> = names("").into_iter().chain(names("vendor/")).collect();
         assert_eq!(served, there);
         assert_eq!(FILES.len(), served.len());
-        for path in
-            ["/index.html", "/package.json", "/tests/mail.js", "/app.js/", "/vendor/", "/vendor/README.md"]
-        {
+        for path in [
+            "/index.html",
+            "/package.json",
+            "/tests/mail.js",
+            "/app.js/",
+            "/vendor/",
+            "/vendor/README.md",
+            "/",
+            "",
+        ] {
+            assert_eq!(find(&format!("{FOLDER}{path}")), None, "{path}");
+        }
+        for path in ["/app.js", "/page-0/app.js", "/index.html", FOLDER] {
             assert_eq!(find(path), None, "{path}");
         }
+    }
+
+    /// Returns the page with the addresses of the files that it names.
+    fn with_folder(index: &[u8]) -> Vec<u8> {
+        let mut index = str::from_utf8(index).unwrap().to_owned();
+        let mut is_found = false;
+        for file in FILES {
+            let name = format!("\"{}\"", file.path);
+            is_found |= index.contains(&name);
+            index = index.replace(&name, &format!("\"{FOLDER}{}\"", file.path));
+        }
+        assert!(is_found && FOLDER.len() == "/page-".len() + 16);
+        index.into_bytes()
     }
 
     #[test]
@@ -170,6 +201,7 @@ mod tests {
             let source = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("page").join(name)).unwrap();
             let is_own_script = file.content_type == SCRIPT && !file.path.starts_with("/vendor/");
             let expected = if is_own_script { without_comments(&source) } else { source };
+            let expected = if file.path == "/" { with_folder(&expected) } else { expected };
             assert!(sent == expected, "{}", file.path);
             assert!(!is_own_script || !sent.starts_with(b"//"), "{}", file.path);
         }
@@ -186,7 +218,10 @@ mod tests {
                 _ => TEXT,
             };
             assert_eq!(file.content_type, expected, "{}", file.path);
-            assert_eq!(find(file.path), Some(file));
+            let address = if file.path == "/" { "/".to_owned() } else { format!("{FOLDER}{}", file.path) };
+            assert_eq!(find(&address), Some(file));
+            let is_kept = file.response().cache == Cache::Immutable;
+            assert_eq!(is_kept, file.path != "/", "{}", file.path);
             assert_eq!(file.response().content_security_policy.as_deref(), Some(POLICY));
         }
         assert!(POLICY.starts_with("default-src 'none'; ") && !POLICY.contains("unsafe"));

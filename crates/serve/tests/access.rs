@@ -54,12 +54,18 @@ fn everything_but_the_page_needs_a_login() {
     assert_eq!(wrong.status, 401);
     let page = fixture.ask_without_token("GET /", &[]);
     assert_eq!((page.status, page.field("content-type")), (200, Some("text/html; charset=utf-8")));
-    assert!(page.text().contains("/.well-known/jmap") && page.text().contains("src=\"/app.js\""));
-    for (path, content_type) in
-        [("/app.js", "text/javascript; charset=utf-8"), ("/style.css", "text/css; charset=utf-8")]
-    {
+    assert!(page.text().contains("/.well-known/jmap"));
+    assert!(page.field("cache-control").unwrap().contains("no-store"));
+    for (before, name, content_type) in [
+        ("src", "app.js", "text/javascript; charset=utf-8"),
+        ("href", "style.css", "text/css; charset=utf-8"),
+    ] {
+        let before = format!("{before}=\"");
+        let mut paths = page.text().split(&before).filter_map(|rest| rest.split('"').next());
+        let path = paths.find(|path| path.ends_with(name)).unwrap();
         let file = fixture.ask_without_token(&format!("GET {path}"), &[]);
         assert_eq!((file.status, file.field("content-type")), (200, Some(content_type)));
+        assert_eq!(file.field("cache-control"), Some("private, max-age=31536000, immutable"));
         let policy = file.field("content-security-policy").unwrap();
         assert!(policy.starts_with("default-src 'none'; script-src 'self'; "), "{policy}");
         assert_eq!(page.field("content-security-policy"), Some(policy));

@@ -114,9 +114,9 @@ function write() {
 
 /** Returns what the list of the page holds: its parts, and what it waits for. */
 async function held() {
-  const name = "/list.js";
+  const { src } = /** @type {HTMLScriptElement} */ (document.querySelector("script[src]"));
   /** @type {typeof import("../list.js")} */
-  const list = await import(name);
+  const list = await import(new URL("list.js", src).href);
   const rows = list.rows();
   const parts = [...(rows?.windows ?? [])].map(
     ([number, { rows: all, state }]) =>
