@@ -121,11 +121,12 @@ function followMoment() {
 
 /** Shows what the address says. Coming back to the list, its row has the focus again. */
 function followRoute() {
-  const { view, mailbox, search: words, message } = store.route.value;
+  const to = store.route.value;
+  const { view, mailbox, search: words, message } = to;
   untracked(() => {
     const wasOpen = document.body.dataset["view"] !== "list";
     document.body.dataset["view"] = view || (message ? "message" : "list");
-    if (mailbox || words) list.show(mailbox || store.ALL, words);
+    if (mailbox || words) list.show(mailbox || store.ALL, to);
     if (message) list.pointAt(message);
     conversation.open(message);
     if (wasOpen && !message && !view)
