@@ -15,7 +15,6 @@ import {
   ALL,
   GONE,
   address,
-  announcement,
   draftWanted,
   isToday,
   mailbox,
@@ -482,13 +481,4 @@ function link(row, index, isAt, isOpen) {
 /** Draws a text of which each odd piece was found. @param {string[]} pieces */
 function marked(pieces) {
   return pieces.map((text, index) => (index % 2 === 1 ? html`<mark>${text}</mark>` : text));
-}
-
-/** Says how many were found, to those who do not see it. */
-export function announceTotal() {
-  const count = total.value;
-  if (count === null || !mailboxes.value) return;
-  announcement.value = route.value.search
-    ? say("results", { count })
-    : `${nameOf(mailbox.value)}: ${say("conversations", { count })}`;
 }

@@ -1,7 +1,6 @@
 // Searching as one types: words become an address, once the server understands them. The word that is being
-// typed may go on; Enter says that it is whole.
-// Touches its field. Knows neither rows nor requests. What one sees below the field is loaded when the field
-// is used: see search-panel.js.
+// typed may go on; Enter says that it is whole. Touches its field. Knows neither rows nor requests. What one
+// sees below the field is loaded when the field is used: see search-panel.js.
 
 import { signal } from "./vendor/signals-core.mjs";
 import { html } from "./html.js";
