@@ -236,7 +236,8 @@ export class Rows {
       this.windows.delete(old);
     }
     for (const old of this.windows.keys()) {
-      if (old * WINDOW >= answer.total) this.windows.delete(old);
+      // That nothing was found is an answer, too.
+      if (old > 0 && old * WINDOW >= answer.total) this.windows.delete(old);
     }
     this.failure.value = null;
     this.total.value = answer.total;
