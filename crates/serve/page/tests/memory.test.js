@@ -57,9 +57,8 @@ test("what can be taken back keeps no rows", async () => {
     await page.keyboard.press("Enter");
     await until(page, "document.activeElement.closest('#list .row')");
     await page.keyboard.press("s");
-    await page.locator("#told", { hasText: "1 conversation flagged" }).waitFor();
-    await page.locator("#told button", { hasText: "Undo" }).waitFor();
-    // Taken back as a user does not: so that the next message in the bar is another one.
+    await page.locator("#told", { hasText: "flagged" }).waitFor();
+    // Then the next text in the bar is another one.
     await page.locator("#told button.plain").click();
     await page.keyboard.press("/");
   }
@@ -80,6 +79,7 @@ test("a list that is left keeps the rows that were seen, and shows them at once 
     return list.rows();
   });
   const size = () => left.evaluate((rows) => Number(rows?.windows.size));
+  await page.locator("#list .row a").first().focus();
   for (const key of ["End", "Home", "End"]) {
     await page.keyboard.press(key);
     await listReady(page);
