@@ -155,7 +155,7 @@ function act(ids, what, patchOf, changed) {
           )
         : [await change(update), []];
       const back = Object.fromEntries(Object.entries(inverse).filter(([id]) => all.includes(id)));
-      if (Object.keys(back).length > 0) offer(text, () => takeBack(back, actions), actions);
+      if (Object.keys(back).length > 0) offerBack(text, back, actions);
       else if (errors.length === 0) tell(text);
       refuse(errors);
     } catch (error) {
@@ -166,6 +166,16 @@ function act(ids, what, patchOf, changed) {
     }
   };
   return attempt(() => inTurn(work));
+}
+
+/**
+ * Offers to take back what was done. What is kept for that is what is given here, and no rows.
+ * @param {string} text
+ * @param {Update} inverse
+ * @param {string[]} actions
+ */
+function offerBack(text, inverse, actions) {
+  offer(text, () => takeBack(inverse, actions), actions);
 }
 
 /**

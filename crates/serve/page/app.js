@@ -21,9 +21,12 @@ import * as store from "./store.js";
 import * as writing from "./writing.js";
 
 const MINUTE_MS = 60_000;
+/** After this time without typing, one hears how much was found. */
+const HEARD_REST_MS = 500;
 
 /** The moment whose mailboxes are shown. */
 let shownAt = store.route.peek().at;
+let heardTimer = 0;
 
 document.documentElement.lang = language;
 for (const [id, phrase] of [
@@ -52,7 +55,7 @@ effect(search.followSearch);
 effect(keys.followHelp);
 effect(question.followQuestion);
 effect(writing.followWanted);
-effect(list.announceTotal);
+effect(announceTotal);
 effect(list.followTotal);
 effect(conversation.followReading);
 effect(title);
@@ -121,11 +124,12 @@ function followMoment() {
 
 /** Shows what the address says. Coming back to the list, its row has the focus again. */
 function followRoute() {
-  const { view, mailbox, search: words, message } = store.route.value;
+  const to = store.route.value;
+  const { view, mailbox, search: words, message } = to;
   untracked(() => {
     const wasOpen = document.body.dataset["view"] !== "list";
     document.body.dataset["view"] = view || (message ? "message" : "list");
-    if (mailbox || words) list.show(mailbox || store.ALL, words);
+    if (mailbox || words) list.show(mailbox || store.ALL, to);
     if (message) list.pointAt(message);
     conversation.open(message);
     if (wasOpen && !message && !view)
@@ -144,6 +148,22 @@ function title() {
   const unread = at ? 0 : (inbox?.unreadThreads ?? 0);
   const shown = view ? say(view) : (message && conversation.subject()) || name;
   document.title = `${unread > 0 ? `(${unread}) ` : ""}${shown} – pneu`;
+}
+
+/** Says how many were found, to those who do not see it. */
+function announceTotal() {
+  clearTimeout(heardTimer);
+  const count = list.total.value;
+  if (count === null || !store.mailboxes.value) return;
+  const { search: words, endsInPrefix } = store.route.value;
+  const name = mailboxes.nameOf(store.mailbox.value);
+  const text = words ? say("results", { count }) : `${name}: ${say("conversations", { count })}`;
+  const tell = () => {
+    store.announcement.value = text;
+  };
+  // While letters come, nobody hears all numbers.
+  if (endsInPrefix) heardTimer = window.setTimeout(tell, HEARD_REST_MS);
+  else tell();
 }
 
 function bar() {

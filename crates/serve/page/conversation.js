@@ -1,12 +1,11 @@
 // An open conversation: all its messages, oldest first. Touches its element. Asks the server. Knows no list.
 
 import { batch, signal } from "./vendor/signals-core.mjs";
-import { forget } from "./frame.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
 import { Refused, Unreachable, from, request, session } from "./jmap.js";
-import { draw as drawMessage } from "./message.js";
+import { draw as drawMessage, forget } from "./message.js";
 import { line } from "./text.js";
 import { GONE, closeMessage, extensionsOf, isToday, momentOf, route, where } from "./store.js";
 

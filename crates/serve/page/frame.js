@@ -10,6 +10,8 @@ import { icon } from "./icons.js";
 
 /** Wider mail is made smaller, down to this; then it scrolls to the side. */
 const SCALE_MIN = 0.5;
+/** Of how many messages it is known what their documents said, and that they are shown as text. */
+const TOLD_MAX = 200;
 /** A document that changes more often at one width is left as it is. */
 const FITS_MAX = 60;
 
@@ -20,9 +22,11 @@ const loaded = signal(new Set());
 /** Messages that are shown as text. @type {import("./vendor/signals-core.mjs").Signal<Set<string>>} */
 const asText = signal(new Set());
 
-/** Forgets what was allowed: it holds as long as a conversation is open. */
+/** Forgets what was allowed: it holds as long as a conversation is open. The newest of the rest stays. */
 export function forget() {
   loaded.value = new Set();
+  told.value = new Map([...told.value].slice(-TOLD_MAX));
+  asText.value = new Set([...asText.value].slice(-TOLD_MAX));
 }
 
 /** @param {string} id */

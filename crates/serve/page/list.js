@@ -15,7 +15,6 @@ import {
   ALL,
   GONE,
   address,
-  announcement,
   draftWanted,
   isToday,
   mailbox,
@@ -29,7 +28,8 @@ import {
 /**
  * @typedef {import("./html.js").Drawing} Drawing
  * @typedef {import("./rows.js").Row} Row
- * @typedef {{ key: string, rows: Rows, top: number, cursor: number, cursorId: string, isOld: boolean }} List
+ * @typedef {Pick<import("./store.js").Route, "search" | "endsInPrefix">} Search
+ * @typedef {{ key: string, search: string, rows: Rows, top: number, cursor: number, isOld: boolean }} List
  *   `isOld` says that it has to be fetched again when it is shown.
  */
 
@@ -104,32 +104,32 @@ export const total = computed(() => current.value?.rows.total.value ?? null);
 /** Why the list that is shown cannot be had. */
 export const failure = computed(() => current.value?.rows.failure.value ?? null);
 
-/** @param {string} mailboxId @param {string} search @returns {List} */
+/** @param {string} mailboxId @param {Search} search @returns {List} */
 function listOf(mailboxId, search) {
-  const key = keyOf(mailboxId, search);
-  return { key, rows: new Rows(filterOf(mailboxId, search), where()), top: 0, cursor: 0, cursorId: "", isOld: false };
+  const rows = new Rows(filterOf(mailboxId, search), where());
+  return { key: keyOf(mailboxId, search), search: search.search, rows, top: 0, cursor: 0, isOld: false };
 }
 
-/** @param {string} mailboxId @param {string} search */
-function keyOf(mailboxId, search) {
+/** @param {string} mailboxId @param {Search} search */
+function keyOf(mailboxId, { search, endsInPrefix }) {
   const { archived, moment = "" } = where();
-  return `${moment}${archived ? GONE : ""}/${search ? `?${search}` : mailboxId}`;
+  return `${moment}${archived ? GONE : ""}/${search ? `${endsInPrefix ? "*" : "?"}${search}` : mailboxId}`;
 }
 
 /**
  * Returns what is listed of a mailbox or a search.
  * @param {string} mailboxId
- * @param {string} search
+ * @param {Search} search
  */
-export function filterOf(mailboxId, search) {
-  if (search) return { pneuQuery: search };
+export function filterOf(mailboxId, { search, endsInPrefix }) {
+  if (search) return { pneuQuery: search, ...(endsInPrefix && { endsInPrefix }) };
   return mailboxId === ALL || mailboxId === GONE ? null : { inMailbox: mailboxId };
 }
 
 /**
  * Fetches a search before it is shown: until then, and if it cannot be answered, all stays as it is. Returns
  * whether this is still the search that was wanted, and why it cannot be answered.
- * @param {string} search
+ * @param {Search} search
  */
 export async function prepare(search) {
   giveUp();
@@ -148,21 +148,26 @@ export function giveUp() {
 /**
  * Shows the list of a mailbox or a search.
  * @param {string} mailboxId
- * @param {string} search
+ * @param {Search} search
  */
 export function show(mailboxId, search) {
   const key = keyOf(mailboxId, search);
   const before = current.peek();
   if (before?.key === key) return;
-  isFocusAwaited = false;
-  selected.value = new Set();
-  if (before) {
-    Object.assign(before, { top: place.peek().top, cursor: cursor.peek() });
-    before.cursorId = before.rows.at(before.cursor)?.id ?? "";
-    before.rows.stop();
+  const isPrepared = prepared?.key === key;
+  const list = (isPrepared ? prepared : lists.get(key)) ?? listOf(mailboxId, search);
+  if (before && isPrepared && before.search) {
+    // One types on: the history has forgotten what was shown.
+    lists.delete(before.key);
+    if (before.search === list.search && before.rows.becomes(list.rows)) {
+      lists.set(key, Object.assign(before, { key }));
+      giveUp();
+      return;
+    }
   }
-  const list = (prepared?.key === key ? prepared : lists.get(key)) ?? listOf(mailboxId, search);
-  if (list === prepared) prepared = null;
+  leave(before);
+  selected.value = new Set();
+  if (isPrepared) prepared = null;
   giveUp();
   lists.delete(key);
   lists.set(key, list);
@@ -175,6 +180,14 @@ export function show(mailboxId, search) {
   if (list.isOld) refresh();
   list.isOld = true;
   wantSeen();
+}
+
+/** Keeps of a list that is shown no longer what shows it at once again. @param {List | null} list */
+function leave(list) {
+  isFocusAwaited = false;
+  if (!list) return;
+  Object.assign(list, { top: place.peek().top, cursor: cursor.peek() });
+  list.rows.rest();
 }
 
 /** Fetches the list again. The row under the cursor stays under it, wherever it is then. */
@@ -468,13 +481,4 @@ function link(row, index, isAt, isOpen) {
 /** Draws a text of which each odd piece was found. @param {string[]} pieces */
 function marked(pieces) {
   return pieces.map((text, index) => (index % 2 === 1 ? html`<mark>${text}</mark>` : text));
-}
-
-/** Says how many were found, to those who do not see it. */
-export function announceTotal() {
-  const count = total.value;
-  if (count === null || !mailboxes.value) return;
-  announcement.value = route.value.search
-    ? say("results", { count })
-    : `${nameOf(mailbox.value)}: ${say("conversations", { count })}`;
 }

@@ -41,6 +41,13 @@ const turned = signal(new Set());
 /** Attached pictures that the browser cannot show. @type {import("./vendor/signals-core.mjs").Signal<Set<string>>} */
 const unshown = signal(new Set());
 
+/** Forgets what holds as long as a conversation is open. */
+export function forget() {
+  frame.forget();
+  turned.value = new Set();
+  unshown.value = new Set();
+}
+
 /**
  * Draws a message. It is one line unless it is open.
  * @param {Message} message

@@ -153,6 +153,33 @@ export class Rows {
     this.requests.clear();
   }
 
+  /** Gives up all requests, and all rows but those that were wanted last. */
+  rest() {
+    this.stop();
+    for (const number of this.windows.keys()) {
+      if (number < this.wanted[0] || number >= this.wanted[1]) this.windows.delete(number);
+    }
+  }
+
+  /**
+   * Asks what others ask from now on, if both have the same rows. They stay as they are. Returns whether it
+   * was so.
+   * @param {Rows} others
+   */
+  becomes(others) {
+    const [mine, theirs] = [this, others].map((each) => ({
+      count: each.total.peek(),
+      ids: each.windows.get(0)?.rows.map((row) => row.id).join(),
+    }));
+    if (mine?.count !== theirs?.count || mine?.ids !== theirs?.ids) return false;
+    this.stop();
+    this.filter = others.filter;
+    // Rows that are not compared are fetched again when they are seen.
+    for (const [number, window] of this.windows) if (number > 0) window.state = "";
+    this.fetchWanted();
+    return true;
+  }
+
   fetchWanted() {
     for (let number = this.wanted[0]; number < this.wanted[1]; number += 1) {
       if (this.requests.size >= REQUESTS_MAX) return;
@@ -209,7 +236,8 @@ export class Rows {
       this.windows.delete(old);
     }
     for (const old of this.windows.keys()) {
-      if (old * WINDOW >= answer.total) this.windows.delete(old);
+      // That nothing was found is an answer, too.
+      if (old > 0 && old * WINDOW >= answer.total) this.windows.delete(old);
     }
     this.failure.value = null;
     this.total.value = answer.total;

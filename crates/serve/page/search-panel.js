@@ -21,6 +21,8 @@ import { announcement, route } from "./store.js";
 /** How many suggestions there are while one types, and where one chooses: so many that most lists are whole. */
 const TYPING_MAX = 6;
 const CHOOSING_MAX = 40;
+/** After this time without typing, mistakes are marked: what is half typed is often wrong. */
+const MISTAKE_REST_MS = 300;
 
 /** What each kind of suggestion looks like, and is called. @type {Record<string, [import("./icons.js").Icon, string]>} */
 const KINDS = {
@@ -41,6 +43,9 @@ let wanted = null;
 let isAsking = false;
 /** Counts the times that suggestions were closed: an answer to an earlier question comes too late. */
 let closings = 0;
+/** Whether nothing was typed for a while, or what was typed is meant as it is. */
+const isResting = signal(true);
+let restTimer = 0;
 
 /** What is wrong with the query in the field. */
 export const problem = computed(() => {
@@ -48,7 +53,7 @@ export const problem = computed(() => {
   const words = text.trim();
   const isShown = words === route.value.search;
   const error = refused.value.text === words ? refused.value.error : isShown ? failure.value : null;
-  if (!error || !words) return null;
+  if (!error || !words || !isResting.value) return null;
   const found = problemIn(text, error.message, error.details);
   return isTyping.value && found.at && isUnfinished(found.at) ? null : found;
 });
@@ -72,6 +77,23 @@ export function close() {
   closings += 1;
   wanted = null;
   shown.value = { text: "", list: [], at: -1 };
+}
+
+/** Suggests what can be typed, after each letter, and marks mistakes once no more come. */
+export function followTyping() {
+  clearTimeout(restTimer);
+  isResting.value = false;
+  restTimer = window.setTimeout(() => {
+    isResting.value = true;
+  }, MISTAKE_REST_MS);
+  suggest();
+}
+
+/** Nobody types any more. */
+export function rest() {
+  clearTimeout(restTimer);
+  isResting.value = true;
+  close();
 }
 
 /**

@@ -1,6 +1,6 @@
-// Searching as one types: words become an address, after a short rest and once the server understands them.
-// Touches its field. Knows neither rows nor requests. What one sees below the field is loaded when the field
-// is used: see search-panel.js.
+// Searching as one types: words become an address, once the server understands them. The word that is being
+// typed may go on; Enter says that it is whole. Touches its field. Knows neither rows nor requests. What one
+// sees below the field is loaded when the field is used: see search-panel.js.
 
 import { signal } from "./vendor/signals-core.mjs";
 import { html } from "./html.js";
@@ -11,17 +11,17 @@ import { failure, giveUp, isWaiting, prepare } from "./list.js";
 import { loadSide, side } from "./saved.js";
 import { go, replace, route } from "./store.js";
 
-/** @typedef {typeof import("./search-panel.js")} Panel */
+/** @typedef {typeof import("./search-panel.js")} Panel @typedef {import("./list.js").Search} Search */
 
-/** After this time without typing, the words are searched for. */
-const REST_MS = 180;
+/** After this time without typing, the words are searched for: letters that come together are one question. */
+const REST_MS = 25;
 
 /** What is in the field. */
 export const typed = signal(route.peek().search);
 /** Whether the cursor is where the query may still go on. */
 export const isTyping = signal(false);
-/** The query that is asked for, and is not shown yet. */
-const asked = signal("");
+/** What is asked for, and is not shown yet. */
+const asked = signal(/** @type {Search | null} */ (null));
 /** A query that was not answered, and why. */
 export const refused = signal({ text: "", error: /** @type {import("./jmap.js").Refused | null} */ (null) });
 /** @type {import("./vendor/signals-core.mjs").Signal<Panel | null>} */
@@ -55,7 +55,7 @@ export function followSearch() {
 function forget() {
   clearTimeout(timer);
   giveUp();
-  asked.value = "";
+  asked.value = null;
   refused.value = { text: "", error: null };
 }
 
@@ -70,7 +70,7 @@ export function focusSearch() {
 export function clearSearch() {
   if (!typed.peek() && !route.peek().search) return false;
   typed.value = "";
-  void apply();
+  void apply(whole());
   return true;
 }
 
@@ -80,53 +80,68 @@ export function element() {
 
 /** Searches for what is in the field, now, and tells all mistakes. Returns whether it is shown. */
 export function submit() {
-  isTyping.value = false;
-  panel.peek()?.close();
-  return apply();
+  stopTyping();
+  return apply(whole());
+}
+
+/** Returns what is in the field as a search for whole words. @returns {Search} */
+function whole() {
+  return { search: typed.peek().trim(), endsInPrefix: false };
+}
+
+/** Returns the same while it is being typed: the word at the end may go on. @returns {Search} */
+function unfinished() {
+  return { search: typed.peek().trim(), endsInPrefix: isTyping.peek() && /\S$/.test(typed.peek()) };
+}
+
+/** @param {Search} one @param {Search | null} other */
+function isSame(one, other) {
+  return one.search === other?.search && one.endsInPrefix === other.endsInPrefix;
 }
 
 /**
- * Searches for what is in the field. Returns whether it is shown: not if the server does not understand it.
+ * Searches. Returns whether it is shown: not if the server does not understand it.
+ * @param {Search} search
  * @returns {Promise<boolean>}
  */
-function apply() {
+function apply(search) {
   clearTimeout(timer);
-  const words = typed.peek().trim();
-  if (words && words === asked.peek()) return answer;
+  if (search.search && isSame(search, asked.peek())) return answer;
   forget();
-  if (words === route.peek().search) return Promise.resolve(true);
-  if (!words) {
-    show("");
+  if (isSame(search, route.peek())) return Promise.resolve(true);
+  if (!search.search) {
+    show(search);
     return Promise.resolve(true);
   }
-  asked.value = words;
-  answer = ask(words);
+  asked.value = search;
+  answer = ask(search);
   return answer;
 }
 
-/** @param {string} words */
-async function ask(words) {
-  const { isWanted, failure: error } = await prepare(words);
+/** @param {Search} search */
+async function ask(search) {
+  const { isWanted, failure: error } = await prepare(search);
   if (!isWanted) return false;
-  asked.value = "";
-  if (error) refused.value = { text: words, error };
-  else show(words);
+  asked.value = null;
+  if (error) refused.value = { text: search.search, error };
+  else show(search);
   return !error;
 }
 
-/** Makes a search the address. It is one step back, however many letters it had. @param {string} search */
+/** Makes a search the address. It is one step back, however many letters it had. @param {Search} search */
 function show(search) {
   const before = route.peek();
   isOwn = true;
-  // Numbers stay, of what is searched for then.
-  const to = { view: before.view, search, message: "" };
-  if (before.search && search) replace(to);
+  // Numbers stay, of what is searched for then, and so does a message, if only the last word is whole now.
+  const message = before.search === search.search ? before.message : "";
+  const to = { view: before.view, ...search, message };
+  if (before.search && search.search) replace(to);
   else go(to);
   isOwn = false;
 }
 
 /**
- * Puts a text into the field, with the cursor in it, and searches for it.
+ * Puts a text of whole words into the field, with the cursor in it, and searches for it.
  * @param {string} text
  * @param {number} cursor
  */
@@ -134,7 +149,7 @@ export function put(text, cursor) {
   typed.value = text;
   element()?.setSelectionRange(cursor, cursor);
   isTyping.value = true;
-  void apply();
+  void apply(whole());
 }
 
 const load = later(() => import("./search-panel.js"), "/search.css");
@@ -151,8 +166,8 @@ function onInput(event) {
   typed.value = field.value;
   isTyping.value = field.selectionEnd === field.value.length;
   clearTimeout(timer);
-  timer = window.setTimeout(() => void apply(), REST_MS);
-  void loadPanel().then((loaded) => loaded?.suggest());
+  timer = window.setTimeout(() => void apply(unfinished()), REST_MS);
+  void loadPanel().then((loaded) => loaded?.followTyping());
 }
 
 /** Who goes to another place of the query has typed what is at its end. @param {Event} event */
@@ -161,9 +176,10 @@ function onMove(event) {
   if (field.selectionEnd !== field.value.length) isTyping.value = false;
 }
 
-function onBlur() {
+/** What is shown stays as it is. */
+function stopTyping() {
   isTyping.value = false;
-  panel.peek()?.close();
+  panel.peek()?.rest();
 }
 
 /** Draws the field. */
@@ -179,7 +195,7 @@ export function draw() {
   const below = panel.value;
   const isWrong = Boolean(below?.problem.value);
   const isShown = route.value.search !== "" && route.value.search === typed.value.trim();
-  const isAsked = asked.value !== "" || (isWaiting.value && route.value.search !== "");
+  const isAsked = asked.value !== null || (isWaiting.value && route.value.search !== "");
   return html`<form role="search" class=${`search${isAsked ? " waiting" : ""}`} onSubmit=${submitted}>
     ${icon("search")}
     <div class="search-text">${below?.drawMarks()}
@@ -187,7 +203,7 @@ export function draw() {
       dir="auto" value=${typed.value} placeholder=${say("search")} aria-label=${say("search")} aria-autocomplete="list"
       aria-controls="search-list" aria-expanded=${String(below?.isOpen() ?? false)}
       aria-activedescendant=${below?.optionId()} aria-invalid=${isWrong ? "true" : undefined}
-      aria-describedby=${isWrong ? "search-problem" : undefined} onInput=${onInput} onBlur=${onBlur}
+      aria-describedby=${isWrong ? "search-problem" : undefined} onInput=${onInput} onBlur=${stopTyping}
       onKeyUp=${onMove} onClick=${onMove} onFocus=${loadPanel} onKeyDown=${(/** @type {KeyboardEvent} */ event) => panel.peek()?.onKey(event)}
       onScroll=${() => panel.peek()?.followScroll()} /></div>
     ${isShown && side.value?.drawStar()}

@@ -20,7 +20,7 @@ import { ALL, address, announcement, go, mailboxes, route } from "./store.js";
  *   byMonth: (Figures & { month: string | null })[], byWeekday: (Figures & { weekday: number | null })[],
  *   byHour: (Figures & { hour: number | null })[], byMailbox: (Figures & { mailboxId: string | null })[],
  *   bySender: (Figures & { address: string, name: string })[], senderCount: number }} Answer
- * @typedef {{ search: string, answer: Answer | null, isWaiting: boolean, failure: string }} State
+ * @typedef {{ filter: string, answer: Answer | null, isWaiting: boolean, failure: string }} State
  * @typedef {{ key: string, label: unknown, href: string, open?: () => void, value: number }} Bar
  */
 
@@ -61,42 +61,48 @@ new ResizeObserver(() => {
 
 onChange(() => {
   if (!route.peek().view || counted === null) return;
-  if (tookMs < QUICK_MS || current.peek()?.isWaiting) void load(route.peek().search);
+  if (tookMs < QUICK_MS || current.peek()?.isWaiting) void load();
   else isStale.value = true;
 });
 
 /** Counts what the address says, once the server is there. */
 export function follow() {
-  const { view, search } = route.value;
+  const { view } = route.value;
   const isThere = session.value !== null;
   untracked(() => {
     if (!view) counted = null;
-    else if (isThere && counted !== search) void load(search);
+    else if (isThere && counted !== JSON.stringify(shownFilter())) void load();
   });
 }
 
-/** @param {string} search */
-async function load(search) {
+/** Returns what is counted. */
+function shownFilter() {
+  return filterOf(ALL, route.peek());
+}
+
+async function load() {
   abort.abort();
   abort = new AbortController();
   const { signal: signalled } = abort;
-  counted = search;
+  const asked = shownFilter();
+  const filter = JSON.stringify(asked);
+  counted = filter;
   isStale.value = false;
   const before = current.peek();
-  const known = before?.search === search ? before.answer : null;
-  current.value = { search, answer: known, isWaiting: true, failure: "" };
+  const known = before?.filter === filter ? before.answer : null;
+  current.value = { filter, answer: known, isWaiting: true, failure: "" };
   const begin = performance.now();
-  const args = { filter: filterOf(ALL, search), utcOffset: -new Date().getTimezoneOffset(), maxSenders: SENDERS_MAX };
+  const args = { filter: asked, utcOffset: -new Date().getTimezoneOffset(), maxSenders: SENDERS_MAX };
   try {
     const [answer] = await request([["Statistics/get", args]], signalled, ["statistics", "query"]);
     if (signalled.aborted) return;
     tookMs = performance.now() - begin;
-    current.value = { search, answer, isWaiting: false, failure: "" };
+    current.value = { filter, answer, isWaiting: false, failure: "" };
     announcement.value = `${say("statistics")}: ${say("messages", { count: answer.total.emails })}`;
   } catch (error) {
     if (signalled.aborted || error instanceof Unreachable) return;
     if (!(error instanceof Refused)) throw error;
-    current.value = { search, answer: null, isWaiting: false, failure: say("failed", { reason: error.message }) };
+    current.value = { filter, answer: null, isWaiting: false, failure: say("failed", { reason: error.message }) };
   }
 }
 
@@ -117,7 +123,7 @@ export function draw() {
     ${
       isStale.value &&
       html`<p class="stale" role="status">${say("figuresStale")}
-      <button type="button" class="button" onClick=${() => void load(search)}>${say("countAgain")}</button></p>`
+      <button type="button" class="button" onClick=${() => void load()}>${say("countAgain")}</button></p>`
     }
     ${inner(state)}</div>`;
 }

@@ -4,12 +4,15 @@
 // The address says what is shown, and nothing else does: going back shows what was shown.
 //   #/mailbox/ID   with /at/MOMENT, /search/WORDS and /message/ID after it, as many of them as are wanted.
 //   #/statistics   with the same after it: what is shown again when one leaves the numbers.
+// But whether a search was still being typed is known to the history alone: an address that is opened has
+// whole words.
 
 import { computed, signal } from "./vendor/signals-core.mjs";
 
 /**
- * @typedef {{ view: string, mailbox: string, at: string, search: string, message: string }} Route
- *   `view` is empty or "statistics"; `at` is a moment in the past, in UTC, or empty.
+ * @typedef {{ view: string, mailbox: string, at: string, search: string, message: string,
+ *   endsInPrefix: boolean }} Route `view` is empty or "statistics"; `at` is a moment in the past, in UTC, or
+ *   empty. If a search `endsInPrefix`, its last word may go on.
  * @typedef {{ archived?: "only", moment?: string }} Where Arguments that ask for other mail than that of today.
  * @typedef {{ id: string, name: string, role: string | null, parentId: string | null, sortOrder: number,
  *   totalThreads: number, unreadThreads: number, unreadEmails: number }} Mailbox
@@ -27,8 +30,8 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z$/;
 /** @type {import("./vendor/signals-core.mjs").Signal<Route>} */
 export const route = signal(routeOf(location.hash));
 
-/** The address that was read last. */
-let read = location.hash;
+/** The step of the history that was read last. */
+let read = step();
 
 /**
  * The mailboxes, or null until the server has told them.
@@ -84,7 +87,8 @@ export const mailbox = computed(() => mailboxes.value?.find((each) => each.id ==
  * @returns {Route}
  */
 export function routeOf(hash) {
-  const found = { view: "", mailbox: "", at: "", search: "", message: "" };
+  const endsInPrefix = history.state?.endsInPrefix === true;
+  const found = { view: "", mailbox: "", at: "", search: "", message: "", endsInPrefix };
   const steps = hash.replace(/^#\/?/, "").split("/");
   if (steps[0] === "statistics") found.view = String(steps.shift());
   for (let index = 0; index + 1 < steps.length; index += 2) {
@@ -127,12 +131,12 @@ export function address(change) {
  */
 export function go(change) {
   const to = address(change);
-  // Who goes to where they are is there again.
-  if (to === location.hash) {
-    route.value = { ...route.peek() };
-    return;
+  if (to !== location.hash) history.pushState(stateOf(change, depth() + 1), "", to);
+  else {
+    // Who goes to where they are is there again.
+    history.replaceState(stateOf(change, depth()), "", to);
+    read = "";
   }
-  history.pushState({ depth: depth() + 1 }, "", to);
   readAddress();
 }
 
@@ -141,8 +145,18 @@ export function go(change) {
  * @param {Partial<Route>} change
  */
 export function replace(change) {
-  history.replaceState({ depth: depth() }, "", address(change));
+  history.replaceState(stateOf(change, depth()), "", address(change));
   readAddress();
+}
+
+/**
+ * Returns what the history keeps of a step. A search that is named has whole words, unless it says otherwise.
+ * @param {Partial<Route>} change
+ * @param {number} depth
+ */
+function stateOf(change, depth) {
+  const { endsInPrefix = false } = change.search === undefined ? route.peek() : change;
+  return { depth, endsInPrefix };
 }
 
 /**
@@ -163,9 +177,14 @@ export function closeMessage() {
 
 /** Takes over what the address says. Browsers tell of some changes twice. */
 export function readAddress() {
-  if (location.hash === read) return;
-  read = location.hash;
+  if (step() === read) return;
+  read = step();
   route.value = routeOf(location.hash);
+}
+
+/** Returns what tells a step of the history from others: what the address and the history say of it. */
+function step() {
+  return `${history.state?.endsInPrefix === true} ${location.hash}`;
 }
 
 /** Returns how many steps back the page was opened. @returns {number} */

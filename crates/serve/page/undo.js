@@ -5,6 +5,9 @@ import { tell } from "./ask.js";
 import { say } from "./i18n.js";
 import { Refused, Unreachable, request } from "./jmap.js";
 
+/** How many things can be taken back. */
+const DONE_MAX = 50;
+
 /** What takes back what was done, the last one last. @type {(() => unknown)[]} */
 const done = [];
 
@@ -47,6 +50,7 @@ export async function attempt(work) {
  */
 export function offer(text, back, actions = []) {
   done.push(back);
+  done.splice(0, done.length - DONE_MAX);
   actionsOf.set(back, actions);
   tell(text, say("undo"), () => void undo(back));
 }

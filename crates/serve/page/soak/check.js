@@ -123,7 +123,7 @@ function shown() {
     }))
     .sort((a, b) => a.index - b.index);
   const total = Number(document.querySelector("#list .row")?.getAttribute("aria-setsize") ?? 0);
-  return { hash: location.hash, badges, rows, total };
+  return { hash: location.hash, endsInPrefix: history.state?.endsInPrefix === true, badges, rows, total };
 }
 
 /**
@@ -136,7 +136,9 @@ export async function checkPage(client, page) {
     const found = await page.evaluate(shown);
     const [, mailbox = "all"] = /mailbox\/([^/]+)/.exec(found.hash) ?? [];
     const words = decodeURIComponent(/search\/([^/]+)/.exec(found.hash)?.[1] ?? "");
-    const filter = words ? { pneuQuery: words } : mailbox === "all" ? null : { inMailbox: mailbox };
+    const filter = words
+      ? { pneuQuery: words, ...(found.endsInPrefix && { endsInPrefix: true }) }
+      : mailbox === "all" ? null : { inMailbox: mailbox };
     const unread = new Map((await client.mailboxes()).map((each) => [each.id, each.unreadThreads]));
     const badges = found.badges.map(([id]) => [id, unread.get(String(id)) ?? 0]);
     // Rows are drawn in one piece, but for that with the cursor, which may be elsewhere.

@@ -95,6 +95,7 @@ test("words are searched as they are typed, and going back leaves the search", a
   const { page, close } = await start();
   await page.keyboard.press("/");
   await page.keyboard.type("harbour lantern");
+  await until(page, "location.hash.endsWith('/search/harbour%20lantern')");
   await until(page, "document.querySelector('.list-head .count').textContent === '2 results'");
   await listReady(page);
   assert.deepEqual(await subjects(page), ["The newest one", "Re: The plan"]);

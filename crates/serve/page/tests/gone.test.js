@@ -77,6 +77,7 @@ test("what is gone is listed at the side's entry, newest first, and searched the
   assert.equal(await page.locator("#mailboxes [aria-current=page]").textContent(), "Deleted for good");
   await press("/");
   await page.keyboard.type("harbour");
+  await until(page, "location.hash.endsWith('/search/harbour')");
   await until(page, "document.querySelectorAll('#list .row').length === 1");
   await listReady(page);
   assert.deepEqual(await subjects(page), ["Talk"]);

@@ -122,6 +122,7 @@ test("the search finds what there was, and the words stay in the address", async
   await goTo(then);
   await press("/");
   await page.keyboard.type("quarry");
+  await until(page, "location.hash.endsWith('/search/quarry')");
   await until(page, "document.querySelectorAll('#list .row').length === 1");
   await listReady(page);
   assert.deepEqual(await subjects(page), ["Lost since"]);

@@ -5,7 +5,7 @@ import fs from "node:fs";
 import { after, before, test } from "node:test";
 import { HOSTILE, LONG } from "./mail.js";
 import { Fixture, IS_LONG, folder, openRow, rowsFill } from "./steps.js";
-import { focused, listReady, open, subjects, until } from "./support.js";
+import { eventually, focused, listReady, open, subjects, until } from "./support.js";
 
 const fixture = new Fixture();
 const { mailbox } = fixture;
@@ -188,8 +188,10 @@ test("words are searched as they are typed, old answers are dropped, and clearin
   });
   await page.keyboard.press("/");
   await page.keyboard.type("harb");
+  await eventually(() => assert.equal(held, 1));
   await until(page, "document.querySelector('.search.waiting')");
   await page.keyboard.type("our lantern");
+  await until(page, "location.hash.endsWith('/search/harbour%20lantern')");
   await until(page, "document.querySelector('.list-head .count').textContent === '2 results'");
   await listReady(page);
   release();
@@ -199,8 +201,7 @@ test("words are searched as they are typed, old answers are dropped, and clearin
     "harbour",
     "lantern",
   ]);
-  assert.match(page.url(), /\/search\/harbour%20lantern$/);
-  assert.equal(await page.locator("#announcement").textContent(), "2 results");
+  await until(page, "document.getElementById('announcement').textContent === '2 results'");
   await page.getByRole("button", { name: "Clear search" }).click();
   await until(page, "document.querySelector('.list-head h1').textContent === 'Inbox'");
   assert.equal((await subjects(page)).length, 7);

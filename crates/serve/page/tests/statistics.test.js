@@ -99,7 +99,7 @@ test("they are those of the search, which may be changed, and back shows its lis
   const { page, close } = await start();
   await page.keyboard.press("/");
   await page.keyboard.type("letter");
-  await until(page, "location.hash.includes('search/letter')");
+  await until(page, "location.hash.endsWith('search/letter')");
   await listReady(page);
   await page.keyboard.press("Enter");
   await until(page, "document.activeElement?.closest('#list')");
@@ -115,6 +115,7 @@ test("they are those of the search, which may be changed, and back shows its lis
   await until(page, "document.activeElement?.closest('#list .row.at')");
   await figures(page);
   await page.locator("#search").fill("b1");
+  await page.keyboard.press("Enter");
   await until(page, "document.querySelector('.totals dd')?.textContent === '1'");
   assert.match(page.url(), /#\/statistics\/.*search\/b1/);
   await page.locator("#search").fill("nothing of it");
