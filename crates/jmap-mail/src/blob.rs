@@ -4,8 +4,8 @@
 //! archive if it has none any more; of a part those that are decoded. An id names a content, never a path.
 
 use crate::account::Account;
+use crate::blob_id::{BlobId, BlobSource};
 use crate::error::failed;
-use crate::ids::{BlobId, BlobSource};
 use crate::messages::{Reading, is_large};
 use jmap::{Id, MethodError};
 use mail::Email;

@@ -12,6 +12,7 @@
 mod account;
 mod blob;
 mod blob_copy;
+mod blob_id;
 mod cache;
 mod capabilities;
 mod conversation;

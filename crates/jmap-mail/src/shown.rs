@@ -5,7 +5,8 @@
 
 use crate::account::Account;
 use crate::blob::{Blob, BlobError, part};
-use crate::ids::{BlobId, BlobSource, email_content};
+use crate::blob_id::{BlobId, BlobSource};
+use crate::ids::email_content;
 use crate::messages::Reading;
 use jmap::Id;
 use mail::{BodyPart, Email};

@@ -5,7 +5,7 @@
 
 use super::header::{headers, nfc};
 use super::properties::{BodyProperty, BodyWanted, Property};
-use crate::ids::BlobId;
+use crate::blob_id::BlobId;
 use mail::{BodyPart, Email, HeaderField};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;

@@ -8,7 +8,7 @@ use super::header::nfc;
 use super::properties::{BODY_ARGUMENTS, BodyWanted, Named, Property, parsed};
 use crate::account::Account;
 use crate::blob::BlobBytes;
-use crate::ids::BlobId;
+use crate::blob_id::BlobId;
 use crate::messages::Messages;
 use jmap::{Arguments, Context, MethodError, MethodErrorKind};
 use mail::Email;
