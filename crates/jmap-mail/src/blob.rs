@@ -3,6 +3,7 @@
 //! Input: an id. Output: bytes: of a message from the first of its files that still holds it, or from the
 //! archive if it has none any more; of a part those that are decoded. An id names a content, never a path.
 
+use crate::abridged::Abridged;
 use crate::account::Account;
 use crate::blob_id::{BlobId, BlobSource};
 use crate::error::failed;
@@ -92,7 +93,7 @@ pub(crate) enum BlobBytes {
 }
 
 impl BlobBytes {
-    /// Returns the bytes, or the beginning of a message that is too large to be held.
+    /// Returns the bytes, or what is held of a message that is too large.
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             BlobBytes::Message(reading) => reading.bytes(),
@@ -100,9 +101,12 @@ impl BlobBytes {
         }
     }
 
-    /// Returns whether the bytes are only the beginning.
-    pub(crate) fn is_cut(&self) -> bool {
-        matches!(self, BlobBytes::Message(reading) if reading.is_cut())
+    /// Returns what is held of a message that is too large.
+    pub(crate) fn abridged(&self) -> Option<&Abridged> {
+        match self {
+            BlobBytes::Message(reading) => reading.abridged(),
+            BlobBytes::Other(_) => None,
+        }
     }
 
     /// Returns how many bytes the blob has.
@@ -127,10 +131,10 @@ impl Account<'_> {
                 let Some(hit) = self.view.content_hit(sha256).map_err(failed)? else { return Ok(None) };
                 let content = self.view.content(&hit, &mut RecordReader::new()).map_err(failed)?;
                 let Some(reading) = self.read_message(&content.message)? else { return Ok(None) };
-                match id.parts.as_slice() {
-                    [] => return Ok(Some(BlobBytes::Message(reading))),
-                    _ if reading.is_cut() => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
-                    numbers => part(reading.bytes(), numbers),
+                match (id.parts.as_slice(), reading.abridged()) {
+                    ([], _) => return Ok(Some(BlobBytes::Message(reading))),
+                    (numbers, None) => part(reading.bytes(), numbers),
+                    (_, Some(_)) => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
                 }
             }
         };

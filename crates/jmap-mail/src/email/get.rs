@@ -107,7 +107,7 @@ impl Account<'_> {
             };
             let email = Email::of_bytes(reading.bytes());
             let blob = BlobId::whole(BlobSource::Message(content.message.sha256));
-            let message = Message::new(&email, &blob, reading.is_cut());
+            let message = Message::new(&email, &blob, reading.abridged());
             for (name, property) in of_bytes {
                 object.insert(name.clone(), message.value(property, body));
                 Messages::check_given(message.given_bytes(), reading.content.size_bytes)?;

@@ -73,7 +73,7 @@ impl Account<'_> {
         body: &BodyWanted,
     ) -> Result<Option<Value>, MethodError> {
         let email = Email::of_bytes(bytes.bytes());
-        let message = Message::new(&email, blob, bytes.is_cut());
+        let message = Message::new(&email, blob, bytes.abridged());
         if message.has_no_header() {
             return Ok(None);
         }
