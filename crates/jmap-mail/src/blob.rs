@@ -8,7 +8,8 @@ use crate::account::Account;
 use crate::blob_id::{BlobId, BlobSource};
 use crate::error::failed;
 use crate::messages::{Reading, is_large};
-use jmap::{Id, MethodError};
+use crate::past::Read;
+use jmap::{Context, Id, MethodError};
 use mail::Email;
 use pneu::{Error, FileError, MailError, MessageContent, PartRead, RecordReader};
 use std::sync::Arc;
@@ -84,6 +85,16 @@ impl Blob {
     }
 }
 
+/// What a call gets of a blob.
+pub(crate) enum Found {
+    /// Its bytes.
+    Bytes(BlobBytes),
+    /// There is no such blob, or its files cannot be read.
+    Nothing,
+    /// The archive does not give its message, which has no file: why.
+    NotRead(MethodError),
+}
+
 /// The bytes of a blob, for a call.
 pub(crate) enum BlobBytes {
     /// A message.
@@ -119,28 +130,32 @@ impl BlobBytes {
 }
 
 impl Account<'_> {
-    /// Returns the bytes that an id names, as part of what the request may read; `None` if they are not
-    /// there, or cannot be read.
+    /// Returns the bytes that an id names, as part of what the request may read. Those of a message whose
+    /// files are gone come from the archive, if the request may see such messages.
     ///
     /// # Errors
     /// `requestTooLarge`; damage in the index; the request is cancelled.
-    pub(crate) fn blob_bytes(&self, id: &BlobId) -> Result<Option<BlobBytes>, MethodError> {
+    pub(crate) fn blob_bytes(&self, id: &BlobId, context: &Context<'_>) -> Result<Found, MethodError> {
         let bytes = match &id.source {
             BlobSource::Upload(_) => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
             BlobSource::Message(sha256) => {
-                let Some(hit) = self.view.content_hit(sha256).map_err(failed)? else { return Ok(None) };
+                let Some(hit) = self.hit(sha256, context)? else { return Ok(Found::Nothing) };
                 let content = self.view.content(&hit, &mut RecordReader::new()).map_err(failed)?;
-                let Some(reading) = self.read_message(&content.message)? else { return Ok(None) };
+                let reading = match self.read_now_or_archived(&hit, &content.message, context)? {
+                    Read::Here(reading) => reading,
+                    Read::Nowhere => return Ok(Found::Nothing),
+                    Read::NotInArchive(why) => return Ok(Found::NotRead(why)),
+                };
                 match (id.parts.as_slice(), reading.abridged()) {
-                    ([], _) => return Ok(Some(BlobBytes::Message(reading))),
+                    ([], _) => return Ok(Found::Bytes(BlobBytes::Message(reading))),
                     (numbers, None) => part(reading.bytes(), numbers),
                     (_, Some(_)) => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
                 }
             }
         };
-        let Some(bytes) = bytes else { return Ok(None) };
+        let Some(bytes) = bytes else { return Ok(Found::Nothing) };
         self.messages.count(bytes.len() as u64)?;
-        Ok(Some(BlobBytes::Other(bytes)))
+        Ok(Found::Bytes(BlobBytes::Other(bytes)))
     }
 
     /// Returns the bytes that an id names.
@@ -180,15 +195,17 @@ impl Account<'_> {
         let hit = self.view.content_hit(sha256).map_err(|_| BlobError::Unreadable)?;
         let Some(hit) = hit else { return self.archived_content(sha256) };
         let content = self.view.content(&hit, &mut RecordReader::new()).map_err(|_| BlobError::Unreadable)?;
-        self.view.read(&content.message).map_err(|error| match error {
-            Error::File(FileError::Mail(_)) => BlobError::Unreadable,
-            Error::File(_) => BlobError::NotFound,
-            _ => BlobError::Unreadable,
+        self.view.read(&content.message).or_else(|error| {
+            let why = match error {
+                Error::File(FileError::Mail(_)) => BlobError::Unreadable,
+                // Its files went just now: the archive may have it.
+                Error::File(_) => return self.archived_content(sha256).map_err(|_| BlobError::NotFound),
+                _ => BlobError::Unreadable,
+            };
+            Err(why)
         })
     }
-}
 
-impl Account<'_> {
     /// Reads a message from the archive that the index knows, and that has no file any more.
     fn archived_content(&self, sha256: &[u8; 32]) -> Result<MessageContent, BlobError> {
         let known = self.view.known_content(sha256).map_err(|_| BlobError::Unreadable)?;

@@ -56,7 +56,7 @@ impl Account<'_> {
                 Some(hit) => {
                     let content = self.view.content(&hit, &mut reader).map_err(failed)?;
                     let mut object =
-                        self.object((&hit, &content), (&wanted, &body), &mailboxes, &mut gone)?;
+                        self.object((&hit, &content), (&wanted, &body), &mailboxes, (&mut gone, context))?;
                     if let Some(object) = object.as_mut().filter(|_| has_conversation) {
                         object[conversation::PROPERTY] = self.conversation_of(&hit)?;
                     }
@@ -83,7 +83,7 @@ impl Account<'_> {
         (hit, content): (&Hit, &Content),
         (wanted, body): (&Named<Property>, &BodyWanted),
         mailboxes: &HashMap<u32, Id>,
-        gone: &mut Gone,
+        (gone, context): (&mut Gone, &Context<'_>),
     ) -> Result<Option<Value>, MethodError> {
         let mut object = Map::new();
         let mut of_bytes = Vec::new();
@@ -101,7 +101,7 @@ impl Account<'_> {
             }
         }
         if !of_bytes.is_empty() {
-            let Some(reading) = gone.reading(self, (hit, &content.message))? else {
+            let Some(reading) = gone.reading(self, (hit, &content.message), context)? else {
                 object.extend(of_bytes.into_iter().map(|(name, _)| (name.clone(), Value::Null)));
                 return Ok(gone.says_why(&content.message.sha256).then_some(Value::Object(object)));
             };
