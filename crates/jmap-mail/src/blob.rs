@@ -3,11 +3,13 @@
 //! Input: an id. Output: bytes: of a message from the first of its files that still holds it, or from the
 //! archive if it has none any more; of a part those that are decoded. An id names a content, never a path.
 
+use crate::abridged::Abridged;
 use crate::account::Account;
+use crate::blob_id::{BlobId, BlobSource};
 use crate::error::failed;
-use crate::ids::{BlobId, BlobSource};
 use crate::messages::{Reading, is_large};
-use jmap::{Id, MethodError};
+use crate::past::Read;
+use jmap::{Context, Id, MethodError};
 use mail::Email;
 use pneu::{Error, FileError, MailError, MessageContent, PartRead, RecordReader};
 use std::sync::Arc;
@@ -83,6 +85,16 @@ impl Blob {
     }
 }
 
+/// What a call gets of a blob.
+pub(crate) enum Found {
+    /// Its bytes.
+    Bytes(BlobBytes),
+    /// There is no such blob, or its files cannot be read.
+    Nothing,
+    /// The archive does not give its message, which has no file: why.
+    NotRead(MethodError),
+}
+
 /// The bytes of a blob, for a call.
 pub(crate) enum BlobBytes {
     /// A message.
@@ -92,7 +104,7 @@ pub(crate) enum BlobBytes {
 }
 
 impl BlobBytes {
-    /// Returns the bytes, or the beginning of a message that is too large to be held.
+    /// Returns the bytes, or what is held of a message that is too large.
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             BlobBytes::Message(reading) => reading.bytes(),
@@ -100,9 +112,12 @@ impl BlobBytes {
         }
     }
 
-    /// Returns whether the bytes are only the beginning.
-    pub(crate) fn is_cut(&self) -> bool {
-        matches!(self, BlobBytes::Message(reading) if reading.is_cut())
+    /// Returns what is held of a message that is too large.
+    pub(crate) fn abridged(&self) -> Option<&Abridged> {
+        match self {
+            BlobBytes::Message(reading) => reading.abridged(),
+            BlobBytes::Other(_) => None,
+        }
     }
 
     /// Returns how many bytes the blob has.
@@ -115,28 +130,32 @@ impl BlobBytes {
 }
 
 impl Account<'_> {
-    /// Returns the bytes that an id names, as part of what the request may read; `None` if they are not
-    /// there, or cannot be read.
+    /// Returns the bytes that an id names, as part of what the request may read. Those of a message whose
+    /// files are gone come from the archive, if the request may see such messages.
     ///
     /// # Errors
     /// `requestTooLarge`; damage in the index; the request is cancelled.
-    pub(crate) fn blob_bytes(&self, id: &BlobId) -> Result<Option<BlobBytes>, MethodError> {
+    pub(crate) fn blob_bytes(&self, id: &BlobId, context: &Context<'_>) -> Result<Found, MethodError> {
         let bytes = match &id.source {
             BlobSource::Upload(_) => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
             BlobSource::Message(sha256) => {
-                let Some(hit) = self.view.content_hit(sha256).map_err(failed)? else { return Ok(None) };
+                let Some(hit) = self.hit(sha256, context)? else { return Ok(Found::Nothing) };
                 let content = self.view.content(&hit, &mut RecordReader::new()).map_err(failed)?;
-                let Some(reading) = self.read_message(&content.message)? else { return Ok(None) };
-                match id.parts.as_slice() {
-                    [] => return Ok(Some(BlobBytes::Message(reading))),
-                    _ if reading.is_cut() => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
-                    numbers => part(reading.bytes(), numbers),
+                let reading = match self.read_now_or_archived(&hit, &content.message, context)? {
+                    Read::Here(reading) => reading,
+                    Read::Nowhere => return Ok(Found::Nothing),
+                    Read::NotInArchive(why) => return Ok(Found::NotRead(why)),
+                };
+                match (id.parts.as_slice(), reading.abridged()) {
+                    ([], _) => return Ok(Found::Bytes(BlobBytes::Message(reading))),
+                    (numbers, None) => part(reading.bytes(), numbers),
+                    (_, Some(_)) => self.blob_of(id).ok().and_then(|blob| blob.into_bytes().ok()),
                 }
             }
         };
-        let Some(bytes) = bytes else { return Ok(None) };
+        let Some(bytes) = bytes else { return Ok(Found::Nothing) };
         self.messages.count(bytes.len() as u64)?;
-        Ok(Some(BlobBytes::Other(bytes)))
+        Ok(Found::Bytes(BlobBytes::Other(bytes)))
     }
 
     /// Returns the bytes that an id names.
@@ -176,15 +195,17 @@ impl Account<'_> {
         let hit = self.view.content_hit(sha256).map_err(|_| BlobError::Unreadable)?;
         let Some(hit) = hit else { return self.archived_content(sha256) };
         let content = self.view.content(&hit, &mut RecordReader::new()).map_err(|_| BlobError::Unreadable)?;
-        self.view.read(&content.message).map_err(|error| match error {
-            Error::File(FileError::Mail(_)) => BlobError::Unreadable,
-            Error::File(_) => BlobError::NotFound,
-            _ => BlobError::Unreadable,
+        self.view.read(&content.message).or_else(|error| {
+            let why = match error {
+                Error::File(FileError::Mail(_)) => BlobError::Unreadable,
+                // Its files went just now: the archive may have it.
+                Error::File(_) => return self.archived_content(sha256).map_err(|_| BlobError::NotFound),
+                _ => BlobError::Unreadable,
+            };
+            Err(why)
         })
     }
-}
 
-impl Account<'_> {
     /// Reads a message from the archive that the index knows, and that has no file any more.
     fn archived_content(&self, sha256: &[u8; 32]) -> Result<MessageContent, BlobError> {
         let known = self.view.known_content(sha256).map_err(|_| BlobError::Unreadable)?;

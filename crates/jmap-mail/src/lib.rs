@@ -9,9 +9,11 @@
 //! content with a file in an indexed folder is listed, and no other. Each folder of each root is a Mailbox.
 //! What a method writes is an action of the library, which can be undone as any other.
 
+mod abridged;
 mod account;
 mod blob;
 mod blob_copy;
+mod blob_id;
 mod cache;
 mod capabilities;
 mod conversation;

@@ -3,6 +3,7 @@
 //! Input: contents of messages. Output: their bytes. What was read is kept for the later calls of the
 //! request, as long as it is small. Knows neither the index nor what the bytes are for.
 
+use crate::abridged::Abridged;
 use jmap::{MethodError, MethodErrorKind};
 use pneu::{MailError, MessageContent};
 use std::cell::{Cell, RefCell};
@@ -18,36 +19,34 @@ const GIVEN_TIMES_MAX: u64 = 8;
 const GIVEN_BYTES: u64 = 32 << 20;
 /// Bytes of messages that are kept for later calls.
 const KEPT_BYTES_MAX: u64 = 16 << 20;
-/// How much is read of a message that is too large to be held.
-const BEGINNING_BYTES_MAX: usize = 16 << 20;
 
 /// A message that was read.
 #[derive(Debug)]
 pub(crate) struct Reading {
     /// The message.
     pub(crate) content: MessageContent,
-    /// Its beginning, if it is too large to be held.
-    beginning: Option<Vec<u8>>,
+    /// What is held of it, if it is too large.
+    abridged: Option<Abridged>,
 }
 
 impl Reading {
     /// Takes a message.
     ///
     /// # Errors
-    /// It is too large to be held, and its beginning cannot be read.
+    /// It is too large to be held, and its file cannot be read again.
     pub(crate) fn new(content: MessageContent) -> Result<Reading, MailError> {
-        let beginning = beginning(&content)?;
-        Ok(Reading { content, beginning })
+        let abridged = is_large(&content).then(|| Abridged::read(&content)).transpose()?;
+        Ok(Reading { content, abridged })
     }
 
-    /// Returns the bytes of the message, or of its beginning.
+    /// Returns the bytes of the message, or what is held of it.
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.beginning.as_deref().unwrap_or(&self.content.content.bytes)
+        self.abridged.as_ref().map_or(&self.content.content.bytes, |abridged| &abridged.bytes)
     }
 
-    /// Returns whether the bytes are only the beginning.
-    pub(crate) fn is_cut(&self) -> bool {
-        self.beginning.is_some() || self.content.content.truncated
+    /// Returns what is held of the message, if it is too large.
+    pub(crate) fn abridged(&self) -> Option<&Abridged> {
+        self.abridged.as_ref()
     }
 }
 
@@ -124,18 +123,4 @@ impl Messages {
 /// Returns whether a message is too large to be held.
 pub(crate) fn is_large(content: &MessageContent) -> bool {
     content.content.bytes.is_empty() && content.size_bytes > 0
-}
-
-/// Reads the beginning of a message that is too large to be held.
-fn beginning(content: &MessageContent) -> Result<Option<Vec<u8>>, MailError> {
-    if !is_large(content) {
-        return Ok(None);
-    }
-    let mut beginning = Vec::new();
-    content.each_block::<MailError>(&mut |block| {
-        let room = BEGINNING_BYTES_MAX.saturating_sub(beginning.len());
-        beginning.extend_from_slice(block.get(..room).unwrap_or(block));
-        Ok(())
-    })?;
-    Ok(Some(beginning))
 }

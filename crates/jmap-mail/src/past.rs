@@ -29,6 +29,16 @@ enum Archived {
     Only,
 }
 
+/// What became of reading a message whose files may be gone.
+pub(crate) enum Read {
+    /// It was read.
+    Here(Arc<Reading>),
+    /// No file of it can be read, and nothing more is known.
+    Nowhere,
+    /// It has no file, and the archive does not give it: why.
+    NotInArchive(MethodError),
+}
+
 /// What a client is told of a moment besides the answer: the times of the snapshots that show it.
 type AsOf = Vec<Value>;
 
@@ -127,11 +137,34 @@ impl Account<'_> {
         }
     }
 
+    /// Reads a message from its files, or else from the archive, if the request may see what is gone.
+    ///
+    /// # Errors
+    /// `requestTooLarge`; the request is cancelled; damage.
+    pub(crate) fn read_now_or_archived(
+        &self,
+        hit: &Hit,
+        message: &Message,
+        context: &Context<'_>,
+    ) -> Result<Read, MethodError> {
+        if let Some(reading) = self.read_message(message)? {
+            return Ok(Read::Here(reading));
+        }
+        if !context.uses(ARCHIVE) && !context.uses(MOMENT) {
+            return Ok(Read::Nowhere);
+        }
+        Ok(match self.read_archived(message) {
+            Ok(reading) => Read::Here(reading),
+            Err(why) if self.view.gone_since(hit).map_err(failed)?.is_some() => Read::NotInArchive(why),
+            Err(_) => Read::Nowhere,
+        })
+    }
+
     /// Reads a message from the archive, after [`Account::read_message`], which counted its bytes.
     ///
     /// # Errors
     /// `notFound`, if the archive does not have it; `archiveUnavailable`.
-    pub(crate) fn read_archived(&self, message: &Message) -> Result<Arc<Reading>, MethodError> {
+    fn read_archived(&self, message: &Message) -> Result<Arc<Reading>, MethodError> {
         let content = self.archive()?.read(&self.view, &message.sha256).map_err(archive_fault)?;
         let reading = content.and_then(|content| Reading::new(content).ok());
         let gone = || MethodError::new(MethodErrorKind::Other("notFound"), "the archive does not have it");

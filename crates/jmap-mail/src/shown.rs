@@ -5,7 +5,8 @@
 
 use crate::account::Account;
 use crate::blob::{Blob, BlobError, part};
-use crate::ids::{BlobId, BlobSource, email_content};
+use crate::blob_id::{BlobId, BlobSource};
+use crate::ids::email_content;
 use crate::messages::Reading;
 use jmap::Id;
 use mail::{BodyPart, Email};
@@ -43,7 +44,7 @@ pub struct Picture {
 }
 
 impl Account<'_> {
-    /// Returns an email as HTML. Of one that is too large to be held, the beginning.
+    /// Returns an email as HTML. Of one that is too large to be held, what is held of it.
     ///
     /// # Errors
     /// There is no such email, or it cannot be read.
@@ -63,7 +64,7 @@ impl Account<'_> {
         let reading = Reading::new(self.message_content(&sha256)?).map_err(|_| BlobError::Unreadable)?;
         let email = Email::of_bytes(reading.bytes());
         let kind = email.part(number).and_then(kind).ok_or(BlobError::NotFound)?;
-        if reading.is_cut() {
+        if reading.abridged().is_some() {
             let blob = BlobId::whole(BlobSource::Message(sha256)).part(number);
             return Ok((kind, self.blob_of(&blob)?));
         }

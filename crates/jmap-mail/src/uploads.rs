@@ -5,7 +5,8 @@
 //! are one file, which is named by their SHA-256: an id is never a path. A file is removed when it is a day
 //! old, or when room is needed and it is an hour old. Knows no account and no HTTP.
 
-use crate::ids::{BlobId, BlobSource, account_id};
+use crate::blob_id::{BlobId, BlobSource};
+use crate::ids::account_id;
 use jmap::Limits;
 use pneu::{Existing, NewFile, NewFileError};
 use printable::hex;

@@ -143,6 +143,55 @@ fn the_archive_gives_the_bytes_of_a_message_that_is_gone() {
 }
 
 #[test]
+fn blobs_of_a_message_that_is_gone_are_parsed_as_its_email_is_read() {
+    let (fixture, archive, id) = fixture();
+    let fig = fixture.id_of("fig");
+    fs::remove_file(fixture.path("mail/cur/4.x:2,")).unwrap();
+    fixture.update();
+    let [apple, fig] = [&id, &fig].map(|id| id.replacen('M', "B", 1));
+    let parse = json!({"blobIds": [&apple, format!("{apple}-1"), format!("{apple}-9"), &fig],
+        "properties": ["subject", "bodyValues"], "fetchTextBodyValues": true});
+    let got = call(&fixture, &archive, "Email/parse", parse.clone());
+    assert_eq!(got["parsed"][&apple]["subject"], "apple", "{got}");
+    assert_eq!(got["parsed"][&apple]["bodyValues"]["1"]["value"], "red fruit\n");
+    assert_eq!(got["notParsable"], json!([format!("{apple}-1")]));
+    assert_eq!(got["notFound"], json!([format!("{apple}-9"), &fig]));
+    assert_eq!(got["notRead"].as_object().unwrap().keys().collect::<Vec<_>>(), [&fig]);
+    assert_eq!(got["notRead"][&fig]["type"], "notFound");
+    // Without the archive, and without the capability.
+    let got = fixture.call("Email/parse", parse.clone());
+    assert_eq!(
+        (&got["parsed"], &got["notRead"][&apple]["type"]),
+        (&Value::Null, &json!("archiveUnavailable"))
+    );
+    let mut arguments = parse;
+    arguments["accountId"] = "mail".into();
+    let request = json!({"using": [MAIL], "methodCalls": [["Email/parse", arguments, "c"]]}).to_string();
+    let request = Request::read(request.as_bytes(), &Limits::default(), &CAPABILITIES).unwrap();
+    let mut account = fixture.account().with_archive(&archive);
+    let mut answer = jmap::run(request, &Limits::default(), &mut account).into_json();
+    let got = answer["methodResponses"][0][1].take();
+    assert_eq!((&got["parsed"], got.get("notRead")), (&Value::Null, None), "{got}");
+    assert_eq!(got["notFound"].as_array().map(Vec::len), Some(4));
+}
+
+/// The index does not know yet.
+#[test]
+fn the_archive_gives_the_bytes_of_a_message_whose_file_went_just_now() {
+    let (fixture, archive, _) = fixture();
+    let id = fixture.id_of("pear");
+    let blob = Id::new(id.replacen('M', "B", 1)).unwrap();
+    fs::remove_file(fixture.path("mail/cur/2.x:2,S")).unwrap();
+    assert_eq!(fixture.account().blob(&blob).unwrap_err(), BlobError::NotFound);
+    let account = fixture.account().with_archive(&archive);
+    let bytes = account.blob(&blob).unwrap().into_bytes().unwrap();
+    assert_eq!(bytes, message("pear", 2, "", "green fruit").into_bytes());
+    let parse = json!({"blobIds": [blob.as_str()], "properties": ["subject"]});
+    let got = call(&fixture, &archive, "Email/parse", parse);
+    assert_eq!(got["parsed"][blob.as_str()]["subject"], "pear", "{got}");
+}
+
+#[test]
 fn messages_come_back_as_one_action() {
     let (fixture, archive, id) = fixture();
     let pear = fixture.id_of("pear");

@@ -5,6 +5,7 @@ use jmap::{CORE, Id, Limits, Request};
 use jmap_mail::{Account, Blob, BlobError, MailError, UPLOADS_BYTES_MAX, Uploads};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::time::SystemTime;
 
 /// A message in a message, which is encoded, and a text in latin1.
@@ -91,7 +92,7 @@ fn a_message_that_is_too_large_to_be_held_has_a_body_and_blobs() {
     // The rest is a hole.
     fs::File::options().write(true).open(path).and_then(|file| file.set_len(SIZE_BYTES)).expect("a file");
     fixture.update();
-    let wanted = json!({"fetchAllBodyValues": true, "bodyProperties": ["blobId"]});
+    let wanted = json!({"fetchAllBodyValues": true, "bodyProperties": ["blobId", "size"]});
     let email = fixture.email(json!(["blobId", "bodyValues", "textBody", "attachments", "headers"]), wanted);
     assert_eq!(email["headers"][0]["value"], " large");
     let values = &email["bodyValues"];
@@ -116,8 +117,50 @@ fn a_message_that_is_too_large_to_be_held_has_a_body_and_blobs() {
     assert_eq!(size_bytes(&text(&email["blobId"])), SIZE_BYTES);
     assert_eq!(size_bytes(&first), 5);
     assert_eq!(size_bytes(&last), SIZE_BYTES - head.len() as u64);
+    assert_eq!(email["attachments"][1]["size"], SIZE_BYTES - head.len() as u64);
     let error = |id: &str| blob(&fixture, &format!("{id}-9")).expect_err("no part");
     assert_eq!((error(&first), error(&last)), (BlobError::NotFound, BlobError::Unreadable));
+}
+
+/// A text before the long content, one after it, and another long content. These are holes.
+#[test]
+fn all_parts_of_a_message_that_is_too_large_are_there_with_their_sizes() {
+    const SIZE_BYTES: u64 = 70 << 20;
+    let fixture = Fixture::new(&["mail"]);
+    let head = "Subject: large\nContent-Type: multipart/mixed; boundary=a\n\n--a\n\nfirst\n\
+        --a\nContent-Type: application/x; name=one\n\n";
+    let middle = "\n--a\nContent-Type: text/html\nContent-Disposition: inline\n\n<b>second</b>\n\
+        --a\nContent-Type: message/rfc822\n\nContent-Type: application/y\n\n";
+    let end = "\n--a\nContent-Type: image/png; name=last\n\nPNG\n--a--\n";
+    let path = fixture.put("mail", "1.x:2,S", head);
+    let mut file = fs::File::options().write(true).open(path).expect("a file");
+    for text in [middle, end] {
+        file.seek(SeekFrom::End(0)).and_then(|at| file.set_len(at + SIZE_BYTES)).expect("room");
+        file.seek(SeekFrom::End(0)).and_then(|_| file.write_all(text.as_bytes())).expect("room");
+    }
+    fixture.update();
+    let wanted = json!({"fetchAllBodyValues": true, "bodyProperties": ["partId", "size", "type", "name"]});
+    let email = fixture.email(json!(["bodyValues", "bodyStructure", "textBody", "attachments"]), wanted);
+    let part = |id: &str, size: u64, mime: &str, name: Option<&str>| -> Value {
+        json!({"partId": id, "size": size, "type": mime, "name": name})
+    };
+    let inner = SIZE_BYTES + "Content-Type: application/y\n\n".len() as u64;
+    let expected = json!([
+        part("1", 5, "text/plain", None),
+        part("2", SIZE_BYTES, "application/x", Some("one")),
+        part("3", 13, "text/html", None),
+        part("4", inner, "message/rfc822", None),
+        part("6", 3, "image/png", Some("last")),
+    ]);
+    assert_eq!(email["bodyStructure"]["subParts"], expected);
+    let values = &email["bodyValues"];
+    assert_eq!((&values["1"]["value"], &values["3"]["value"]), (&json!("first"), &json!("<b>second</b>")));
+    assert_eq!((&values["1"]["isTruncated"], &values["3"]["isTruncated"]), (&json!(false), &json!(false)));
+    let ids = |list: &str| -> Vec<String> {
+        email[list].as_array().expect("a list").iter().map(|part| text(&part["partId"])).collect()
+    };
+    assert_eq!(ids("textBody"), ["1", "3", "6"]);
+    assert_eq!(ids("attachments"), ["2", "4"]);
 }
 
 #[test]

@@ -38,6 +38,9 @@ pub struct Limits {
     /// Bytes of memory that all responses to a request may take, about: of objects that is many times their
     /// JSON. A record that would exceed it is not added, except the first.
     pub response_bytes: usize,
+    /// Bytes of memory that all copies of earlier results may take, about, to which a request refers (RFC
+    /// 8620, section 3.7).
+    pub reference_bytes: usize,
     /// How deep a filter may be nested. A single condition has depth 1.
     pub filter_depth: usize,
     /// Operators and conditions in a filter.
@@ -59,6 +62,7 @@ impl Default for Limits {
             json_depth: 96,
             json_values: 250_000,
             response_bytes: 64 << 20,
+            reference_bytes: 10_000_000,
             filter_depth: 32,
             filter_nodes: 1_000,
         }

@@ -1,6 +1,6 @@
-//! How much memory the response of a request may take.
+//! How much memory values take, and how much the response of a request may take.
 //!
-//! Input: values. Output: whether there is still room. Senders of mail decide how large a record is, so the
+//! Input: values. Output: their bytes, and whether there is still room. Senders of mail decide how large a record is, so the
 //! number of records alone limits nothing. Knows no method.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -67,7 +67,7 @@ fn too_large() -> MethodError {
 }
 
 /// Returns how many bytes of memory a value takes, about.
-fn value_bytes(value: &Value) -> usize {
+pub(crate) fn value_bytes(value: &Value) -> usize {
     let below = match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().fold(0_usize, |sum, item| sum.saturating_add(value_bytes(item))),
@@ -77,9 +77,13 @@ fn value_bytes(value: &Value) -> usize {
     below.saturating_add(size_of::<Value>())
 }
 
+/// Returns how many bytes the names and values of an object take, about, without what they refer to.
+pub(crate) fn nodes_bytes(member_count: usize) -> usize {
+    member_count.div_ceil(NODE_MEMBERS).saturating_mul(NODE_BYTES)
+}
+
 fn object_bytes(members: &Map<String, Value>) -> usize {
-    let nodes = members.len().div_ceil(NODE_MEMBERS).saturating_mul(NODE_BYTES);
-    members.iter().fold(nodes, |sum, (name, value)| {
+    members.iter().fold(nodes_bytes(members.len()), |sum, (name, value)| {
         sum.saturating_add(name.len()).saturating_add(value_bytes(value)).saturating_sub(size_of::<Value>())
     })
 }

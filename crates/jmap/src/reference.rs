@@ -5,12 +5,14 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::error::{MethodError, MethodErrorKind};
+use crate::memory::nodes_bytes;
 use crate::pointer;
 use crate::request::Invocation;
 use serde_json::{Map, Value};
 
-/// How much all references of a request may still look at and copy, in bytes of memory. Without it, calls
-/// that refer to each other's whole results would double them with each call.
+/// How much all references of a request may still look at and copy, in bytes of memory, about. Without it,
+/// calls that refer to each other's whole results would double them with each call. A copy is paid for while
+/// it is looked at, so that nobody looks at more than is left.
 #[derive(Debug)]
 pub(crate) struct Budget {
     bytes_left: usize,
@@ -32,23 +34,29 @@ impl Budget {
         self.spend(size_of::<Value>())
     }
 
-    /// Pays for a copy of `value`.
+    /// Pays for a copy of `value`: as much as [`value_bytes`](crate::memory::value_bytes) says.
     fn copy(&mut self, value: &Value) -> Result<(), String> {
         self.look()?;
+        self.copy_below(value)
+    }
+
+    /// Pays for a copy of what `value` refers to.
+    fn copy_below(&mut self, value: &Value) -> Result<(), String> {
         match value {
             Value::String(text) => self.spend(text.len()),
             Value::Array(items) => items.iter().try_for_each(|item| self.copy(item)),
-            Value::Object(members) => {
-                members.iter().try_for_each(|(name, value)| self.copy_member(name, value))
-            }
+            Value::Object(members) => self.copy_members(members),
             _ => Ok(()),
         }
     }
 
-    /// Pays for a copy of a member of an object.
-    fn copy_member(&mut self, name: &str, value: &Value) -> Result<(), String> {
-        self.spend(name.len().saturating_add(size_of::<String>()))?;
-        self.copy(value)
+    /// Pays for a copy of an object's members.
+    fn copy_members(&mut self, members: &Map<String, Value>) -> Result<(), String> {
+        self.spend(nodes_bytes(members.len()))?;
+        members.iter().try_for_each(|(name, value)| {
+            self.spend(name.len())?;
+            self.copy_below(value)
+        })
     }
 }
 
@@ -92,9 +100,7 @@ fn referred(reference: &Value, responses: &[Invocation], budget: &mut Budget) ->
     }
     let tokens = pointer::tokens(path).ok_or("\"path\" is no JSON Pointer")?;
     let Some((first, rest)) = tokens.split_first() else {
-        for (name, value) in &response.arguments {
-            budget.copy_member(name, value)?;
-        }
+        budget.copy_members(&response.arguments)?;
         return Ok(Value::Object(response.arguments.clone()));
     };
     let value = response.arguments.get(first).ok_or_else(nowhere)?;
@@ -160,7 +166,9 @@ fn mapped<'v>(items: &'v [Value], tokens: &[String], budget: &mut Budget) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::value_bytes;
     use serde_json::json;
+    use std::slice::from_ref;
 
     fn object(value: Value) -> Map<String, Value> {
         let Value::Object(object) = value else { panic!("{value}") };
@@ -252,5 +260,43 @@ mod tests {
         let error = resolve(arguments(3), &responses(), &mut budget).unwrap_err();
         assert_eq!(error.kind, MethodErrorKind::InvalidResultReference);
         assert!(error.to_string().contains("too much data"), "{error}");
+    }
+
+    /// Objects with one member take nearly twenty times the memory of their JSON.
+    #[test]
+    fn references_to_a_large_result_take_no_more_memory_than_the_budget() {
+        const BUDGET_BYTES: usize = 1_000_000;
+        let list = vec![json!({"a": "b", "c": [1, null], "d": {"e": true}}); 100];
+        let response = Invocation {
+            name: "Foo/get".to_owned(),
+            arguments: object(json!({"list": list})),
+            call_id: "c1".to_owned(),
+        };
+        for path in ["", "/list", "/list/*", "/list/*/d", "/list/99"] {
+            let reference = json!({"#x": {"resultOf": "c1", "name": "Foo/get", "path": path}});
+            let (mut budget, mut copied_bytes) = (Budget::new(BUDGET_BYTES), 0);
+            while let Ok(copy) = resolve(object(reference.clone()), from_ref(&response), &mut budget) {
+                copied_bytes += value_bytes(&copy["x"]);
+            }
+            let spent = BUDGET_BYTES - budget.bytes_left;
+            assert!(copied_bytes <= spent, "{path}: {copied_bytes} bytes for {spent}");
+            assert!(copied_bytes > BUDGET_BYTES / 2, "{path}: {copied_bytes} bytes");
+        }
+    }
+
+    #[test]
+    fn a_copy_costs_the_memory_that_it_takes() {
+        for value in [
+            json!(null),
+            json!("text"),
+            json!([]),
+            json!([[1], "a", {"b": "c"}]),
+            json!({}),
+            json!({"a": {"b": {"c": ["d", {"e": null}]}}, "f": "g"}),
+            (0..50).map(|number| (number.to_string(), json!({"a": number}))).collect::<Map<_, _>>().into(),
+        ] {
+            let mut budget = Budget::new(value_bytes(&value));
+            assert_eq!((budget.copy(&value), budget.bytes_left), (Ok(()), 0), "{value}");
+        }
     }
 }

@@ -96,7 +96,7 @@ pub fn run(request: Request, limits: &Limits, methods: &mut dyn Methods) -> Resp
     let returns_created_ids = created_ids.is_some();
     let room = Room::new(limits.response_bytes);
     let mut context = Context { limits, created_ids: created_ids.unwrap_or_default(), using, room };
-    let mut budget = Budget::new(limits.max_size_request);
+    let mut budget = Budget::new(limits.reference_bytes);
     let mut responses: Vec<Invocation> = Vec::with_capacity(calls.len());
     for Invocation { name, arguments, call_id } in calls {
         let left = context.room.left();

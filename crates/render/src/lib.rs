@@ -10,7 +10,6 @@ pub mod csv;
 mod event;
 mod flags;
 pub mod html;
-mod html_cost;
 mod in_order;
 mod json;
 mod link_list;
@@ -25,7 +24,6 @@ mod recurrence;
 mod sexp;
 pub mod stats;
 mod stream;
-pub mod styled;
 pub mod table;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -11,10 +11,10 @@ use crate::download;
 use crate::mail::Mail;
 use crate::problem::{no_index, not_found, problem};
 use crate::route::MAIL;
+use harmless::styled::{Pictures, Styled, clean};
 use jmap::Id;
 use jmap_mail::{BlobError, Piece, Shown};
 use render::html::escaped;
-use render::styled::{Pictures, Styled, clean};
 use server::{Body, Cache, Disposition, Frames, Request, Response, StatusCode, percent_decoded};
 use std::collections::{BTreeSet, HashMap};
 

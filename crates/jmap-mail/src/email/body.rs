@@ -5,7 +5,8 @@
 
 use super::header::{headers, nfc};
 use super::properties::{BodyProperty, BodyWanted, Property};
-use crate::ids::BlobId;
+use crate::abridged::Abridged;
+use crate::blob_id::BlobId;
 use mail::{BodyPart, Email, HeaderField};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
@@ -18,8 +19,8 @@ const PROPERTY_BYTES: u64 = 64;
 pub(super) struct Message<'m> {
     email: &'m Email<'m>,
     blob: &'m BlobId,
-    /// The bytes are only the beginning of the message.
-    is_cut: bool,
+    /// What is held of the message, if it is too large.
+    abridged: Option<&'m Abridged>,
     fields: Vec<HeaderField<'m>>,
     /// The parts that are no multiparts, by their numbers.
     leaves: BTreeMap<usize, &'m BodyPart>,
@@ -28,11 +29,11 @@ pub(super) struct Message<'m> {
 
 impl<'m> Message<'m> {
     /// Takes a message, which is the blob `blob`.
-    pub(super) fn new(email: &'m Email<'m>, blob: &'m BlobId, is_cut: bool) -> Message<'m> {
+    pub(super) fn new(email: &'m Email<'m>, blob: &'m BlobId, abridged: Option<&'m Abridged>) -> Message<'m> {
         let fields = email.header_fields(&email.structure);
         let mut leaves = BTreeMap::new();
         add_leaves(&email.structure, &mut leaves);
-        Message { email, blob, is_cut, fields, leaves, given_bytes: Cell::new(0) }
+        Message { email, blob, abridged, fields, leaves, given_bytes: Cell::new(0) }
     }
 
     /// Returns whether it has no header: it may be no message.
@@ -100,7 +101,11 @@ impl<'m> Message<'m> {
                 let id = part.part_id.and_then(|number| self.blob.part(number).id());
                 id.map_or(Value::Null, Value::from)
             }
-            "size" => part.size_bytes.into(),
+            "size" => {
+                let whole = self.abridged.zip(part.part_id);
+                let size_bytes = whole.and_then(|(abridged, number)| abridged.size_bytes(number));
+                size_bytes.unwrap_or(part.size_bytes).into()
+            }
             "name" => part.name.clone().map(nfc).into(),
             "type" => part.mime.clone().into(),
             "charset" => part.charset.clone().into(),
@@ -124,14 +129,17 @@ impl<'m> Message<'m> {
         if wanted.html_values {
             numbers.extend(&self.email.html_body);
         }
-        let last = self.leaves.keys().next_back().filter(|_| self.is_cut);
+        let last = self.leaves.keys().next_back();
+        let is_cut = |number: usize| {
+            self.abridged.is_some_and(|abridged| abridged.is_cut(number, last == Some(&number)))
+        };
         let value = |number: usize| {
             let text = self.email.value(self.leaves.get(&number)?, wanted.value_bytes_max)?;
             self.count(text.value.len() as u64);
             let value = json!({
                 "value": text.value,
                 "isEncodingProblem": text.is_encoding_problem,
-                "isTruncated": text.is_truncated || last == Some(&number),
+                "isTruncated": text.is_truncated || is_cut(number),
             });
             Some((number.to_string(), value))
         };

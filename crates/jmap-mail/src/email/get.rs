@@ -14,9 +14,10 @@ use super::header::{address, nfc};
 use super::keywords::keywords;
 use super::properties::{BODY_ARGUMENTS, BodyWanted, Named, Property, stored};
 use crate::account::Account;
+use crate::blob_id::{BlobId, BlobSource};
 use crate::conversation;
 use crate::error::failed;
-use crate::ids::{self, BlobId, BlobSource};
+use crate::ids;
 use crate::messages::Messages;
 use jmap::{Arguments, Context, Date, GetResponse, Id, MethodError, MethodErrorKind};
 use mail::{ContentFlags, Email, Flags};
@@ -55,7 +56,7 @@ impl Account<'_> {
                 Some(hit) => {
                     let content = self.view.content(&hit, &mut reader).map_err(failed)?;
                     let mut object =
-                        self.object((&hit, &content), (&wanted, &body), &mailboxes, &mut gone)?;
+                        self.object((&hit, &content), (&wanted, &body), &mailboxes, (&mut gone, context))?;
                     if let Some(object) = object.as_mut().filter(|_| has_conversation) {
                         object[conversation::PROPERTY] = self.conversation_of(&hit)?;
                     }
@@ -82,7 +83,7 @@ impl Account<'_> {
         (hit, content): (&Hit, &Content),
         (wanted, body): (&Named<Property>, &BodyWanted),
         mailboxes: &HashMap<u32, Id>,
-        gone: &mut Gone,
+        (gone, context): (&mut Gone, &Context<'_>),
     ) -> Result<Option<Value>, MethodError> {
         let mut object = Map::new();
         let mut of_bytes = Vec::new();
@@ -100,13 +101,13 @@ impl Account<'_> {
             }
         }
         if !of_bytes.is_empty() {
-            let Some(reading) = gone.reading(self, (hit, &content.message))? else {
+            let Some(reading) = gone.reading(self, (hit, &content.message), context)? else {
                 object.extend(of_bytes.into_iter().map(|(name, _)| (name.clone(), Value::Null)));
                 return Ok(gone.says_why(&content.message.sha256).then_some(Value::Object(object)));
             };
             let email = Email::of_bytes(reading.bytes());
             let blob = BlobId::whole(BlobSource::Message(content.message.sha256));
-            let message = Message::new(&email, &blob, reading.is_cut());
+            let message = Message::new(&email, &blob, reading.abridged());
             for (name, property) in of_bytes {
                 object.insert(name.clone(), message.value(property, body));
                 Messages::check_given(message.given_bytes(), reading.content.size_bytes)?;

@@ -5,10 +5,11 @@
 
 use super::properties::{Named, Property};
 use crate::account::Account;
-use crate::capabilities::{ARCHIVE, MOMENT};
+use crate::capabilities::ARCHIVE;
 use crate::error::failed;
 use crate::ids;
 use crate::messages::Reading;
+use crate::past::Read;
 use jmap::{Context, Date, Id, MethodError};
 use pneu::{Hit, Message};
 use serde_json::{Map, Value};
@@ -20,8 +21,6 @@ use std::sync::Arc;
 pub(super) struct Gone {
     /// Whether the archive has a content; none, if it cannot be asked.
     in_archive: HashMap<[u8; 32], bool>,
-    /// Whether the archive may be read.
-    reads_archive: bool,
     /// Why the archive does not give the bytes of an email, by its id.
     not_read: Map<String, Value>,
 }
@@ -41,8 +40,7 @@ impl Gone {
         if names.peek().is_some() && !context.uses(ARCHIVE) {
             return Err(MethodError::invalid_argument("properties", "names a property that is not known"));
         }
-        let reads_archive = context.uses(ARCHIVE) || context.uses(MOMENT);
-        let mut gone = Gone { reads_archive, ..Gone::default() };
+        let mut gone = Gone::default();
         if names.any(|name| name == "inArchive")
             && let Ok(archive) = account.archive()
         {
@@ -63,20 +61,16 @@ impl Gone {
         &mut self,
         account: &Account<'_>,
         (hit, message): (&Hit, &Message),
+        context: &Context<'_>,
     ) -> Result<Option<Arc<Reading>>, MethodError> {
-        match account.read_message(message)? {
-            None if self.reads_archive => match account.read_archived(message) {
-                Ok(reading) => Ok(Some(reading)),
-                Err(why) => {
-                    if account.view.gone_since(hit).map_err(failed)?.is_some() {
-                        let id = ids::email(&message.sha256).to_string();
-                        self.not_read.insert(id, why.into_json().into());
-                    }
-                    Ok(None)
-                }
-            },
-            read => Ok(read),
-        }
+        Ok(match account.read_now_or_archived(hit, message, context)? {
+            Read::Here(reading) => Some(reading),
+            Read::Nowhere => None,
+            Read::NotInArchive(why) => {
+                self.not_read.insert(ids::email(&message.sha256).to_string(), why.into_json().into());
+                None
+            }
+        })
     }
 
     /// Returns whether the response says why an email has no bytes.

@@ -1,14 +1,15 @@
 //! Email/parse (RFC 8621, section 4.9).
 //!
 //! Input: ids of blobs: messages, parts of messages, uploads. Output: emails that have what their bytes tell,
-//! and null for what only the index has. Bytes without any header field are no message.
+//! and null for what only the index has. Bytes without any header field are no message. A message that is gone
+//! comes from the archive, as it does for Email/get.
 
 use super::body::Message;
 use super::header::nfc;
 use super::properties::{BODY_ARGUMENTS, BodyWanted, Named, Property, parsed};
 use crate::account::Account;
-use crate::blob::BlobBytes;
-use crate::ids::BlobId;
+use crate::blob::{BlobBytes, Found};
+use crate::blob_id::BlobId;
 use crate::messages::Messages;
 use jmap::{Arguments, Context, MethodError, MethodErrorKind};
 use mail::Email;
@@ -33,16 +34,19 @@ impl Account<'_> {
             return Err(MethodErrorKind::RequestTooLarge.into());
         }
         let (mut emails, mut not_parsable, mut not_found) = (Map::new(), Vec::new(), Vec::new());
-        let mut seen = HashSet::new();
+        let (mut not_read, mut seen) = (Map::new(), HashSet::new());
         for reference in ids.into_iter().filter(|reference| seen.insert(reference.clone())) {
             let id = context.created_ids.resolve(&reference);
             let blob = id.as_ref().and_then(BlobId::read);
-            let bytes = blob.as_ref().map(|blob| self.blob_bytes(blob)).transpose()?;
-            let (Some(id), Some(blob), Some(bytes)) = (id, blob, bytes.flatten()) else {
+            let found = blob.as_ref().map(|blob| self.blob_bytes(blob, context)).transpose()?;
+            let (Some(id), Some(blob), Some(Found::Bytes(bytes))) = (id, blob, &found) else {
+                if let Some(Found::NotRead(why)) = found {
+                    not_read.insert(reference.to_string(), why.into_json().into());
+                }
                 not_found.push(Value::from(reference.to_string()));
                 continue;
             };
-            match self.parsed(&blob, &bytes, &wanted, &body)? {
+            match self.parsed(&blob, bytes, &wanted, &body)? {
                 Some(email) => {
                     context.count(&email)?;
                     emails.insert(id.into(), email);
@@ -58,7 +62,9 @@ impl Account<'_> {
             ("notParsable", list(not_parsable)),
             ("notFound", list(not_found)),
         ];
-        Ok(response.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        let response = response.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let why = (!not_read.is_empty()).then(|| ("notRead".to_owned(), not_read.into()));
+        Ok(response.chain(why).collect())
     }
 
     /// Returns a blob as an email; `None` if it is no message.
@@ -73,7 +79,7 @@ impl Account<'_> {
         body: &BodyWanted,
     ) -> Result<Option<Value>, MethodError> {
         let email = Email::of_bytes(bytes.bytes());
-        let message = Message::new(&email, blob, bytes.is_cut());
+        let message = Message::new(&email, blob, bytes.abridged());
         if message.has_no_header() {
             return Ok(None);
         }

@@ -6,6 +6,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use encoding_rs::Encoding;
 
@@ -170,6 +171,18 @@ impl<'a> MessageParts<'a> {
         let leaves = self.numbered().into_iter().zip(1..).filter_map(|(index, number)| {
             let part = part(index).filter(|part| matches!(part.body, Body::Leaf(_)))?;
             Some((number, part.content.mime.clone()))
+        });
+        leaves.collect()
+    }
+
+    /// Returns the numbers of parts whose content is not held, and where in the message it is, still in its
+    /// transfer encoding: in order, in the message as it is decompressed. Of a message in memory, and inside
+    /// content that is decoded, there are none. A message within the message counts by its own parts.
+    #[must_use]
+    pub fn contents_apart(&self) -> Vec<(usize, Range<u64>)> {
+        let leaves = (1..).zip(self.numbered()).filter_map(|(number, index)| {
+            let part = self.parts.get(index).filter(|part| matches!(part.body, Body::Leaf(_)))?;
+            Some((number, part.unloaded.clone()?))
         });
         leaves.collect()
     }

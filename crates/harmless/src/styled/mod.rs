@@ -2,7 +2,7 @@
 //!
 //! Input: HTML, and which pictures of it there are. Output: HTML, its style sheet and the attributes of its
 //! body, in which nothing is left that runs, or that loads anything but pictures: those of the message, and
-//! those of the network only if they are wanted. `crate::html` shows less: text and links. Must not know how
+//! those of the network only if they are wanted. [`crate::formatted`] shows less: text and links. Must not know how
 //! it is served; the policy that it is served under forbids all of this once more.
 
 mod css;
@@ -11,8 +11,8 @@ mod pictures;
 
 pub use pictures::Pictures;
 
-use crate::html::Stoppable;
-use crate::html_cost::is_bearable;
+use crate::cost::is_bearable;
+use crate::stoppable::Stoppable;
 use ammonia::{Builder, Url, UrlRelative};
 use pictures::Origins;
 use std::borrow::Cow;

@@ -16,7 +16,7 @@ use work::Cancel;
 
 /// Bytes of HTML that are parsed, and bytes of all attributes in the tree. Letters have less than 1 MiB; this
 /// has room for pictures within the text.
-pub(crate) const HTML_BYTES_MAX: usize = 16 << 20;
+pub const HTML_BYTES_MAX: usize = 16 << 20;
 /// Elements, attributes, comments and parse errors that the parser keeps: some 60 MB. Long newsletters come
 /// to a tenth of it.
 const NODE_COUNT_MAX: usize = 300_000;
