@@ -10,6 +10,8 @@ import { icon } from "./icons.js";
 
 /** Wider mail is made smaller, down to this; then it scrolls to the side. */
 const SCALE_MIN = 0.5;
+/** Words break if mail gets narrower by this factor at least. */
+const BREAK_MIN = 1.2;
 /** Of how many messages it is known what their documents said, and that they are shown as text. */
 const TOLD_MAX = 200;
 /** A document that changes more often at one width is left as it is. */
@@ -108,9 +110,12 @@ function fit(frame) {
   let scale = scaled();
   if (scale < 1) for (const image of images) if (image.width > frame.clientWidth) narrow(image);
   scale = scaled();
-  // A word of a table may be longer than all the rest is wide: then words break.
-  if (scale < SCALE_MIN) body.style.overflowWrap = "anywhere";
-  scale = scaled();
+  if (scale < SCALE_MIN) {
+    // A word of a table may be longer than all the rest is wide. If that is why, words break.
+    body.style.overflowWrap = "anywhere";
+    if (scaled() < scale * BREAK_MIN) body.style.overflowWrap = "";
+    else scale = scaled();
+  }
   if (scale < 1) root.style.zoom = String(Math.max(scale, SCALE_MIN));
   if (scale < SCALE_MIN) root.style.overflowX = "auto";
   const height = Math.ceil(root.getBoundingClientRect().height) + (scale < SCALE_MIN ? 16 : 0);

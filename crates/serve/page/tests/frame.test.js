@@ -282,8 +282,8 @@ test("a word that is longer than the mail is wide breaks", async () => {
   await openRich(page, "Styled", "A long word");
   assert.equal(await inFrame(page, "found.documentElement.style.zoom"), "1");
   assert.equal(await inFrame(page, "found.documentElement.scrollWidth > found.documentElement.clientWidth"), false);
-  // Where words fit, they stay whole.
-  await openRich(page, "Styled", "A large picture");
+  // Where words are not why, they stay whole.
+  await openRich(page, "Styled", "A wide table");
   assert.equal(await inFrame(page, "found.body.style.overflowWrap"), "");
   await close();
 });
