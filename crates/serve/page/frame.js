@@ -10,6 +10,8 @@ import { icon } from "./icons.js";
 
 /** Wider mail is made smaller, down to this; then it scrolls to the side. */
 const SCALE_MIN = 0.5;
+/** Words break if mail gets narrower by this factor at least. */
+const BREAK_MIN = 1.2;
 /** Of how many messages it is known what their documents said, and that they are shown as text. */
 const TOLD_MAX = 200;
 /** A document that changes more often at one width is left as it is. */
@@ -99,17 +101,33 @@ function begin(id, frame) {
 
 /** Makes a frame as high as its document, and that as narrow as the frame. @param {HTMLIFrameElement} frame */
 function fit(frame) {
-  const root = frame.contentDocument?.documentElement;
-  if (!root) return;
+  const { documentElement: root, body, images } = frame.contentDocument ?? {};
+  if (!root || !body || !images) return;
   root.style.zoom = "1";
   root.style.overflowX = "";
-  const scale = frame.clientWidth / root.scrollWidth;
+  body.style.overflowWrap = "";
+  const scaled = () => frame.clientWidth / root.scrollWidth;
+  let scale = scaled();
+  if (scale < 1) for (const image of images) if (image.width > frame.clientWidth) narrow(image);
+  scale = scaled();
+  if (scale < SCALE_MIN) {
+    // A word of a table may be longer than all the rest is wide. If that is why, words break.
+    body.style.overflowWrap = "anywhere";
+    if (scaled() < scale * BREAK_MIN) body.style.overflowWrap = "";
+    else scale = scaled();
+  }
   if (scale < 1) root.style.zoom = String(Math.max(scale, SCALE_MIN));
   if (scale < SCALE_MIN) root.style.overflowX = "auto";
   const height = Math.ceil(root.getBoundingClientRect().height) + (scale < SCALE_MIN ? 16 : 0);
   frame.style.height = `${height}px`;
   // What is placed outside of the text counts too.
   if (root.scrollHeight > height) frame.style.height = `${root.scrollHeight}px`;
+}
+
+/** Makes a picture no wider than its place, whatever it says of itself, and keeps its shape. @param {HTMLImageElement} image */
+function narrow({ style }) {
+  style.setProperty("max-width", "100%", "important");
+  style.setProperty("height", "auto", "important");
 }
 
 /** On paper, frames have another width: the style says which. */

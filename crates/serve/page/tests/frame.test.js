@@ -264,6 +264,41 @@ test("a wide table does not widen the page at 320 pixels", async () => {
   await close();
 });
 
+test("a picture that says how wide it is makes no mail small, and keeps its shape", async () => {
+  const { page, close } = await start();
+  await openRich(page, "Styled", "A large picture");
+  await untilInFrame(page, "found.getElementById('large').naturalWidth === 2");
+  await untilInFrame(page, "found.documentElement.style.zoom === '1'");
+  const [width, height, room] = /** @type {number[]} */ (
+    await inFrame(page, "[...['width', 'height'].map((each) => found.getElementById('large')[each]), innerWidth]")
+  );
+  assert.equal(width, height);
+  assert.ok(Number(width) > 300 && Number(width) <= Number(room), `${width}`);
+  await close();
+});
+
+test("a word that is longer than the mail is wide breaks", async () => {
+  const { page, close } = await start();
+  await openRich(page, "Styled", "A long word");
+  assert.equal(await inFrame(page, "found.documentElement.style.zoom"), "1");
+  assert.equal(await inFrame(page, "found.documentElement.scrollWidth > found.documentElement.clientWidth"), false);
+  // Where words are not why, they stay whole.
+  await openRich(page, "Styled", "A wide table");
+  assert.equal(await inFrame(page, "found.body.style.overflowWrap"), "");
+  await close();
+});
+
+test("on a narrow screen an address has the whole width", async () => {
+  const { page, close } = await start({ viewport: { width: 360, height: 640 } });
+  await page.getByRole("button", { name: "Show mailboxes" }).click();
+  await openRich(page, "Styled", "A large picture");
+  const box = (/** @type {string} */ css) => page.locator(css).evaluate((each) => each.getBoundingClientRect().toJSON());
+  const [name, address, time] = [await box(".message-from"), await box(".message-who .address"), await box(".message-head time")];
+  assert.ok(address.top >= Math.max(name.bottom, time.bottom) - 1, JSON.stringify([name, address, time]));
+  assert.ok(name.right <= time.left && Math.abs(name.top - time.top) < 12);
+  await close();
+});
+
 test("text from right to left is", async () => {
   const { page, close } = await start();
   await openRich(page, "Styled", "\u05e9\u05dc\u05d5\u05dd");

@@ -111,6 +111,14 @@ export function write(mailbox, origin) {
     "<style>@media (prefers-color-scheme: dark){p{color:#fff}}</style><p id=mark>dark on light",
     82,
   );
+  put(
+    "Styled",
+    "large",
+    "A large picture",
+    `<p id=mark>Above it</p><img id=large style="width: 1800px; height: 600px; max-width: 1900px" src="data:image/gif;base64,${GIF}">`,
+    78,
+  );
+  put("Styled", "word", "A long word", `<table id=table><tr><td>${"x".repeat(900)}<td>short</table>`, 77);
   mailbox.put("Styled", { id: "both", subject: "Both forms", date: day(81), flags: "S", raw: both() });
   mailbox.put("Styled", { id: "files", subject: "Files", date: day(80), flags: "S", raw: files() });
   mailbox.put("Styled", { id: "odd", subject: "An odd one", date: day(79), flags: "S", raw: odd() });
