@@ -121,8 +121,8 @@ pub(crate) fn find(path: &str) -> Option<&'static File> {
 }
 
 impl File {
-    /// Returns it as an answer. Nobody keeps the page itself: the next version of the program may have another
-    /// one.
+    /// Returns it as an answer. Nobody keeps the page itself: the next version of the program may have
+    /// another one.
     pub(crate) fn response(&self) -> Response {
         let content_security_policy = Some(POLICY.to_owned());
         let response = Response::new(StatusCode::OK, self.content_type, Body::Bytes(self.bytes()));

@@ -15,8 +15,9 @@ pub trait Application: Send + Sync + 'static {
     /// panic is answered with 500, and ends nothing else.
     fn answer(&self, request: &Request) -> Response;
 
-    /// Returns the body of an answer to a request that the server itself refuses, and its content type, in the
-    /// form that clients of `path` expect. `None` stands for the reason as a line of text. Must not wait.
+    /// Returns the body of an answer to a request that the server itself refuses, and its content type, in
+    /// the form that clients of `path` expect. `None` stands for the reason as a line of text. Must not
+    /// wait.
     fn refusal(&self, path: &str, status: StatusCode, reason: &str) -> Option<(&'static str, Vec<u8>)> {
         let _ = (path, status, reason);
         None

@@ -19,9 +19,9 @@ type Step = (&'static str, fn() -> Result<()>);
 /// How long each fuzz target runs.
 const FUZZ_SECONDS: u32 = 5;
 
-/// Where the random inputs of tests and fuzz targets begin. Each run tries the same ones, as far as it gets, so
-/// that what it finds is found again, and a change is not refused for what it did not touch. `cargo test` and
-/// `make fuzz` try others.
+/// Where the random inputs of tests and fuzz targets begin. Each run tries the same ones, as far as it gets,
+/// so that what it finds is found again, and a change is not refused for what it did not touch. `cargo test`
+/// and `make fuzz` try others.
 const SEED: u32 = 1;
 
 /// Cheap checks first, so that a small mistake shows soon.

@@ -203,9 +203,9 @@ impl Arguments {
     }
 }
 
-/// Lowers the priority of this process. Reading all mail keeps all processors busy for a minute or more: other
-/// programs, and a server of the same mail, answer at once meanwhile. Where nothing else runs, it takes no
-/// longer.
+/// Lowers the priority of this process. Reading all mail keeps all processors busy for a minute or more:
+/// other programs, and a server of the same mail, answer at once meanwhile. Where nothing else runs, it
+/// takes no longer.
 fn let_others_go_first() {
     if getpriority_process(None).is_ok_and(|nice| nice < NICE) {
         // It is no fault if it cannot be done.

@@ -79,9 +79,9 @@ impl Host {
 
 impl Commits<'_> {
     /// Waits until there is a commit of the index or of the user's data that was not returned yet, and
-    /// returns the newest view, with its token of the change log. Other saved queries count as a commit, which
-    /// the token does not tell. Returns none after `timeout`. That `progress` is cancelled is noticed whenever
-    /// something happens in the directories, and after `timeout`.
+    /// returns the newest view, with its token of the change log. Other saved queries count as a commit,
+    /// which the token does not tell. Returns none after `timeout`. That `progress` is cancelled is noticed
+    /// whenever something happens in the directories, and after `timeout`.
     ///
     /// # Errors
     /// There is no index; [`Error::Cancelled`]; damage.
