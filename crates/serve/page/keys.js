@@ -97,7 +97,11 @@ function onKey(event) {
 /** @param {KeyboardEvent} event */
 function onKeyInField(event) {
   if (event.key === "Escape") {
-    if (!clearSearch()) focusCursor();
+    if (!clearSearch()) {
+      // There may be no row to go to.
+      if (event.target instanceof HTMLElement) event.target.blur();
+      focusCursor();
+    }
   } else if (event.key === "Enter" || event.key === "ArrowDown") {
     // What is searched for is shown first; then the list has the keys.
     void submit().then((isShown) => isShown && requestAnimationFrame(focusList));

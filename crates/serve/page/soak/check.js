@@ -138,13 +138,17 @@ export async function checkPage(client, page) {
     const words = decodeURIComponent(/search\/([^/]+)/.exec(found.hash)?.[1] ?? "");
     const filter = words
       ? { pneuQuery: words, ...(found.endsInPrefix && { endsInPrefix: true }) }
-      : mailbox === "all" ? null : { inMailbox: mailbox };
+      : ["all", "gone"].includes(mailbox) ? null : { inMailbox: mailbox };
+    const isGone = mailbox === "gone";
     const unread = new Map((await client.mailboxes()).map((each) => [each.id, each.unreadThreads]));
     const badges = found.badges.map(([id]) => [id, unread.get(String(id)) ?? 0]);
     // Rows are drawn in one piece, but for that with the cursor, which may be elsewhere.
     const [first = 0, last = 0] = span(found.rows.map(({ index }) => index));
-    const { rows, total } = await client.rows(filter, first, last - first + 1);
+    const { rows, total } = isGone
+      ? await client.goneRows(filter, first, last - first + 1)
+      : await client.rows(filter, first, last - first + 1);
     const inSpan = found.rows.filter(({ index }) => index >= first && index <= last);
+    const shownRows = isGone ? inSpan.map(({ index, id }) => ({ index, id })) : inSpan;
     return [
       {
         badges,
@@ -154,7 +158,7 @@ export async function checkPage(client, page) {
           ...row,
         })),
       },
-      { badges: found.badges, total: found.total, rows: inSpan },
+      { badges: found.badges, total: found.total, rows: shownRows },
     ];
   });
 }

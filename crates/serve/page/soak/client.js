@@ -7,7 +7,7 @@
 
 const USING = [
   ...["urn:ietf:params:jmap:core", "urn:ietf:params:jmap:mail"],
-  ...["urn:pneu:params:jmap:conversations", "urn:pneu:params:jmap:query"],
+  ...["urn:pneu:params:jmap:conversations", "urn:pneu:params:jmap:query", "urn:pneu:params:jmap:archive"],
 ];
 /** How many emails are asked for at once. */
 const PART = 500;
@@ -73,6 +73,20 @@ export class Client {
       return { id, isUnread, isFlagged };
     });
     return { rows, total: Number(total) };
+  }
+
+  /**
+   * Returns the rows of the list of messages that are gone. What else the page shows of them is that of others
+   * in their conversations.
+   * @param {Record<string, unknown> | null} filter
+   * @param {number} position
+   * @param {number} limit
+   */
+  async goneRows(filter, position, limit) {
+    const sort = [{ property: "receivedAt", isAscending: false }];
+    const which = { filter, position, limit, archived: "only", sort };
+    const answer = await this.call("Email/query", { ...which, collapseConversations: true, calculateTotal: true });
+    return { rows: answer.ids.map((/** @type {string} */ id) => ({ id })), total: Number(answer.total) };
   }
 
   /** Listens to events, until it is closed. Throws if the server ends them. */

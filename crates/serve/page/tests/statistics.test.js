@@ -166,6 +166,18 @@ test("keys that act on rows do nothing there, and Escape leads back", async () =
   await close();
 });
 
+test("Escape leaves the search field, though there is no row to go to", async () => {
+  const { page, close } = await start();
+  await figures(page);
+  await page.keyboard.press("/");
+  await until(page, "document.activeElement.id === 'search'");
+  await page.keyboard.press("Escape");
+  await until(page, "document.activeElement.id !== 'search'");
+  await page.keyboard.press("Escape");
+  await page.locator("#list .row").first().waitFor();
+  await close();
+});
+
 test("it waits for a slow answer, and says that the mail has changed since", async () => {
   const { page, context, close } = await start();
   /** @type {() => void} */
