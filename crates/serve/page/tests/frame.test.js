@@ -295,6 +295,7 @@ test("on a narrow screen an address has the whole width", async () => {
   const box = (/** @type {string} */ css) => page.locator(css).evaluate((each) => each.getBoundingClientRect().toJSON());
   const [name, address, time] = [await box(".message-from"), await box(".message-who .address"), await box(".message-head time")];
   assert.ok(address.top >= Math.max(name.bottom, time.bottom) - 1, JSON.stringify([name, address, time]));
+  assert.ok(address.right >= time.right, JSON.stringify([address, time]));
   assert.ok(name.right <= time.left && Math.abs(name.top - time.top) < 12);
   await close();
 });

@@ -236,6 +236,7 @@ test("however many letters it had, a search is one step back", async () => {
 
 test("letters that come together are one question, and mistakes are marked after a longer rest", async () => {
   const { page, close, asked } = await start();
+  await page.clock.install();
   await page.locator("#search").click();
   // What is below the field is there.
   await page.keyboard.type("f");
@@ -243,7 +244,6 @@ test("letters that come together are one question, and mistakes are marked after
   await page.fill("#search", "");
   await until(page, "!location.hash.includes('search') && !document.querySelector('.search.waiting')");
   asked.length = 0;
-  await page.clock.install();
   await page.clock.pauseAt(Date.now() + 60_000);
   for (const letter of "harbour") {
     await page.keyboard.type(letter);
