@@ -4,12 +4,16 @@
 //! `crates/serve` tests the answers, `crates/server` who gets them.
 
 use crate::support::{Home, by_env, end, letter};
-use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader, Lines, Read, Write};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use std::fs::{self, File, Permissions};
+use std::io::{BufRead, BufReader, BufWriter, Lines, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use testkit::http::{Client, Reply, wait_until};
 
 /// A program that serves.
@@ -69,6 +73,11 @@ fn query(host: &str, bearer: &str) -> String {
         ["Email/query",{"accountId":"mail"},"a"],
         ["Email/get",{"accountId":"mail","properties":["subject"],
             "#ids":{"resultOf":"a","name":"Email/query","path":"/ids"}},"b"]]}"##;
+    post(host, bearer, body)
+}
+
+/// Returns a request of JMAP.
+fn post(host: &str, bearer: &str, body: &str) -> String {
     let length = format!("Content-Length: {}", body.len());
     head("POST /jmap/api", host, &[bearer, "Content-Type: application/json", &length]) + body
 }
@@ -152,6 +161,172 @@ fn a_new_configuration_is_used_at_once() {
         !home.subjects("tag:told").is_empty()
     });
     assert_eq!(served.ask("GET /jmap/session", &[&bearer(&home)]).status, 200);
+    assert_eq!(served.end("TERM").0, Some(143));
+}
+
+/// Returns the text of a message that no file has any more, or why the archive does not give it.
+fn archived(served: &Served, bearer: &str) -> String {
+    let body = r##"{"using":["urn:ietf:params:jmap:core","urn:ietf:params:jmap:mail",
+            "urn:pneu:params:jmap:archive"],"methodCalls":[
+        ["Email/query",{"accountId":"mail","archived":"only"},"a"],
+        ["Email/get",{"accountId":"mail","properties":["bodyValues"],"fetchTextBodyValues":true,
+            "#ids":{"resultOf":"a","name":"Email/query","path":"/ids"}},"b"]]}"##;
+    served.connect().ask(&post(served.host(), bearer, body)).text().to_owned()
+}
+
+#[test]
+fn an_archive_that_is_named_or_made_later_is_used_at_once() {
+    let home = Home::indexed();
+    let (first, second) = (home.path().join("first"), home.path().join("second"));
+    fs::write(home.path().join("password"), "pneumatic").unwrap();
+    let options = ["--repo", first.to_str().unwrap(), "--password-file", "password"];
+    for command in ["init", "backup"] {
+        let run = home.pneu(&[&["archive", command], &options[..]].concat());
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+    let served = Served::start(&home, &["--port", "0"]);
+    let bearer = bearer(&home);
+    fs::remove_file(home.mail().join("cur/2:2,")).unwrap();
+    wait_until(|| archived(&served, &bearer).contains("no repository is named"));
+    let named = |place: &Path| {
+        let (place, password) = (place.display(), home.path().join("password"));
+        let password = password.display();
+        home.configure(&format!("[archive]\nrepository = \"{place}\"\npassword_file = \"{password}\"\n"));
+    };
+    named(&first);
+    wait_until(|| archived(&served, &bearer).contains("hello again"));
+    // Another one is named before it is there.
+    named(&second);
+    wait_until(|| archived(&served, &bearer).contains("the archive cannot be opened"));
+    fs::rename(&first, &second).unwrap();
+    assert!(archived(&served, &bearer).contains("hello again"));
+    // What does not concern the archive leaves it open: its password is not needed again.
+    fs::remove_file(home.path().join("password")).unwrap();
+    let text = fs::read_to_string(home.path().join(".config/pneu/config.toml")).unwrap();
+    home.configure(&format!("[[rule]]\nquery = \"subject:later\"\ntag = \"+told\"\n{text}"));
+    let mut number = 0;
+    wait_until(|| {
+        number += 1;
+        home.deliver("", &format!("later{number}:2,"), &letter(&number.to_string(), "Later", "a"));
+        !home.subjects("tag:told").is_empty()
+    });
+    assert!(archived(&served, &bearer).contains("hello again"));
+    assert_eq!(served.end("TERM").0, Some(143));
+}
+
+/// Bytes of the large attachment: whole lines of base64.
+const ATTACHED_BYTES: usize = 57 * 1_800_000;
+
+/// Bytes of memory that the server may have for itself while it serves that message: 16 MiB of the message
+/// are held, and its texts.
+const OWN_BYTES_MAX: u64 = 64 << 20;
+
+/// Delivers a message with a text, an attachment that nobody holds in memory, and a text. Returns the SHA-256
+/// of the attachment.
+fn deliver_large(home: &Home) -> [u8; 32] {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let path = home.deliver("", "1:2,S", b"");
+    let mut file = BufWriter::new(File::create(path).unwrap());
+    let head = "From: ana@example.org\nSubject: large\nMIME-Version: 1.0\n\
+        Content-Type: multipart/mixed; boundary=b\n\n--b\n\nThe first text.\n--b\n\
+        Content-Type: application/octet-stream; name=large\nContent-Transfer-Encoding: base64\n\n";
+    file.write_all(head.as_bytes()).unwrap();
+    let (mut hasher, mut state) = (Sha256::new(), 1_u64);
+    let mut line = Vec::new();
+    for _ in 0..ATTACHED_BYTES / 57 {
+        line.clear();
+        let mut bytes = [0; 57];
+        for three in bytes.chunks_exact_mut(3) {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            three.copy_from_slice(&state.to_be_bytes()[..3]);
+            line.extend([58, 52, 46, 40].map(|shift| LETTERS[(state >> shift & 63) as usize]));
+        }
+        hasher.update(bytes);
+        line.push(b'\n');
+        file.write_all(&line).unwrap();
+    }
+    file.write_all(b"--b\nContent-Type: text/html\n\n<p>The last text.\n--b--\n").unwrap();
+    file.flush().unwrap();
+    hasher.finalize().into()
+}
+
+/// Returns the bytes of memory that a process has for itself: those of no file.
+fn own_bytes(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.trim().strip_suffix("kB").unwrap().trim().parse::<u64>().unwrap() << 10
+}
+
+/// Says that the work has ended, whatever the reason.
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Does some work. Returns what it returns, and the most memory that a process had for itself meanwhile.
+fn watched<T>(process: u32, work: impl FnOnce() -> T) -> (T, u64) {
+    let has_ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut most = own_bytes(process);
+            while !has_ended.load(Ordering::Relaxed) {
+                most = most.max(own_bytes(process));
+                thread::yield_now();
+            }
+            most
+        });
+        let ended = Ended(&has_ended);
+        let done = work();
+        drop(ended);
+        (done, watcher.join().unwrap())
+    })
+}
+
+#[test]
+fn a_part_of_a_hundred_megabytes_is_only_downloaded() {
+    let home = Home::new();
+    let sha256 = deliver_large(&home);
+    home.first_index();
+    let served = Served::start(&home, &["--port", "0", "--no-watch"]);
+    let bearer = bearer(&home);
+    let body = r##"{"using":["urn:ietf:params:jmap:core","urn:ietf:params:jmap:mail"],"methodCalls":[
+        ["Email/query",{"accountId":"mail"},"a"],
+        ["Email/get",{"accountId":"mail","properties":["bodyStructure","bodyValues","attachments"],
+            "bodyProperties":["partId","blobId","size"],"fetchAllBodyValues":true,
+            "#ids":{"resultOf":"a","name":"Email/query","path":"/ids"}},"b"]]}"##;
+    let ask = || served.connect().ask(&post(served.host(), &bearer, body)).text().to_owned();
+    let (text, most) = watched(served.child.id(), ask);
+    assert!(most < OWN_BYTES_MAX, "{most} bytes for Email/get");
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let email = &answer["methodResponses"][1][1]["list"][0];
+    assert_eq!(email["bodyValues"]["1"]["value"], "The first text.", "{text}");
+    assert_eq!(email["bodyValues"]["3"]["value"], "<p>The last text.");
+    let parts = email["bodyStructure"]["subParts"].as_array().unwrap();
+    let sizes: Vec<u64> = parts.iter().map(|part| part["size"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [15, ATTACHED_BYTES as u64, 17]);
+    let path = format!("/jmap/download/mail/{}/large", email["attachments"][0]["blobId"].as_str().unwrap());
+    let download = || {
+        let mut client = served.connect();
+        client.send(&head(&format!("GET {path}"), served.host(), &[&bearer]));
+        let reply = client.reply_head();
+        assert_eq!((reply.status, reply.field("content-length")), (200, Some(&*ATTACHED_BYTES.to_string())));
+        let mut hasher = Sha256::new();
+        hasher.update(&client.unread);
+        let mut read = client.unread.len();
+        while read < ATTACHED_BYTES {
+            client.unread.clear();
+            assert!(client.read_more(), "the download is cut after {read} bytes");
+            hasher.update(&client.unread);
+            read += client.unread.len();
+        }
+        (read, hasher.finalize())
+    };
+    let ((read, found), most) = watched(served.child.id(), download);
+    assert_eq!((read, found.as_slice()), (ATTACHED_BYTES, &sha256[..]));
+    assert!(most < OWN_BYTES_MAX, "{most} bytes for a download");
     assert_eq!(served.end("TERM").0, Some(143));
 }
 

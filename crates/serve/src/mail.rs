@@ -17,7 +17,6 @@ pub struct Mail {
     pub(crate) subscribers: Subscribers,
     pub(crate) uploads: Uploads,
     username: String,
-    archive: Option<SharedArchive>,
     source: RwLock<Arc<Source>>,
 }
 
@@ -25,13 +24,14 @@ pub struct Mail {
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) host: Arc<Host>,
-    /// What it keeps depends on the host's configuration.
+    /// What it keeps depends on the host's configuration, and on the archive.
     cache: Cache,
+    archive: Option<Arc<SharedArchive>>,
 }
 
 impl Source {
-    fn new(host: Arc<Host>) -> Arc<Source> {
-        Arc::new(Source { host, cache: Cache::default() })
+    fn new(host: Arc<Host>, archive: Option<Arc<SharedArchive>>) -> Arc<Source> {
+        Arc::new(Source { host, cache: Cache::default(), archive })
     }
 
     /// Returns the account in its newest state, for one request.
@@ -43,7 +43,7 @@ impl Source {
         self.host.refresh()?;
         let account = Account::new(&self.host, &self.cache, &mail.session(request))?;
         let account = account.with_cancel(request.cancel.clone()).with_uploads(&mail.uploads);
-        Ok(match &mail.archive {
+        Ok(match &self.archive {
             Some(archive) => account.with_archive(archive),
             None => account,
         })
@@ -60,20 +60,31 @@ impl Mail {
             limits,
             subscribers: Subscribers::default(),
             username: username.to_owned(),
-            archive: None,
-            source: RwLock::new(Source::new(host)),
+            source: RwLock::new(Source::new(host, None)),
         }
     }
 
     /// Serves also messages that only this archive has, and the mail of moments that it has.
     #[must_use]
     pub fn with_archive(self, archive: SharedArchive) -> Mail {
-        Mail { archive: Some(archive), ..self }
+        self.replace_archive(self.source().host.clone(), archive);
+        self
     }
 
-    /// Serves the mail of another host from now on, of the same index with another configuration.
+    /// Serves the mail of another host from now on, of the same index with another configuration. The archive
+    /// stays, and stays open.
     pub fn replace_host(&self, host: Arc<Host>) {
-        *self.source.write().unwrap_or_else(PoisonError::into_inner) = Source::new(host);
+        let archive = self.source().archive.clone();
+        self.replace(Source::new(host, archive));
+    }
+
+    /// Does so with another archive, too. Requests that are being answered end with the one before.
+    pub fn replace_archive(&self, host: Arc<Host>, archive: SharedArchive) {
+        self.replace(Source::new(host, Some(Arc::new(archive))));
+    }
+
+    fn replace(&self, source: Arc<Source>) {
+        *self.source.write().unwrap_or_else(PoisonError::into_inner) = source;
     }
 
     pub(crate) fn source(&self) -> Arc<Source> {

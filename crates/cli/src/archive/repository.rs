@@ -117,8 +117,16 @@ impl ConfiguredRepository {
     /// # Errors
     /// None is named, or the address cannot be understood.
     pub(crate) fn new(options: &RepositoryOptions, session: &Session) -> Result<ConfiguredRepository> {
+        ConfiguredRepository::of(options, session.configured()?.archive.clone(), session)
+    }
+
+    /// Finds out which repository is meant by a configuration.
+    fn of(
+        options: &RepositoryOptions,
+        configured: Option<ArchiveConfiguration>,
+        session: &Session,
+    ) -> Result<ConfiguredRepository> {
         let variables = environment::repository_variables();
-        let configured = session.configured()?.archive.clone();
         let text = address_text(options, &variables, configured.as_ref(), Source::Anything)?;
         let place_options = PlaceOptions {
             disk: Arc::clone(&session.environment.disk),
@@ -138,9 +146,7 @@ impl ConfiguredRepository {
     /// # Errors
     /// The configuration cannot be read.
     pub(crate) fn is_named(options: &RepositoryOptions, session: &Session) -> Result<bool> {
-        let variables = environment::repository_variables();
-        let is_said = variables.repository.is_some() || variables.repository_file.is_some();
-        Ok(options.repo.is_some() || is_said || session.configured()?.archive.is_some())
+        Ok(options.repo.is_some() || is_named_by(session.configured()?.archive.as_ref()))
     }
 
     /// Creates the repository.
@@ -254,16 +260,23 @@ impl ConfiguredRepository {
     }
 }
 
-/// Returns the repository that the environment or the configuration names, for a server: it is opened when it
-/// is first needed, and nobody is asked for its password.
+/// Returns whether the environment or a configuration names a repository.
+fn is_named_by(configured: Option<&ArchiveConfiguration>) -> bool {
+    let variables = environment::repository_variables();
+    variables.repository.is_some() || variables.repository_file.is_some() || configured.is_some()
+}
+
+/// Returns the repository that the environment or a configuration names, for a server: it is opened when it
+/// is first needed, and nobody is asked for its password. One that is not there yet is looked for again each
+/// time.
 ///
 /// # Errors
-/// The configuration cannot be read; the address cannot be understood.
-pub(crate) fn shared(session: &Session) -> Result<SharedArchive> {
-    let options = RepositoryOptions::default();
-    let is_named = ConfiguredRepository::is_named(&options, session)?;
-    let configured = is_named.then(|| ConfiguredRepository::new(&options, session)).transpose()?;
-    Ok(SharedArchive::new(move || configured.as_ref().ok_or(Unopened::NotNamed)?.open_unasked()))
+/// The address cannot be understood.
+pub(crate) fn shared(session: &Session, configured: Option<ArchiveConfiguration>) -> Result<SharedArchive> {
+    let is_named = is_named_by(configured.as_ref());
+    let of = || ConfiguredRepository::of(&RepositoryOptions::default(), configured, session);
+    let found = is_named.then(of).transpose()?;
+    Ok(SharedArchive::new(move || found.as_ref().ok_or(Unopened::NotNamed)?.open_unasked()))
 }
 
 /// Opens the repository if one is named.

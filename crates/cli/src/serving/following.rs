@@ -1,14 +1,20 @@
 //! The thread of a server that follows the mail. Input: roots. Output: an index in step, and word of it when
-//! nothing is half done. Does not know who reads the index.
+//! nothing is half done; what a new configuration says, as soon as it is read. Does not know who reads the
+//! index.
 
+use crate::archive::repository;
 use crate::follow::{Follower, OnFailure, Says};
 use crate::output::complain;
 use crate::remedy;
+use crate::sanitise::one_line;
 use crate::session::Session;
 use crate::signals;
 use anyhow::{Context as _, Result};
+use pneu::archive::{SharedArchive, Unopened};
+use pneu::setup::configuration::ArchiveConfiguration;
 use pneu::{Host, Root, Stage};
 use serve::Mail;
+use std::cell::RefCell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -32,13 +38,14 @@ impl Thread {
     ) -> Result<Thread> {
         let (session, work) = (session.for_thread(), Arc::new(Work::default()));
         let of_thread = Arc::clone(&work);
+        let archive = RefCell::new(host.settings().configuration.archive.clone());
         let follow = move || {
             let _ends = Ends(&of_thread);
             let follower = Follower {
                 session: &session,
                 progress: &*of_thread,
                 waits: &|| of_thread.set(false),
-                goes_on_with: &|host| mail.replace_host(Arc::clone(host)),
+                goes_on_with: &|host| replace(&mail, host, &archive, &session),
                 says: Says::Troubles,
                 on_failure: OnFailure::TryAgain,
             };
@@ -56,6 +63,21 @@ impl Thread {
         let waited = self.0.changed.wait_timeout_while(self.0.state(), PATIENCE, |works| *works);
         drop(waited);
     }
+}
+
+/// Lets clients get answers by a new configuration. `known` is what it said of the archive before: one that
+/// stays the same stays open.
+fn replace(mail: &Mail, host: &Arc<Host>, known: &RefCell<Option<ArchiveConfiguration>>, session: &Session) {
+    let configured = host.settings().configuration.archive.clone();
+    if known.replace(configured.clone()) == configured {
+        return mail.replace_host(Arc::clone(host));
+    }
+    let archive = repository::shared(session, configured).unwrap_or_else(|error| {
+        let what = one_line(&format!("the archive cannot be used: {error:#}")).into_owned();
+        complain(&what);
+        SharedArchive::new(move || Err(Unopened::Failed(what.clone())))
+    });
+    mail.replace_archive(Arc::clone(host), archive);
 }
 
 /// Whether the thread works, or waits for changes.

@@ -44,9 +44,9 @@ pub(crate) fn serve(session: &Session, server: Server, watch: Watch) -> Result<(
     let configuration = session.configured()?.clone();
     let username = configuration.own_addresses().into_iter().next();
     let username = username.or_else(|| session.whereabouts.user.clone()).unwrap_or_default();
+    let archive = repository::shared(session, configuration.archive.clone())?;
     let host = Arc::new(Host::new(session.settings(configuration)));
     let uploads = session.environment.data.join(UPLOADS);
-    let archive = repository::shared(session)?;
     let mail = Arc::new(Mail::new(Arc::clone(&host), &username, uploads).with_archive(archive));
     let handle = server.handle();
     signals::when_asked(move || handle.stop()).context("cannot handle Ctrl-C")?;
