@@ -1,7 +1,7 @@
 //! How much memory values take, and how much the response of a request may take.
 //!
-//! Input: values. Output: their bytes, and whether there is still room. Senders of mail decide how large a record is, so the
-//! number of records alone limits nothing. Knows no method.
+//! Input: values. Output: their bytes, and whether there is still room. Senders of mail decide how large a
+//! record is, so the number of records alone limits nothing. Knows no method.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::error::{MethodError, MethodErrorKind};

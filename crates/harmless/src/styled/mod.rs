@@ -2,8 +2,8 @@
 //!
 //! Input: HTML, and which pictures of it there are. Output: HTML, its style sheet and the attributes of its
 //! body, in which nothing is left that runs, or that loads anything but pictures: those of the message, and
-//! those of the network only if they are wanted. [`crate::formatted`] shows less: text and links. Must not know how
-//! it is served; the policy that it is served under forbids all of this once more.
+//! those of the network only if they are wanted. [`crate::formatted`] shows less: text and links. Must not
+//! know how it is served; the policy that it is served under forbids all of this once more.
 
 mod css;
 mod outside;
