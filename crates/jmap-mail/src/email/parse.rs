@@ -1,8 +1,8 @@
 //! Email/parse (RFC 8621, section 4.9).
 //!
-//! Input: ids of blobs: messages, parts of messages, uploads. Output: emails that have what their bytes tell,
-//! and null for what only the index has. Bytes without any header field are no message. A message that is
-//! gone comes from the archive, as it does for Email/get.
+//! Input: ids of blobs: messages, parts of messages, uploads. Output: emails that have what their bytes
+//! tell, and null for what only the index has. Bytes without any header field are no message. A message that
+//! is gone comes from the archive, as it does for Email/get.
 
 use super::body::Message;
 use super::header::nfc;
