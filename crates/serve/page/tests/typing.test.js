@@ -255,7 +255,7 @@ test("letters that come together are one question, and mistakes are marked after
   const marks = page.locator("#search[aria-invalid]");
   await page.fill("#search", "form:ana lan");
   await page.clock.runFor(30);
-  await until(page, "document.querySelector('.search.waiting')");
+  await eventually(() => assert.equal(asked.at(-1)?.pneuQuery, "form:ana lan"));
   await until(page, "!document.querySelector('.search.waiting')");
   await page.clock.runFor(250);
   await page.keyboard.type("t");
