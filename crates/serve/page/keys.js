@@ -97,16 +97,18 @@ function onKey(event) {
 /** @param {KeyboardEvent} event */
 function onKeyInField(event) {
   if (event.key === "Escape") {
-    if (!clearSearch()) {
-      // There may be no row to go to.
-      if (event.target instanceof HTMLElement) event.target.blur();
-      focusCursor();
-    }
+    if (!clearSearch()) leave(/** @type {HTMLElement} */ (event.target));
   } else if (event.key === "Enter" || event.key === "ArrowDown") {
     // What is searched for is shown first; then the list has the keys.
     void submit().then((isShown) => isShown && requestAnimationFrame(focusList));
   } else return;
   event.preventDefault();
+}
+
+/** Leaves a field for the list, or for the page, if no row can have the focus. @param {HTMLElement} field */
+function leave(field) {
+  focusCursor();
+  if (document.activeElement === field) field.blur();
 }
 
 /**
