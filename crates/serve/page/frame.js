@@ -107,9 +107,8 @@ function fit(frame) {
   root.style.overflowX = "";
   body.style.overflowWrap = "";
   const scaled = () => frame.clientWidth / root.scrollWidth;
+  if (scaled() < 1) for (const image of images) if (image.width > frame.clientWidth) narrow(image);
   let scale = scaled();
-  if (scale < 1) for (const image of images) if (image.width > frame.clientWidth) narrow(image);
-  scale = scaled();
   if (scale < SCALE_MIN) {
     // A word of a table may be longer than all the rest is wide. If that is why, words break.
     body.style.overflowWrap = "anywhere";

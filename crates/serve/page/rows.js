@@ -167,11 +167,10 @@ export class Rows {
    * @param {Rows} others
    */
   becomes(others) {
-    const [mine, theirs] = [this, others].map((each) => ({
-      count: each.total.peek(),
-      ids: each.windows.get(0)?.rows.map((row) => row.id).join(),
-    }));
-    if (mine?.count !== theirs?.count || mine?.ids !== theirs?.ids) return false;
+    const [mine, theirs] = [this, others].map((each) =>
+      [each.total.peek(), each.windows.get(0)?.rows.map((row) => row.id)].join(),
+    );
+    if (mine !== theirs) return false;
     this.stop();
     this.filter = others.filter;
     // Rows that are not compared are fetched again when they are seen.
