@@ -264,11 +264,12 @@ test("the page is small, and no file of it makes markup of text", () => {
   }
 });
 
-test("scripts are counted as the program sends them, without comments and indentation", () => {
+test("scripts are counted as the program sends them, without comments, types and indentation", () => {
   // The program has the same example in its own test.
   const script =
-    "// A\n  /** B */\nlet c; // d\n/**\n * E\n */\n/** @type {F} */ (g);\n  h /* i */ + `//j`;\n";
-  const left = "\n\nlet c; // d\n\n\n\n/** @type {F} */ (g);\nh /* i */ + `//j`;\n";
+    "// A\n  /** B */\nlet c; // d\n/**\n * E\n */\n/** @type {F} */ (g);\n  h /* i */ + `//j`;\n" +
+    "k(/** @type {A<B>} */ (l), /** @type {M} */ n) /** @type {\n";
+  const left = "\n\nlet c; // d\n\n\n\n(g);\nh /* i */ + `//j`;\nk((l), n) /** @type {\n";
   assert.equal(withoutComments(script), left);
 });
 

@@ -27,7 +27,7 @@ export const POLICY =
   "img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'";
 
-/** Returns a script as the program sends it: without comments and indentation. @param {string} script */
+/** Returns a script as the program sends it: without comments, types and indentation. @param {string} script */
 export function withoutComments(script) {
   let isInside = false;
   const lines = script.split("\n").map((line) => {
@@ -35,7 +35,7 @@ export function withoutComments(script) {
     const isBlock = text.startsWith("/**") && (text.endsWith("*/") || !text.includes("*/"));
     const isComment = isInside || isBlock || text.startsWith("//");
     isInside = (isInside || isBlock) && !text.endsWith("*/");
-    return isComment ? "" : line.replace(/^ +/, "");
+    return isComment ? "" : line.replace(/^ +/, "").replace(/\/\*\* @type .*?\*\/ ?/g, "");
   });
   return lines.join("\n");
 }
