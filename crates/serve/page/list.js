@@ -237,9 +237,11 @@ export function focusList() {
   moveCursor(cursor.peek());
 }
 
-/** Does what was awaited, when rows come. */
+/** Fetches rows that are seen because there are more of them, and does what was awaited when rows come. */
 export function followTotal() {
-  if (total.value === null || !isFocusAwaited) return;
+  if (total.value === null) return;
+  queueMicrotask(wantSeen);
+  if (!isFocusAwaited) return;
   isFocusAwaited = false;
   queueMicrotask(() => moveCursor(cursor.peek()));
 }

@@ -63,3 +63,26 @@ test("rows whose conversations were not asked to the end are asked for again", a
   await until(page, `${writers}?.querySelector('.who').textContent === 'Ana, Bo'`);
   await close();
 });
+
+test("rows that come into sight because others came before them are fetched", async () => {
+  const { mailbox } = fixture;
+  const put = (/** @type {number} */ first, /** @type {number} */ end) => {
+    for (let number = first; number < end; number += 1) {
+      const date = new Date(Date.UTC(2024, 0, 1, 0, number)).toUTCString();
+      mailbox.put("Edge", { id: `edge${number}`, subject: `Edge ${number}`, date, flags: "S" });
+    }
+    mailbox.index();
+  };
+  // Rows are fetched in windows of 50.
+  put(0, 49);
+  const { page, close } = await start();
+  await folder(page, "Edge");
+  await page.locator("#list .row a").first().focus();
+  await page.keyboard.press("End");
+  await page.locator("#list .row .subject", { hasText: /^Edge 0$/ }).waitFor();
+  put(49, 53);
+  await page.locator("#list .row[aria-setsize='53']").first().waitFor();
+  await page.locator("#list .row .subject", { hasText: /^Edge 0$/ }).waitFor();
+  await until(page, "!document.querySelector('#list .row.ghost')");
+  await close();
+});
