@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn comments_types_and_indentation_are_left_out() {
-        let script = "// A\n  /** B */\nlet c; // d\n/**\n * E\n */\n/** @type {F} */ (g);\n  h /* i */ + `//j`;\n\
+        let script = "// A\n  /** B */\nlet c; // d\n/**\n * E\n */\n/** @type {F} */ (g);\n\x20 \
+             h /* i */ + `//j`;\n\
              k(/** @type {A<B>} */ (l), /** @type {M} */ n) /** @type {\n";
         let left = "\n\nlet c; // d\n\n\n\n(g);\nh /* i */ + `//j`;\nk((l), n) /** @type {\n";
         assert_eq!(String::from_utf8(without_comments(script.as_bytes())).unwrap(), left);
