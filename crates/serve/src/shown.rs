@@ -38,7 +38,8 @@ pub(crate) fn answer(mail: &Mail, request: &Request, rest: &str) -> Response {
     match (what, number, steps.next()) {
         ("html", None, None) => match account.shown(&id) {
             Ok(shown) => document(&id, &shown, request),
-            Err(error) => refused(error),
+            // The frame shows what is wrong, if the message went while it was opened.
+            Err(error) => Response { frames: Frames::SameOrigin, ..refused(error) },
         },
         ("image", Some(Ok(number)), None) => match account.picture(&id, number) {
             Ok((kind, blob)) => download::body(blob).map_or_else(

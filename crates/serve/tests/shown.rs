@@ -93,6 +93,10 @@ fn pictures_are_those_of_the_message_that_browsers_show() {
         let reply = fixture.get(&path);
         assert_eq!((reply.status, &json_of(&reply)["status"]), (404, &json!(404)), "{path}");
     }
+    // A message may go while it is opened: the frame of the page then has this answer.
+    let gone = fixture.get(&format!("{unknown}/html"));
+    assert_eq!(gone.field("x-frame-options"), Some("SAMEORIGIN"));
+    assert_eq!(fixture.get(&format!("{unknown}/image/1")).field("x-frame-options"), Some("DENY"));
     let reply = fixture.ask_without_token(&format!("GET {mail}/html"), &[]);
     assert_eq!(reply.status, 401);
     assert_eq!(fixture.ask_without_token(&format!("GET {mail}/image/2"), &[]).status, 401);
