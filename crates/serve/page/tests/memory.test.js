@@ -14,11 +14,18 @@ const { start } = fixture;
 before(fixture.begin);
 after(fixture.end);
 
+/** Returns the address of a module of the page, which has another folder in each version. @param {Page} page */
+async function address(page, /** @type {string} */ name) {
+  const script = await page.locator("script[src]").getAttribute("src");
+  return new URL(name, new URL(String(script), page.url())).href;
+}
+
 /** Returns how many objects of a class of the page there are, when no more can be freed. @param {Page} page */
 async function count(page, /** @type {string} */ module, /** @type {string} */ name) {
   const developer = await page.context().newCDPSession(page);
-  const expression = `import("/${module}").then((all) => all.${name}.prototype)`;
-  const { result } = await developer.send("Runtime.evaluate", { expression, awaitPromise: true });
+  const expression = `import("${await address(page, module)}").then((all) => all.${name}.prototype)`;
+  const { result, exceptionDetails: fault } = await developer.send("Runtime.evaluate", { expression, awaitPromise: true });
+  assert.equal(fault, undefined);
   const { objects } = await developer.send("Runtime.queryObjects", { prototypeObjectId: String(result.objectId) });
   const { result: found } = await developer.send("Runtime.callFunctionOn", {
     objectId: String(objects.objectId),
@@ -30,8 +37,7 @@ async function count(page, /** @type {string} */ module, /** @type {string} */ n
 
 test("the last fifty things can be taken back, and no others", async () => {
   const { page, close } = await start();
-  const [undone, told] = await page.evaluate(async () => {
-    const name = "/undo.js";
+  const [undone, told] = await page.evaluate(async (name) => {
     /** @type {typeof import("../undo.js")} */
     const { offer, undo } = await import(name);
     /** @type {number[]} */
@@ -39,7 +45,7 @@ test("the last fifty things can be taken back, and no others", async () => {
     for (let index = 0; index < 60; index += 1) offer("", () => done.push(index));
     for (let times = 0; times < 60; times += 1) await undo();
     return [done, document.getElementById("told")?.textContent];
-  });
+  }, await address(page, "undo.js"));
   assert.deepEqual(
     undone,
     Array.from({ length: 50 }, (_, index) => 59 - index),
@@ -72,12 +78,11 @@ test("what can be taken back keeps no rows", async () => {
 test("a list that is left keeps the rows that were seen, and shows them at once again", async () => {
   const { page, close } = await start();
   await folder(page, "Long");
-  const left = await page.evaluateHandle(async () => {
-    const name = "/list.js";
+  const left = await page.evaluateHandle(async (name) => {
     /** @type {typeof import("../list.js")} */
     const list = await import(name);
     return list.rows();
-  });
+  }, await address(page, "list.js"));
   const size = () => left.evaluate((rows) => Number(rows?.windows.size));
   await page.locator("#list .row a").first().focus();
   for (const key of ["End", "Home", "End"]) {
