@@ -15,7 +15,7 @@ import { chromium } from "playwright-core";
  *   type?: string, flags?: string, raw?: string }} Mail */
 
 /** How long something may take before a test fails. */
-export const PATIENCE_MS = 5_000;
+export const PATIENCE_MS = 20_000;
 
 const program = process.env["PNEU"];
 const isFromDisk = process.env["PAGE_FROM_DISK"] === "1";
