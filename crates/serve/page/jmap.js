@@ -21,8 +21,6 @@ const CALLS_MAX = 16;
 /** How often the server shows that it is there, and after how long a silence it is taken as lost. */
 const PING_SECONDS = 20;
 const SILENCE_MS = 50_000;
-/** Everything is fetched again so long after the server began to tell of changes. */
-const AGAIN_MS = 1000;
 /** The pauses between attempts to reach it. The last one repeats. */
 const PAUSES_MS = [500, 1000, 2000, 4000, 8000];
 
@@ -56,7 +54,6 @@ let events = null;
 let attempts = 0;
 let retryTimer = 0;
 let silenceTimer = 0;
-let againTimer = 0;
 
 /**
  * Calls back whenever something may have changed: the server says so, or it was not heard for a while.
@@ -72,7 +69,7 @@ export async function connect() {
   closeEvents();
   try {
     session.value = await getSession();
-    // Both times everything is fetched: now, so that it is there at once, and after events come, because it
+    // Both times everything is fetched: now, so that it is there at once, and when events come, because it
     // may have changed before they did.
     tell();
     openEvents(session.value);
@@ -223,8 +220,7 @@ function openEvents(at) {
     attempts = 0;
     connection.value = "online";
     awaitSign();
-    // What was asked for is drawn first.
-    againTimer = window.setTimeout(tell, AGAIN_MS);
+    tell();
   };
   events.onerror = () => lose("lost");
   events.addEventListener("ping", awaitSign);
@@ -236,7 +232,6 @@ function openEvents(at) {
 
 function closeEvents() {
   clearTimeout(silenceTimer);
-  clearTimeout(againTimer);
   events?.close();
   events = null;
 }
