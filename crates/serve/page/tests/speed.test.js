@@ -44,8 +44,11 @@ test("one request opens a conversation, and more do if it is longer than what th
   let isLong = false;
   await context.route("**/jmap/api", async (route) => {
     const { methodCalls } = JSON.parse(String(route.request().postData()));
-    requests.push(methodCalls.map((/** @type {string[]} */ call) => call[0]));
-    if (!isLong || methodCalls.length < 3) return route.fallback();
+    // The list may be fetched again meanwhile: its rows, and who else wrote in their conversations.
+    const [[name, args]] = methodCalls;
+    const isOfList = name !== "Email/get" || args.properties?.join() === "id,from,keywords";
+    if (!isOfList) requests.push(methodCalls.map((/** @type {string[]} */ call) => call[0]));
+    if (isOfList || !isLong || methodCalls.length < 3) return route.fallback();
     const reply = await (await route.fetch()).json();
     reply.methodResponses[2] = ["error", { type: "requestTooLarge" }, "c2"];
     return route.fulfill({ json: reply });
