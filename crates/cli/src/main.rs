@@ -16,6 +16,7 @@ mod follow;
 mod format;
 mod hook;
 mod options;
+mod priority;
 mod progress;
 mod remedy;
 mod search;

@@ -11,6 +11,7 @@ use crate::exit::Outcome;
 use crate::follow::{attachments_line, follow};
 use crate::hook;
 use crate::output;
+use crate::priority;
 use crate::progress::Progress;
 use crate::remedy;
 use crate::sanitise::one_line;
@@ -25,7 +26,6 @@ use pneu::setup::find_mail;
 use pneu::{
     Cleanup, Error, HeaderCodec, IndexState, Look, Loss, Mode, ProblemCounts, Root, Summary, UpdateOptions,
 };
-use rustix::process::{getpriority_process, setpriority_process};
 use std::time::Duration;
 use terminal::command_line::Run;
 
@@ -185,7 +185,7 @@ impl Arguments {
             output::complain("the index has an older version and is rebuilt");
         }
         if (is_first || is_rebuilt) && !self.watch {
-            let_others_go_first();
+            priority::let_others_go_first();
         }
         let (import, interrupted) = match is_rebuilt {
             true => (ArchiveImport::if_named(session, &roots), BEGUN_IN_VAIN),
@@ -200,16 +200,6 @@ impl Arguments {
             restored::queries_and_tags(session, &roots, occasion);
         }
         Ok(outcome)
-    }
-}
-
-/// Lowers the priority of this process. Reading all mail keeps all processors busy for a minute or more:
-/// other programs, and a server of the same mail, answer at once meanwhile. Where nothing else runs, it
-/// takes no longer.
-fn let_others_go_first() {
-    if getpriority_process(None).is_ok_and(|nice| nice < NICE) {
-        // It is no fault if it cannot be done.
-        let _ = setpriority_process(None, NICE);
     }
 }
 
@@ -298,9 +288,6 @@ fn import_of(
 const KEPT: &str = "interrupted; what was done so far is kept; run \"pneu index\" again for the rest";
 /// The message after an interrupted rebuild.
 const BEGUN_IN_VAIN: &str = "interrupted; the index is unchanged; run the same command again to start over";
-
-/// The priority of a process that reads all mail, as nice(1) counts it.
-const NICE: i32 = 10;
 
 /// Rebuilds the index from the mail, and from messages that only the archive has, if one is named.
 ///
