@@ -30,6 +30,10 @@ use work::{Progress, Stage};
 /// For how long the first batch of a pass is read. Each next one is read for twice as long.
 const BATCH_TIME_FIRST: Duration = Duration::from_millis(600);
 
+/// The last batch of a long pass is small: nothing is left to be read while it is published. The one before
+/// it has this many files for each that is left.
+const LAST_SHARE: usize = 4;
+
 /// Fewer files are read in the order of their folders.
 const ORDERED_COUNT_MIN: usize = 64;
 
@@ -308,8 +312,8 @@ impl<'s> Reader<'s, '_> {
     }
 
     /// Takes files until the batch is full, no files are left, or the pass is cancelled. Returns each file
-    /// with the number of its message. A batch is full when its time is up and the one before it is
-    /// published, or when it has all messages that it may have.
+    /// with the number of its message. A batch is full when its time is up, or few files are left, and the
+    /// one before it is published; or when it has all messages that it may have.
     fn read_batch(
         &mut self,
         pipeline: &Pipeline<'_>,
@@ -320,7 +324,10 @@ impl<'s> Reader<'s, '_> {
         let Session { options, observer, .. } = self.session;
         let mut files = Vec::new();
         let started = Instant::now();
+        let may_leave_few = self.claim == Claim::Granted && pipeline.has_workers();
         loop {
+            let left = self.planned.files.len() - reading.taken_count;
+            let time = if may_leave_few { time_for(files.len(), left, time) } else { time };
             let is_full = self.numbers.new_count() >= options.batch_message_count
                 || self.numbers.free_count() == 0
                 || (started.elapsed() >= time && is_published());
@@ -402,5 +409,27 @@ impl<'s> Reader<'s, '_> {
             let path = path_of(directory_of(self.planned.folders, candidate.found.folder), candidate);
             reading.problems.push(Problem::new(path, error.reason()));
         }
+    }
+}
+
+/// Returns for how long a batch with `count` files is read, if `left` others are left: `time`, or less if the
+/// rest makes a small last batch.
+fn time_for(count: usize, left: usize, time: Duration) -> Duration {
+    if left > 0 && count / LAST_SHARE >= left { time.min(BATCH_TIME_FIRST) } else { time }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_batch_ends_when_few_files_are_left_but_not_for_none() {
+        let (first, long) = (BATCH_TIME_FIRST, BATCH_TIME_FIRST * 16);
+        for (count, left, time) in
+            [(0, 0, long), (0, 1, long), (400, 101, long), (400, 100, first), (400, 1, first), (400, 0, long)]
+        {
+            assert_eq!(time_for(count, left, long), time, "{count} read, {left} left");
+        }
+        assert_eq!(time_for(400, 1, Duration::ZERO), Duration::ZERO, "nothing is read for longer");
     }
 }
