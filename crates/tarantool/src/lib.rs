@@ -8,6 +8,7 @@
 //! [`Error`].
 
 pub mod apply;
+pub mod cat;
 mod check;
 mod decimal;
 mod error;
@@ -24,6 +25,7 @@ mod remedy;
 pub mod space;
 pub mod state;
 mod stored;
+pub mod text;
 pub mod update;
 mod vclock;
 

@@ -98,7 +98,7 @@ fn file_line(report: &FileReport) -> String {
     let name = report.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let what = match report.kind {
         FileKind::Snapshot => "snapshot",
-        FileKind::Log | FileKind::Vinyl => "log     ",
+        _ => "log     ",
     };
     let header = match &report.header {
         Ok(header) => header,

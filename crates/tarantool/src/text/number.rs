@@ -1,0 +1,60 @@
+//! Numbers as text, as C and Lua print them.
+
+use std::io::Write;
+
+/// Digits that Lua prints.
+const DIGITS: usize = 14;
+
+/// Appends a number as C's `%.14g` does, without its words for what is no number.
+pub(super) fn put_finite(number: f64, out: &mut Vec<u8>) {
+    let text = format!("{number:.*e}", DIGITS - 1);
+    let (mantissa, exponent) = text.split_once('e').expect("it is asked for an exponent");
+    let exponent: i32 = exponent.parse().expect("it is a small number");
+    if exponent < -4 || exponent >= DIGITS as i32 {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let mantissa = trimmed(mantissa);
+        write!(out, "{mantissa}e{sign}{:02}", exponent.abs()).expect("a vector takes all bytes");
+    } else {
+        let places = usize::try_from(DIGITS as i32 - 1 - exponent).unwrap_or(0);
+        out.extend_from_slice(trimmed(&format!("{number:.places$}")).as_bytes());
+    }
+}
+
+/// Returns a number without zeros at the end of its fraction.
+fn trimmed(number: &str) -> &str {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
+}
+
+/// Appends a whole number.
+pub(super) fn put_whole(number: i128, out: &mut Vec<u8>) {
+    write!(out, "{number}").expect("a vector takes all bytes");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_look_like_those_of_c() {
+        for (number, text) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (0.1, "0.1"),
+            (1.0 / 3.0, "0.33333333333333"),
+            (1e-5, "1e-05"),
+            (0.0001, "0.0001"),
+            (99_999_999_999_999.0, "99999999999999"),
+            (1e14, "1e+14"),
+            (99_999_999_999_999.9, "1e+14"),
+            (1e100, "1e+100"),
+            (-1.5e300, "-1.5e+300"),
+            (5e-324, "4.9406564584125e-324"),
+            (123_456_789.123_456_79, "123456789.12346"),
+            (1_795_842_962.410_4, "1795842962.4104"),
+        ] {
+            let mut out = Vec::new();
+            put_finite(number, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+        }
+    }
+}
