@@ -7,11 +7,13 @@
 
 mod command;
 mod command_line;
+mod file_summary;
+mod follow;
 mod open;
 mod options;
 mod remedy;
+mod rows_output;
 mod session;
-mod tuple;
 
 use session::Session;
 use std::ffi::OsString;
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
 fn complete(line: &Line) -> ExitCode {
     let answer = line.answer(&command_line::full_definition(), |wanted| match wanted.value_name {
         "DIR" | "STORE" | "DIR|STORE" => Offered::Directories,
+        "FILE|DIR" | "FILE|DIR|STORE" => Offered::Files,
         _ => Offered::nothing(),
     });
     // A shell that has gone asks for nothing.

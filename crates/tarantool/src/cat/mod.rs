@@ -22,5 +22,5 @@ pub use filter::{Position, RowFilter, SpaceChoice};
 pub use follow::{Followed, Growing};
 pub use print::{Notice, Printer, Totals};
 pub use rows::{RowForm, kind_name, kind_named};
-pub use source::{RowsFile, open_rows};
+pub use source::{RowsFile, logs_of, open_rows};
 pub use summary::{ReplicaSummary, SpaceSummary, Summary, summarise};

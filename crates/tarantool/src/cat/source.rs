@@ -1,6 +1,7 @@
 //! Opens a file of rows under any name, or says in a sentence what the file is instead.
 
 use crate::error::{Error, Result};
+use crate::file::directory;
 use crate::file::header::{FileKind, HEADER_BYTES_MAX, Header};
 use disk::{Disk, Map};
 use std::path::{Path, PathBuf};
@@ -39,6 +40,15 @@ pub fn open_rows(disk: &dyn Disk, path: &Path) -> Result<RowsFile> {
             None => Err(damage.in_file(path, 0)),
         },
     }
+}
+
+/// Returns the paths of all logs in a directory, the oldest first.
+///
+/// # Errors
+/// Disk errors.
+pub fn logs_of(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>> {
+    let logs = directory::list(disk, directory, FileKind::Log)?;
+    Ok(logs.into_iter().map(|log| log.path).collect())
 }
 
 /// Returns what a file is whose header cannot be read, if that can be told by its beginning.

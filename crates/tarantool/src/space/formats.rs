@@ -32,6 +32,8 @@ pub struct SpaceFormat {
     pub field_keys: Vec<Vec<u8>>,
     /// The parts of the primary key, if it can be represented.
     pub primary: Vec<Part>,
+    /// The names of the indexes, by number.
+    pub indexes: Vec<String>,
 }
 
 impl Default for Formats {
@@ -119,6 +121,7 @@ impl Formats {
                     name_json: json(&space.name),
                     field_keys: field_keys(&names),
                     primary: primary.map(|index| index.parts.clone()).unwrap_or_default(),
+                    indexes: space.indexes.iter().map(|index| index.name.clone()).collect(),
                     name: space.name,
                 };
                 self.known.insert(id, format);

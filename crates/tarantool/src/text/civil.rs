@@ -34,6 +34,24 @@ pub(super) fn put_time(seconds: i64, nanoseconds: u32, offset_minutes: i16, out:
     true
 }
 
+/// Returns a time in UTC, with seconds since 1970 to the microsecond, if it is in range.
+pub fn time_of_seconds(seconds: f64) -> Option<String> {
+    if !seconds.is_finite() || seconds.abs() > SECONDS_MAX as f64 {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
+    let (mut whole, micros) = (seconds.floor() as i64, (seconds.rem_euclid(1.0) * 1e6).round() as u32);
+    let micros = if micros >= 1_000_000 {
+        whole = whole.saturating_add(1);
+        0
+    } else {
+        micros
+    };
+    let mut out = Vec::new();
+    let is_put = put_time(whole, micros.saturating_mul(1000), 0, &mut out);
+    String::from_utf8(out).ok().filter(|_| is_put)
+}
+
 fn put_fraction(nanoseconds: u32, out: &mut Vec<u8>) {
     if nanoseconds != 0 {
         let digits = format!(".{nanoseconds:09}");
@@ -154,6 +172,9 @@ mod tests {
         }
         assert_eq!(written(0, 500_000_000, 180), "1970-01-01T03:00:00.5+0300");
         assert_eq!(written(0, 1, -90), "1969-12-31T22:30:00.000000001-0130");
+        assert_eq!(time_of_seconds(1.25).unwrap(), "1970-01-01T00:00:01.25Z");
+        assert_eq!(time_of_seconds(-0.000_000_1).unwrap(), "1970-01-01T00:00:00Z");
+        assert_eq!((time_of_seconds(1e300), time_of_seconds(f64::NAN)), (None, None));
         assert!(!put_time(SECONDS_MAX + 1, 0, 0, &mut Vec::new()));
         assert!(!put_time(0, 1_000_000_000, 0, &mut Vec::new()));
     }

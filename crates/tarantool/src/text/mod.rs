@@ -17,7 +17,7 @@ mod number;
 mod printable;
 pub(crate) mod yaml;
 
-pub use civil::seconds_of_text;
+pub use civil::{seconds_of_text, time_of_seconds};
 pub use json::{JsonStyle, JsonWriter, put_json_text};
 pub(crate) use json::{put_double, put_whole};
 
