@@ -8,6 +8,8 @@
 )]
 
 mod against_tarantool;
+mod cat;
+mod cat_against_tarantoolctl;
 mod commands;
 mod generated;
 mod support;
