@@ -102,7 +102,8 @@ pub(crate) fn line(path: &Path, notice: &Notice) -> String {
     let path = path.display();
     match notice {
         Notice::Damage { bytes, what, is_torn: true } => format!(
-            "{path} ends with a write that was torn, or is not done: {} bytes from byte {} on: {what}; left out",
+            "{path} ends with a write that was torn, or is not done: {} bytes from byte {} on: {what}; \
+             left out",
             bytes.end - bytes.start,
             bytes.start
         ),

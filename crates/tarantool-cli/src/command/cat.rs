@@ -23,8 +23,8 @@ use terminal::output::complain;
 /// spaces are left out unless --show-system or --space asks for them.
 ///
 /// Fields have names where a definition is known: from the snapshot itself; for a log from the snapshot before
-/// it in the same directory and the logs between, or from a snapshot of the same instance that is named before
-/// it.
+/// it in the same directory and the logs between, or from a snapshot of the same instance that is named
+/// before it.
 ///
 /// Damaged blocks are left out and reported, each with its bytes; everything else is printed. A block is
 /// printed whole or not at all. The files are never changed.
@@ -48,8 +48,8 @@ pub(crate) struct Arguments {
     /// Also rows of Tarantool's own spaces
     #[arg(long)]
     show_system: bool,
-    /// Begin with this row, included: an LSN, a time such as 2024-03-01T12:30 (UTC unless it has an offset) or
-    /// @SECONDS, or a VClock such as "{1: 5}", whose own rows are left out
+    /// Begin with this row, included: an LSN, a time such as 2024-03-01T12:30 (UTC unless it has an offset)
+    /// or @SECONDS, or a VClock such as "{1: 5}", whose own rows are left out
     #[arg(long, value_name = "POSITION")]
     from: Option<String>,
     /// End before this LSN or time; or after the rows of this VClock
@@ -58,16 +58,16 @@ pub(crate) struct Arguments {
     /// Only rows that this replica wrote. May be repeated
     #[arg(long, value_name = "ID")]
     replica: Vec<u32>,
-    /// Only rows of these types: insert, replace, update, delete, upsert, nop, raft, promote, demote, confirm,
-    /// rollback, or a number
+    /// Only rows of these types: insert, replace, update, delete, upsert, nop, raft, promote, demote,
+    /// confirm, rollback, or a number
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     types: Vec<String>,
     /// Only rows with this primary key. Repeat for each further part. Rows that name their tuple by another
     /// index are left out
     #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     key: Vec<String>,
-    /// The form of rows. yaml and lua are what tarantoolctl prints; msgpack is the header and the body of each
-    /// row, as they are in the file
+    /// The form of rows. yaml and lua are what tarantoolctl prints; msgpack is the header and the body of
+    /// each row, as they are in the file
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     format: Form,
     /// In JSON, mark decimals, UUIDs, times and bytes, so that the same values can be made of it

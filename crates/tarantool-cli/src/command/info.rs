@@ -19,8 +19,9 @@ use terminal::output::{Output, complain_why};
 /// Show what is in a file or directory of Tarantool, or in a store
 ///
 /// For a file: its header, its size when compressed and decompressed, its spaces with their rows and indexes,
-/// and for each replica the first and last LSN and time, with gaps between LSNs. The whole file is read. For a
-/// directory: each snapshot and log with its VClock, what a load would read, and the spaces of the
+/// and for each replica the first and last LSN and time, with gaps between LSNs. The whole file is read.
+///
+/// For a directory: each snapshot and log with its VClock, what a load would read, and the spaces of the
 /// newest snapshot. For a store: its spaces, with rows and indexes. Prints a line for everything that cannot
 /// be represented. Reads only the heads of blocks; "pneu-tarantool verify" reads everything.
 #[derive(Debug, Args)]
