@@ -22,9 +22,9 @@ use terminal::output::complain;
 /// stands for all logs in it, the oldest first. Rows come in the order of the files. Rows of Tarantool's own
 /// spaces are left out unless --show-system or --space asks for them.
 ///
-/// Fields have names where a definition is known: from the snapshot itself; for a log from the snapshot before
-/// it in the same directory and the logs between, or from a snapshot of the same instance that is named
-/// before it.
+/// Fields have names where a definition is known: from the snapshot itself; for a log from the snapshot
+/// before it in the same directory and the logs between, or from a snapshot of the same instance that is
+/// named before it.
 ///
 /// Damaged blocks are left out and reported, each with its bytes; everything else is printed. A block is
 /// printed whole or not at all. The files are never changed.

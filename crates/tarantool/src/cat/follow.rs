@@ -45,8 +45,8 @@ impl Growing {
         &self.path
     }
 
-    /// Prints what was written since the last call. At the end of a log that has a successor in its directory,
-    /// goes on with that.
+    /// Prints what was written since the last call. At the end of a log that has a successor in its
+    /// directory, goes on with that.
     ///
     /// # Errors
     /// `Err` of the outer result: what `sink` returns. Of the inner: disk errors, or a file that is no log.
@@ -137,8 +137,8 @@ impl Growing {
         Ok((disk.read_range(&self.path, self.offset, length)?, is_all))
     }
 
-    /// Reads the header, if that was not done. Returns where the first block begins in `bytes`; nothing if the
-    /// header is not whole yet.
+    /// Reads the header, if that was not done. Returns where the first block begins in `bytes`; nothing if
+    /// the header is not whole yet.
     fn read_header(&mut self, bytes: &[u8], tail: Tail) -> Result<Option<usize>> {
         if self.header.is_some() {
             return Ok(Some(0));

@@ -1,7 +1,7 @@
 //! Passes through the blocks of a file, and the holes between them.
 //!
-//! Input: bytes. Output: places of blocks, by their heads alone, and the bytes that hold none. Whoever unpacks
-//! a block and finds it damaged says so, and the walk goes on at the next sound block.
+//! Input: bytes. Output: places of blocks, by their heads alone, and the bytes that hold none. Whoever
+//! unpacks a block and finds it damaged says so, and the walk goes on at the next sound block.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::Damage;

@@ -9,8 +9,8 @@ const DAY_SECONDS: i64 = 86_400;
 /// Seconds beyond which no time is written: about 5.9 million years, the range of Tarantool's times.
 pub(super) const SECONDS_MAX: i64 = 185_604_722_870_400;
 
-/// Appends a time as `2024-03-01T12:30:00.5+0300`; UTC ends with `Z`. Digits of the fraction that are zeros at
-/// its end are left out. Returns whether the time is in range; else nothing is appended.
+/// Appends a time as `2024-03-01T12:30:00.5+0300`; UTC ends with `Z`. Zeros at the end of the fraction are
+/// left out. Returns whether the time is in range; else nothing is appended.
 pub(super) fn put_time(seconds: i64, nanoseconds: u32, offset_minutes: i16, out: &mut Vec<u8>) -> bool {
     if !(-SECONDS_MAX..=SECONDS_MAX).contains(&seconds) || nanoseconds > 999_999_999 {
         return false;

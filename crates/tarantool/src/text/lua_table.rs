@@ -1,7 +1,7 @@
 //! The order in which Lua passes through the pairs of a table: that of LuaJIT's hash tables.
 //!
-//! Input: keys in the order in which they are set. Output: their order in `pairs`. It depends on hashes and on
-//! how the table grew, so the table is built as LuaJIT builds it (`lj_tab.c`, `lj_str.c`), without values.
+//! Input: keys in the order in which they are set. Output: their order in `pairs`. It depends on hashes and
+//! on how the table grew, so the table is built as LuaJIT builds it (`lj_tab.c`, `lj_str.c`), without values.
 //!
 //! Numbers above 10^14, nil and tables are keys by their address, which nobody can repeat. A map with such a
 //! key has no order.
@@ -74,8 +74,8 @@ fn number<'a>(number: Number) -> Key<'a> {
     }
 }
 
-/// Returns the numbers of the keys in the order of `pairs`; of equal keys, that of the last. `size` is how many
-/// the table is created for. Returns `None` if the order depends on addresses.
+/// Returns the numbers of the keys in the order of `pairs`; of equal keys, that of the last. `size` is how
+/// many the table is created for. Returns `None` if the order depends on addresses.
 pub(super) fn order(keys: &[Key], size: usize) -> Option<Vec<usize>> {
     if keys
         .iter()

@@ -3,8 +3,8 @@
 //! Input: msgpack. Output: bytes that are appended to a buffer. Does not know rows or spaces.
 //!
 //! - [`JsonWriter`] writes JSON, to be read or to be read back.
-//! - `yaml` and `lua` write what `tarantoolctl cat` prints, byte for byte. Both need `lua_table`: the order in
-//!   which Lua passes through a map is that of its hash table.
+//! - `yaml` and `lua` write what `tarantoolctl cat` prints, byte for byte. Both need `lua_table`: the order
+//!   in which Lua passes through a map is that of its hash table.
 //! - `extension` has the words for values that msgpack has no type for.
 
 mod civil;

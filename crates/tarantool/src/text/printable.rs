@@ -1,7 +1,7 @@
 //! Which text Tarantool 2.6 prints in YAML as it is, and which as bytes in base64.
 //!
-//! Its rule for characters from U+10000 on is that of ICU 72: assigned characters, without those that control,
-//! format or are for private use.
+//! Its rule for characters from U+10000 on is that of ICU 72: assigned characters, without those that
+//! control, format or are for private use.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::cmp::Ordering;
