@@ -56,7 +56,7 @@ fn letter(number: u64, town: &str) -> Vec<u8> {
     put_uint(&mut tuple, number);
     put_str(&mut tuple, town.as_bytes());
     // 1.50
-    put_ext(&mut tuple, 1, &[2, 0x01, 0x50, 0x0c]);
+    put_ext(&mut tuple, 1, &[2, 0x15, 0x0c]);
     tuple
 }
 
@@ -311,7 +311,7 @@ fn damage_is_told_and_the_rest_is_printed() {
     let last = places.last().unwrap();
     fs::write(&path, &whole[..last.payload.end - 1]).unwrap();
     let run = home.run(&["cat", &log_path()]);
-    assert_eq!((run.code, lsns(&run.out)), (Some(3), vec![5, 6, 7]));
+    assert_eq!((run.code, lsns(&run.out)), (Some(3), vec![5, 6, 7, 9]));
     assert!(run.err.contains("ends with a write that was torn, or is not done: "), "{run:?}");
     // A log that is not closed is whole.
     fs::write(&path, &whole[..last.payload.end]).unwrap();

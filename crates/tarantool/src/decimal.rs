@@ -219,10 +219,10 @@ mod tests {
     #[test]
     fn exact_text_keeps_the_scale() {
         for (packed, exact) in [
-            (&[0xfe, 0x12, 0x3c] as &[u8], "123e2"),
-            (&[0xe2, 0x1d], "-1e30"),
-            (&[2, 0x12, 0x3c], "1.23"),
-            (&[2, 0x01, 0x0c], "0.10"),
+            (&[0xfe_u8, 0x12, 0x3c][..], "123e2"),
+            (&[0xe2, 0x1d][..], "-1e30"),
+            (&[2, 0x12, 0x3c][..], "1.23"),
+            (&[2, 0x01, 0x0c][..], "0.10"),
         ] {
             let decimal = Decimal::unpack(packed).unwrap();
             assert_eq!(decimal.exact(), exact);

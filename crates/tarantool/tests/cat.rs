@@ -40,8 +40,8 @@ fn definition(field: &str) -> Vec<u8> {
     out
 }
 
-/// A log of many blocks of all sizes. Every hundredth row names the field of the space anew. Returns the bytes
-/// of each block, and the last LSN in it.
+/// A log of many blocks of all sizes. Every hundredth row names the field of the space anew. Returns the
+/// bytes of each block, and the last LSN in it.
 fn blocks() -> Vec<(Vec<u8>, i64)> {
     let mut random = Sequence(7);
     let mut lsn = 0;

@@ -3,6 +3,7 @@
 //! Knows no time zones by name: offsets are minutes east of UTC.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::number::whole;
 use std::io::Write;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -39,16 +40,11 @@ pub fn time_of_seconds(seconds: f64) -> Option<String> {
     if !seconds.is_finite() || seconds.abs() > SECONDS_MAX as f64 {
         return None;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
-    let (mut whole, micros) = (seconds.floor() as i64, (seconds.rem_euclid(1.0) * 1e6).round() as u32);
-    let micros = if micros >= 1_000_000 {
-        whole = whole.saturating_add(1);
-        0
-    } else {
-        micros
-    };
+    let micros: u32 = whole((seconds.rem_euclid(1.0) * 1e6).round())?;
+    // A fraction may be rounded up to a second.
+    let seconds: i64 = whole::<i64>(seconds.floor())?.saturating_add(i64::from(micros / 1_000_000));
     let mut out = Vec::new();
-    let is_put = put_time(whole, micros.saturating_mul(1000), 0, &mut out);
+    let is_put = put_time(seconds, (micros % 1_000_000).saturating_mul(1000), 0, &mut out);
     String::from_utf8(out).ok().filter(|_| is_put)
 }
 

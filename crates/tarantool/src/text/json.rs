@@ -306,7 +306,7 @@ fn put(out: &mut Vec<u8>, text: impl FnOnce() -> String) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{JsonStyle, JsonWriter};
     use crate::msgpack::*;
 
     fn json(style: JsonStyle, put: impl FnOnce(&mut Vec<u8>)) -> String {

@@ -7,6 +7,7 @@
 //! key has no order.
 #![deny(clippy::indexing_slicing)]
 
+use super::number::whole;
 use crate::msgpack::{Class, Number, Reader};
 
 /// Numbers up to this are Lua's own; others are objects.
@@ -54,9 +55,7 @@ impl<'a> Key<'a> {
     /// Returns the number as a key of an array part.
     fn place(self) -> Option<u32> {
         let Key::Number(number) = self else { return None };
-        #[expect(clippy::cast_possible_truncation, reason = "the comparison sees what is cut off")]
-        let place = number as i64;
-        (place as f64 == number).then(|| u32::try_from(place).ok()).flatten()
+        whole(number)
     }
 }
 
@@ -308,9 +307,10 @@ fn best_array(bins: &[u32; ARRAY_BITS_MAX], count: u32) -> (usize, u32) {
 
 /// Scrambles the bits of a number, as on x86.
 fn hash_number(number: f64) -> u32 {
-    let bits = if number == 0.0 { 0 } else { number.to_bits() };
-    let mut low = (bits & u64::from(u32::MAX)) as u32;
-    let mut high = ((bits >> 32) as u32) << 1;
+    // The sum makes 0 of -0.
+    let [a, b, c, d, e, f, g, h] = (number + 0.0).to_be_bytes();
+    let mut low = u32::from_be_bytes([e, f, g, h]);
+    let mut high = u32::from_be_bytes([a, b, c, d]) << 1;
     low ^= high;
     high = high.rotate_left(14);
     low = low.wrapping_sub(high);

@@ -4,18 +4,20 @@ use std::io::Write;
 
 /// Digits that Lua prints.
 const DIGITS: usize = 14;
+/// Numbers from 10 to the power of this on have an exponent.
+const EXPONENT_MIN: i32 = 14;
 
 /// Appends a number as C's `%.14g` does, without its words for what is no number.
 pub(super) fn put_finite(number: f64, out: &mut Vec<u8>) {
     let text = format!("{number:.*e}", DIGITS - 1);
     let (mantissa, exponent) = text.split_once('e').expect("it is asked for an exponent");
     let exponent: i32 = exponent.parse().expect("it is a small number");
-    if exponent < -4 || exponent >= DIGITS as i32 {
+    if exponent < -4 || exponent >= EXPONENT_MIN {
         let sign = if exponent < 0 { '-' } else { '+' };
         let mantissa = trimmed(mantissa);
         write!(out, "{mantissa}e{sign}{:02}", exponent.abs()).expect("a vector takes all bytes");
     } else {
-        let places = usize::try_from(DIGITS as i32 - 1 - exponent).unwrap_or(0);
+        let places = usize::try_from(EXPONENT_MIN - 1 - exponent).unwrap_or(0);
         out.extend_from_slice(trimmed(&format!("{number:.places$}")).as_bytes());
     }
 }
@@ -23,6 +25,12 @@ pub(super) fn put_finite(number: f64, out: &mut Vec<u8>) {
 /// Returns a number without zeros at the end of its fraction.
 fn trimmed(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
+}
+
+/// Returns a floating-point number that is whole as a number of the type that is asked for, if it fits.
+pub(super) fn whole<T: std::str::FromStr>(number: f64) -> Option<T> {
+    // Every whole number that a double holds is written with all its digits. The sum makes 0 of -0.
+    (number.fract() == 0.0).then(|| format!("{:.0}", number + 0.0).parse().ok()).flatten()
 }
 
 /// Appends a whole number.
@@ -33,6 +41,15 @@ pub(super) fn put_whole(number: i128, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_keep_their_value() {
+        assert_eq!(whole::<u32>(-0.0), Some(0));
+        assert_eq!(whole::<i128>(1e18), Some(1_000_000_000_000_000_000));
+        assert_eq!(whole::<i64>(-9_223_372_036_854_775_808.0), Some(i64::MIN));
+        assert_eq!((whole::<u32>(0.5), whole::<u32>(-1.0), whole::<u32>(1e10)), (None, None, None));
+        assert_eq!((whole::<u32>(f64::NAN), whole::<u32>(f64::INFINITY)), (None, None));
+    }
 
     #[test]
     fn numbers_look_like_those_of_c() {

@@ -7,7 +7,7 @@ use super::DEPTH_MAX;
 use super::emitter::{Emitter, Role, Style, is_simple_key};
 use super::extension::Extension;
 use super::lua_table::order;
-use super::number::{put_finite, put_whole};
+use super::number::{put_finite, put_whole, whole};
 use super::printable::printable_text;
 use crate::error::Damage;
 use crate::msgpack::{Class, Number, Reader};
@@ -101,8 +101,7 @@ fn array_length(parts: &[Part]) -> Option<usize> {
         max = max.max(number);
     }
     let is_sparse = max > parts.len() as f64 * SPARSE_RATIO && max > SPARSE_SAFE;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is small and whole")]
-    (!is_sparse).then_some(max as usize)
+    (!is_sparse).then(|| whole(max)).flatten()
 }
 
 fn put_array(parts: &[Part], length: usize, emitter: &mut Emitter) -> Result<(), Damage> {
@@ -325,9 +324,8 @@ pub(super) fn put_double(number: f64, out: &mut Vec<u8>) {
         out.extend_from_slice(if number.is_sign_negative() { b"-nan" } else { b"nan" });
     } else if number.is_infinite() {
         out.extend_from_slice(if number > 0.0 { b"inf" } else { b"-inf" });
-    } else if number.fract() == 0.0 && (WHOLE_MIN..WHOLE_END).contains(&number) {
-        #[expect(clippy::cast_possible_truncation, reason = "it is whole, and in range")]
-        put_whole(number as i128, out);
+    } else if let Some(number) = whole(number).filter(|_| (WHOLE_MIN..WHOLE_END).contains(&number)) {
+        put_whole(number, out);
     } else {
         put_finite(number, out);
     }
