@@ -8,7 +8,7 @@ use anyhow::Result;
 use printable::sanitise::one_line;
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use tarantool::cat::{Notice, RowsFile, SpaceSummary, Summary, definitions_before, open_rows, summarise};
+use tarantool::cat::{Notice, RowsFile, SpaceSummary, Summary, definitions_after, open_rows, summarise};
 use tarantool::space::{Formats, SPACE_SYSTEM_MAX};
 use tarantool::text::time_of_seconds;
 use tarantool::{FileKind, FormatVersion, VClock, uuid_text};
@@ -46,7 +46,8 @@ pub(crate) fn text(session: &Session, path: &Path, output: &mut Output) -> Resul
         ratio(&summary)
     ))?;
     for (replica, rows) in &summary.replicas {
-        let name = if *replica == 0 { "rows".to_owned() } else { format!("replica {replica}") };
+        let has_replicas = file.kind() == FileKind::Log;
+        let name = if has_replicas { format!("replica {replica}") } else { "rows".to_owned() };
         say(format!(
             "{name:<10} {}: LSN {} to {}, {} to {}",
             count(rows.row_count, "row"),
@@ -119,8 +120,7 @@ fn read(session: &Session, path: &Path) -> Result<(RowsFile, Formats, Summary)> 
         Some(directory) if !directory.as_os_str().is_empty() => directory,
         _ => Path::new("."),
     };
-    // Names are a help only: numbers are shown without them.
-    let formats = definitions_before(disk, &file, beside).ok().flatten().unwrap_or_default();
+    let formats = definitions_after(disk, &file, beside);
     let summary = summarise(&file, session.thread_count);
     Ok((file, formats, summary))
 }

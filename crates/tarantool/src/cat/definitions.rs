@@ -29,6 +29,17 @@ pub fn definitions_before(disk: &dyn Disk, file: &RowsFile, directory: &Path) ->
     }
 }
 
+/// Returns all definitions of a file: those at its beginning, and those that its rows make, as far as it is
+/// sound.
+pub fn definitions_after(disk: &dyn Disk, file: &RowsFile, directory: &Path) -> Formats {
+    // Names are a help: without them there are numbers.
+    let mut formats = definitions_before(disk, file, directory).ok().flatten().unwrap_or_default();
+    if file.kind() == FileKind::Log {
+        let _ = follow_log(file, &mut formats);
+    }
+    formats
+}
+
 fn of_snapshot(file: &RowsFile, on_damage: OnDamage) -> Result<Formats> {
     let mut walk = Walk::new(&file.bytes, file.begin);
     let mut blocks: Vec<BlockPlace> = Vec::new();

@@ -17,7 +17,7 @@ mod summary;
 mod walk;
 mod worker;
 
-pub use definitions::definitions_before;
+pub use definitions::{definitions_after, definitions_before};
 pub use filter::{Position, RowFilter, SpaceChoice};
 pub use follow::{Followed, Growing};
 pub use print::{Notice, Printer, Totals};
