@@ -1,5 +1,5 @@
-//! The program `pneu-tarantool`: reads Tarantool's snapshots and logs into a store, answers from it, and
-//! writes snapshots that Tarantool loads.
+//! The program `pneu-tarantool`: prints Tarantool's snapshots and logs, reads them into a store, answers from
+//! it, and writes snapshots that Tarantool loads.
 //!
 //! Takes arguments and the environment. Prints results on standard output and all else on standard error, and
 //! returns an exit code. `command_line` reads the arguments, and one file in `command` carries each command
