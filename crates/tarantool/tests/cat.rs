@@ -160,6 +160,26 @@ fn damage_anywhere_leaves_every_other_block() {
     assert!(holes > 400, "{holes}");
 }
 
+/// A few stored bytes may become very much text, which no job holds at once.
+#[test]
+fn blocks_with_very_much_text_come_whole_and_in_order() {
+    let place = Place::new();
+    let text = "x".repeat(1 << 20);
+    let mut bytes = HEAD.as_bytes().to_vec();
+    for lsn in 1..=80 {
+        bytes.extend(raw_block(COMPRESSED, &row(RowKind::Replace, lsn, 600, &tuple(1, &text))));
+    }
+    // A block that is written piece by piece.
+    let rows: Vec<u8> = (81..=90).flat_map(|lsn| row(RowKind::Replace, lsn, 600, &tuple(1, &text))).collect();
+    bytes.extend(raw_block(COMPRESSED, &rows));
+    let file = place.file("x", &bytes);
+    assert!(bytes.len() < 256 << 10, "all blocks are one job: {}", bytes.len());
+    for thread_count in [1, 3] {
+        let (found, told) = print(&file, JSON, everything(), thread_count);
+        assert_eq!((lsns(&found), told.len()), ((1..=90).collect(), 0));
+    }
+}
+
 #[test]
 fn a_summary_counts_rows_and_gaps() {
     let place = Place::new();

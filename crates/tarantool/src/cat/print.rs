@@ -294,6 +294,7 @@ impl Run<'_, '_> {
                 let hole = self.walk.damaged(&place, damage);
                 self.leave(hole, notice);
             }
+            Stop::Full => self.walk.return_to(&place),
             Stop::Alone => self.print_alone(&place, sink, notice)?,
         }
         Ok(true)

@@ -94,6 +94,12 @@ impl<'a> Walk<'a> {
         self.is_closed = false;
     }
 
+    /// Goes back to a block that was passed already.
+    pub(super) fn return_to(&mut self, place: &BlockPlace) {
+        self.at = place.offset;
+        self.is_closed = false;
+    }
+
     /// Ends the walk at bytes that may become a block when more of them are written.
     pub(super) fn wait_at(&mut self, offset: usize) {
         self.at = offset;

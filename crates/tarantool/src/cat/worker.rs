@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 /// Blocks larger than this are written piece by piece, so that their text needs no memory at once.
 const BLOCK_BYTES_MAX: usize = 8 << 20;
+/// Text after which a job takes no further block: few stored bytes may become very much text.
+const TEXT_BYTES_MAX: usize = 32 << 20;
 /// A piece of the text of such a block.
 const PIECE_BYTES: usize = 1 << 20;
 
@@ -67,6 +69,8 @@ pub(super) enum Stop {
     Damaged(Damage),
     /// Its rows have to be written one after the other: they change definitions, or the block is very large.
     Alone,
+    /// The blocks before it have much text already.
+    Full,
 }
 
 /// The memory of a thread.
@@ -98,6 +102,10 @@ impl Worker {
             unwritable: Vec::new(),
         };
         for place in &places {
+            if out.len() > TEXT_BYTES_MAX {
+                done.stop = Some(Stop::Full);
+                break;
+            }
             let (begin, before, told) = (out.len(), done.counts, done.unwritable.len());
             match self.block(bytes, place, &formats, &mut out, &mut done) {
                 Ok(()) => done.block_count = done.block_count.saturating_add(1),
