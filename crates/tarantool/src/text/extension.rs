@@ -15,7 +15,7 @@ const DECIMAL: i8 = 1;
 const UUID: i8 = 2;
 const DATETIME: i8 = 4;
 const INTERVAL: i8 = 6;
-/// Digits of a decimal's text at most: 38, up to 38 zeros, a sign and a point.
+/// The units of an interval, by the number of the part.
 const UNITS: [&str; 8] = ["years", "months", "weeks", "days", "hours", "minutes", "seconds", "nanoseconds"];
 /// What happens to a day that the month of a sum lacks, by number.
 const ADJUSTS: [&str; 3] = ["excess", "limit", "snap"];

@@ -257,7 +257,7 @@ pub(crate) fn put_whole(number: &impl serde::Serialize, out: &mut Vec<u8>) {
 }
 
 fn put_extension(value: &Extension, style: JsonStyle, out: &mut Vec<u8>) {
-    if let (Extension::Other(number, bytes), style) = (value, style) {
+    if let Extension::Other(number, bytes) = value {
         let text = base64(bytes);
         return put(out, || match style {
             JsonStyle::Readable => format!("{{\"ext\":{number},\"base64\":\"{text}\"}}"),

@@ -16,7 +16,7 @@ pub(super) const NUMBER_MAX: i64 = 99_999_999_999_999;
 const ARRAY_BITS_MAX: usize = 28;
 /// The bound of the keys of an array part.
 const ARRAY_MAX: u32 = (1 << (ARRAY_BITS_MAX - 1)) + 1;
-/// Nodes are counted in 32 bits.
+/// Why a node is found by its place.
 const IN_TABLE: &str = "every index is of a node of the table";
 
 /// A key, as far as the order depends on it.

@@ -1,4 +1,7 @@
 //! Numbers as text, as C and Lua print them.
+//!
+//! Input: numbers. Output: bytes that are appended to a buffer. Does not know which numbers Lua keeps as
+//! objects.
 
 use std::io::Write;
 
