@@ -1,7 +1,7 @@
 //! A row as a JSON object on one line. docs/OUTPUT.md describes it.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::RowInFile;
+use super::in_file::RowInFile;
 use super::names::{body_key, kind_name, vinyl_property, vinyl_record};
 use crate::error::Damage;
 use crate::file::header::FileKind;

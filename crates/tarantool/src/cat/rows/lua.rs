@@ -1,7 +1,7 @@
 //! A row as a call in Lua, as `tarantoolctl cat` of Tarantool 2.6 prints it.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::RowInFile;
+use super::in_file::RowInFile;
 use super::names::{kind_in_26, kind_name};
 use crate::error::Damage;
 use crate::file::row::RowKind;

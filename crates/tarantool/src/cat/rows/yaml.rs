@@ -3,7 +3,7 @@
 //! A row is a table of two tables there, which are filled key by key: the order of keys is that of Lua.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::RowInFile;
+use super::in_file::RowInFile;
 use super::names::{body_key_in_26, kind_in_26};
 use crate::error::Damage;
 use crate::file::row::Row;
