@@ -25,6 +25,13 @@ pub struct Growing {
     shown_before: u64,
 }
 
+/// Where a log is read from, and how its end is taken.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    disk: &'a dyn Disk,
+    tail: Tail,
+}
+
 /// What a call has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Followed {
@@ -65,7 +72,7 @@ impl Growing {
         let tail = if next.is_some() { Tail::Ends } else { Tail::Grows };
         while !self.is_closed {
             let before = self.offset;
-            match self.print_piece(disk, printer, tail, sink, notice)? {
+            match self.print_piece(Reading { disk, tail }, printer, sink, notice)? {
                 Ok(is_more) if is_more && self.offset > before => {}
                 Ok(_) => break,
                 Err(error) => return Ok(Err(error)),
@@ -92,9 +99,8 @@ impl Growing {
     /// Prints at most one piece. Returns whether more is there.
     fn print_piece<E>(
         &mut self,
-        disk: &dyn Disk,
+        Reading { disk, tail }: Reading,
         printer: &mut Printer,
-        tail: Tail,
         sink: &mut dyn FnMut(&[u8]) -> std::result::Result<(), E>,
         notice: &mut dyn FnMut(&Path, Notice),
     ) -> std::result::Result<Result<bool>, E> {

@@ -95,23 +95,23 @@ impl Worker {
         out.clear();
         let mut done = Done {
             places: Vec::new(),
-            out: Vec::new(),
+            out,
             block_count: 0,
             counts: Counts::default(),
             stop: None,
             unwritable: Vec::new(),
         };
         for place in &places {
-            if out.len() > TEXT_BYTES_MAX {
+            if done.out.len() > TEXT_BYTES_MAX {
                 done.stop = Some(Stop::Full);
                 break;
             }
-            let (begin, before, told) = (out.len(), done.counts, done.unwritable.len());
-            match self.block(bytes, place, &formats, &mut out, &mut done) {
+            let (begin, before, told) = (done.out.len(), done.counts, done.unwritable.len());
+            match self.block(bytes, place, &formats, &mut done) {
                 Ok(()) => done.block_count = done.block_count.saturating_add(1),
                 Err(stop) => {
                     // A block is written whole or not at all.
-                    out.truncate(begin);
+                    done.out.truncate(begin);
                     done.counts = before;
                     done.unwritable.truncate(told);
                     done.stop = Some(stop);
@@ -119,7 +119,7 @@ impl Worker {
                 }
             }
         }
-        (done.places, done.out) = (places, out);
+        done.places = places;
         done
     }
 
@@ -128,7 +128,6 @@ impl Worker {
         bytes: &[u8],
         place: &BlockPlace,
         formats: &Formats,
-        out: &mut Vec<u8>,
         done: &mut Done,
     ) -> Result<(), Stop> {
         let at_block = |damage: Damage| Stop::Damaged(Damage { offset: place.offset, ..damage });
@@ -147,7 +146,7 @@ impl Worker {
             if wants_all || self.task.filter.wants(&row, self.task.kind, formats) {
                 let in_file = RowInFile { row, head, kind: self.task.kind, formats };
                 done.counts.shown = done.counts.shown.saturating_add(1);
-                put(&mut self.writer, in_file, out, &mut done.unwritable);
+                put(&mut self.writer, in_file, &mut done.out, &mut done.unwritable);
             }
         }
         Ok(())

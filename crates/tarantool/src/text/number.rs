@@ -15,7 +15,7 @@ pub(super) fn put_finite(number: f64, out: &mut Vec<u8>) {
     let text = format!("{number:.*e}", DIGITS - 1);
     let (mantissa, exponent) = text.split_once('e').expect("it is asked for an exponent");
     let exponent: i32 = exponent.parse().expect("it is a small number");
-    if exponent < -4 || exponent >= EXPONENT_MIN {
+    if !(-4..EXPONENT_MIN).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         let mantissa = trimmed(mantissa);
         write!(out, "{mantissa}e{sign}{:02}", exponent.abs()).expect("a vector takes all bytes");

@@ -233,12 +233,12 @@ fn put_simple_key(key: &[u8], emitter: &mut Emitter) -> Result<bool, Damage> {
     }
 }
 
+/// A key and its value.
+pub(super) type Pair<'a> = (&'a [u8], &'a [u8]);
+
 /// Returns the keys and values of a map in the order in which Lua passes through them; in that of the file if
 /// that depends on addresses.
-pub(super) fn pairs<'a>(
-    reader: &mut Reader<'a>,
-    growth: Growth,
-) -> Result<Vec<(&'a [u8], &'a [u8])>, Damage> {
+pub(super) fn pairs<'a>(reader: &mut Reader<'a>, growth: Growth) -> Result<Vec<Pair<'a>>, Damage> {
     let count = reader.map_len()?;
     let mut pairs = Vec::new();
     for _ in 0..count {
