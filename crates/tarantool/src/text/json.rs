@@ -320,7 +320,7 @@ mod tests {
     }
 
     fn every_kind(out: &mut Vec<u8>) {
-        put_array_len(out, 17);
+        put_array_len(out, 19);
         put_uint(out, u64::MAX);
         put_int(out, -5);
         put_double(out, 1.5);
@@ -328,6 +328,8 @@ mod tests {
         put_double(out, f64::NEG_INFINITY);
         put_float(out, 0.1);
         put_str(out, "ä\"\u{1b}".as_bytes());
+        put_str(out, b"plain \"");
+        put_str(out, b"\\\x7f");
         put_str(out, b"\xff");
         put_bin(out, b"abc");
         put_boolean(out, true);
@@ -344,8 +346,8 @@ mod tests {
     fn every_kind_of_value_is_json() {
         assert_eq!(
             json(JsonStyle::Readable, every_kind),
-            r#"[18446744073709551615,-5,1.5,5.0,"-inf",0.10000000149011612,"ä\"\u001b",{"base64":"/w=="},"#
-                .to_owned()
+            r#"[18446744073709551615,-5,1.5,5.0,"-inf",0.10000000149011612,"ä\"\u001b","#.to_owned()
+                + r#""plain \"","\\\u007f",{"base64":"/w=="},"#
                 + r#"{"base64":"YWJj"},true,null,"11111111-1111-1111-1111-111111111111","12300","#
                 + r#""2024-03-01T12:30:00Z",{"ext":9,"base64":"AgM="},[],{}]"#
         );
@@ -356,7 +358,7 @@ mod tests {
         assert_eq!(
             json(JsonStyle::Exact, every_kind),
             r#"[18446744073709551615,-5,1.5,5.0,{"$double":"-inf"},{"$float":0.1},"ä\"\u001b","#.to_owned()
-                + r#"{"$string":"/w=="},{"$binary":"YWJj"},true,null,"#
+                + r#""plain \"","\\\u007f",{"$string":"/w=="},{"$binary":"YWJj"},true,null,"#
                 + r#"{"$uuid":"11111111-1111-1111-1111-111111111111"},{"$decimal":"123e2"},"#
                 + r#"{"$datetime":"2024-03-01T12:30:00Z"},{"$ext":[9,"AgM="]},[],{}]"#
         );
@@ -409,6 +411,10 @@ mod tests {
         deep.pop();
         let damage = writer.put(&mut Reader::new(&deep), &mut Vec::new()).unwrap_err();
         assert_eq!((damage.offset, damage.what), (200_000, "a value is cut off"));
+        // What an error left open is forgotten.
+        let mut out = Vec::new();
+        writer.put(&mut Reader::new(&[0x05]), &mut out).unwrap();
+        assert_eq!(out, b"5");
         assert!(writer.put(&mut Reader::new(&[0x91, 0xc1]), &mut Vec::new()).is_err());
         assert!(writer.put(&mut Reader::new(&[0x81, 0x05]), &mut Vec::new()).is_err());
     }
