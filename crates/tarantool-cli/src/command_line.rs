@@ -11,7 +11,7 @@ use terminal::command_line::{self, Request};
 /// The name of the program.
 pub(crate) const NAME: &str = "pneu-tarantool";
 
-const ABOUT: &str = "Load Tarantool's snapshots and logs into a store, query it, and write snapshots";
+const ABOUT: &str = "Print Tarantool's snapshots and logs, load them into a store, query it, write snapshots";
 
 const DETAILS: &str = "\
 A tool for developers. DIR is a directory with Tarantool's files (.snap and .xlog). STORE is a directory \
@@ -19,6 +19,7 @@ that \"pneu-tarantool load\" made. See docs/tarantool.md for details.";
 
 const EXAMPLES: &str = "\
 Examples:
+  pneu-tarantool cat /var/lib/tarantool/shop --space orders --follow
   pneu-tarantool info /var/lib/tarantool/shop
   pneu-tarantool load /var/lib/tarantool/shop --into shop.store
   pneu-tarantool get shop.store orders 17
@@ -77,6 +78,7 @@ mod tests {
         for (line, quiet) in [
             ("load d --into s --salvage -q", true),
             ("--quiet load d --into s", true),
+            ("cat a b --space orders --type insert,update --key -5 --format yaml", false),
             ("scan s space --from -5 --to 7 --reverse", false),
         ] {
             assert_eq!(parsed(line).unwrap().common.quiet, quiet, "{line}");
@@ -89,7 +91,16 @@ mod tests {
 
     #[test]
     fn mistakes_are_refused() {
-        for line in ["", "lod d", "load d", "get s space", "scan s space --limit x", "info d --data x"] {
+        for line in [
+            "",
+            "lod d",
+            "load d",
+            "get s space",
+            "scan s space --limit x",
+            "info d --data x",
+            "cat",
+            "cat f --format x",
+        ] {
             assert!(parsed(line).is_err(), "{line}");
         }
     }

@@ -1,5 +1,5 @@
-//! The program `pneu-tarantool`: reads Tarantool's snapshots and logs into a store, answers from it, and
-//! writes snapshots that Tarantool loads.
+//! The program `pneu-tarantool`: prints Tarantool's snapshots and logs, reads them into a store, answers from
+//! it, and writes snapshots that Tarantool loads.
 //!
 //! Takes arguments and the environment. Prints results on standard output and all else on standard error, and
 //! returns an exit code. `command_line` reads the arguments, and one file in `command` carries each command
@@ -7,11 +7,13 @@
 
 mod command;
 mod command_line;
+mod file_summary;
+mod follow;
 mod open;
 mod options;
 mod remedy;
+mod rows_output;
 mod session;
-mod tuple;
 
 use session::Session;
 use std::ffi::OsString;
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
 fn complete(line: &Line) -> ExitCode {
     let answer = line.answer(&command_line::full_definition(), |wanted| match wanted.value_name {
         "DIR" | "STORE" | "DIR|STORE" => Offered::Directories,
+        "FILE|DIR" | "FILE|DIR|STORE" => Offered::Files,
         _ => Offered::nothing(),
     });
     // A shell that has gone asks for nothing.

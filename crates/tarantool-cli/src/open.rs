@@ -9,8 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 use store::{OwnedValue, Snapshot, Table, Value};
 use tarantool::key::values_of_text;
+use tarantool::msgpack::Reader;
 use tarantool::space::{Space, Spaces};
 use tarantool::table::{SpaceTable, TableIndex};
+use tarantool::text::{JsonStyle, JsonWriter};
 use tarantool::{CheckedFiles, UncheckedFiles};
 
 /// What a directory holds.
@@ -117,6 +119,15 @@ impl OpenSpace {
             other => bail!("the column with tuples holds {other:?}"),
         }
     }
+}
+
+/// Appends a tuple as JSON.
+///
+/// # Errors
+/// It is not msgpack.
+pub(crate) fn put_tuple(tuple: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let written = JsonWriter::new(JsonStyle::Readable).put(&mut Reader::new(tuple), out);
+    written.map_err(|damage| anyhow!("a tuple is damaged at byte {}: {}", damage.offset, damage.what))
 }
 
 /// Reads the values of a key, or of its beginning: for each part all that its text may stand for, the

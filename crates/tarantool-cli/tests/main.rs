@@ -8,6 +8,10 @@
 )]
 
 mod against_tarantool;
+mod cat;
+mod cat_against_tarantoolctl;
+mod cat_follow;
+mod cat_support;
 mod commands;
 mod generated;
 mod support;

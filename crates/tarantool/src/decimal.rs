@@ -102,6 +102,16 @@ impl Decimal {
         Some(Decimal::new(is_negative, &digits, scale))
     }
 
+    /// Returns text from which [`of_text`](Decimal::of_text) makes the same decimal, with the same scale.
+    pub(crate) fn exact(&self) -> String {
+        if self.scale >= 0 {
+            return self.to_string();
+        }
+        let sign = if self.is_negative { "-" } else { "" };
+        let digits: String = self.written_digits().iter().map(|digit| char::from(b'0' | digit)).collect();
+        format!("{sign}{digits}e{}", self.scale.unsigned_abs())
+    }
+
     pub(crate) fn is_negative(&self) -> bool {
         self.is_negative
     }
@@ -203,6 +213,22 @@ mod tests {
         }
         for text in ["", "-", ".", "1.2.3", "1e", "--1", "1e99999999999", "½"] {
             assert!(Decimal::of_text(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn exact_text_keeps_the_scale() {
+        for (packed, exact) in [
+            (&[0xfe_u8, 0x12, 0x3c][..], "123e2"),
+            (&[0xe2, 0x1d][..], "-1e30"),
+            (&[2, 0x12, 0x3c][..], "1.23"),
+            (&[2, 0x01, 0x0c][..], "0.10"),
+        ] {
+            let decimal = Decimal::unpack(packed).unwrap();
+            assert_eq!(decimal.exact(), exact);
+            let mut again = Vec::new();
+            Decimal::of_text(exact).unwrap().pack(&mut again);
+            assert_eq!(Decimal::unpack(&again), Some(decimal), "{exact}");
         }
     }
 

@@ -72,9 +72,7 @@ pub fn inspect(
 fn look(opened: Opened, kind: FileKind, options: &PlanOptions) -> FileReport {
     let expected = match kind {
         FileKind::Snapshot => BTreeMap::from([(0, 0)]),
-        FileKind::Log | FileKind::Vinyl => {
-            opened.header.vclock.iter().map(|(replica, lsn)| (replica, lsn.saturating_add(1))).collect()
-        }
+        _ => opened.header.vclock.iter().map(|(replica, lsn)| (replica, lsn.saturating_add(1))).collect(),
     };
     let checked = options.checked_file(&opened.path);
     let input =

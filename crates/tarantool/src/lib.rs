@@ -1,13 +1,15 @@
 //! Tarantool's snapshots (`.snap`) and logs (`.xlog`).
 //!
-//! Reads directories of such files into a store, and writes a store as files that Tarantool loads. Does not
-//! depend on mail, or on the meaning of rows.
+//! Reads directories of such files into a store, and writes a store as files that Tarantool loads. Prints
+//! the rows of single files ([cat]), and values as JSON, YAML and Lua ([text]). Does not depend on mail, or
+//! on the meaning of rows.
 //!
 //! From the outside in: a directory holds files, a file is a [`header`](Header) and blocks, a block is
 //! [rows](Row), a row is [msgpack]. Bytes that cannot be read are a [`Damage`]; with the file's name it is an
 //! [`Error`].
 
 pub mod apply;
+pub mod cat;
 mod check;
 mod decimal;
 mod error;
@@ -24,6 +26,7 @@ mod remedy;
 pub mod space;
 pub mod state;
 mod stored;
+pub mod text;
 pub mod update;
 mod vclock;
 

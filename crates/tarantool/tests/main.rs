@@ -8,6 +8,7 @@
 )]
 
 mod block;
+mod cat;
 mod damage;
 mod damage_logs;
 mod damage_support;

@@ -133,6 +133,20 @@ impl Watcher {
         Ok(covered)
     }
 
+    /// Watches one directory, and no others, and reports each single write to its files: for whoever reads a
+    /// file that grows.
+    ///
+    /// # Errors
+    /// The kernel refuses, or there is no such directory.
+    pub fn cover_writes(&mut self, directory: &Path) -> io::Result<()> {
+        self.cover([])?;
+        let interest = Interest::NamesAndContents;
+        let watch = flags(interest) | WatchFlags::MODIFY;
+        let descriptor = inotify::add_watch(&self.inotify, directory, watch)?;
+        self.directories.insert(descriptor, vec![(directory.to_owned(), interest)]);
+        Ok(())
+    }
+
     /// Waits until something happens, for at most `timeout`. Returns an empty report when the time is up, or
     /// after a signal.
     ///
@@ -239,6 +253,7 @@ pub fn watches_max() -> Option<u64> {
 mod tests {
     use super::*;
     use std::fs;
+    use std::io::Write;
 
     const LONG: Option<Duration> = Some(Duration::from_secs(20));
 
@@ -302,6 +317,20 @@ mod tests {
         watcher.cover([(place.path().to_owned(), Interest::NamesAndContents)]).unwrap();
         fs::write(&file, "3").unwrap();
         assert_eq!(names(&mut watcher, 1).len(), 1);
+    }
+
+    #[test]
+    fn each_write_is_reported_if_that_is_of_interest() {
+        let place = tempfile::tempdir().unwrap();
+        let mut file = fs::File::create(place.path().join("a")).unwrap();
+        let mut watcher = Watcher::new().unwrap();
+        watcher.cover([(place.path().to_owned(), Interest::NamesAndContents)]).unwrap();
+        file.write_all(b"1").unwrap();
+        assert!(watcher.wait(Some(Duration::ZERO)).unwrap().is_empty());
+        watcher.cover_writes(place.path()).unwrap();
+        file.write_all(b"2").unwrap();
+        assert_eq!(names(&mut watcher, 1).len(), 1);
+        assert!(watcher.cover_writes(&place.path().join("no")).is_err());
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! `pneu-tarantool get`: prints the tuples with a key.
 
-use crate::open;
+use crate::open::{self, put_tuple};
 use crate::session::Session;
-use crate::tuple::put_tuple;
 use anyhow::{Result, bail};
 use clap::Args;
 use std::ops::Bound;

@@ -1,10 +1,11 @@
-//! `pneu-tarantool info`: shows what is in a directory of Tarantool, or in a store.
+//! `pneu-tarantool info`: shows what is in a file or directory of Tarantool, or in a store.
 
+use crate::file_summary;
 use crate::open::{self, Content};
 use crate::remedy::explained;
 use crate::session::Session;
-use anyhow::{Result, anyhow};
-use clap::Args;
+use anyhow::{Result, anyhow, bail};
+use clap::{Args, ValueEnum};
 use printable::sanitise::one_line;
 use std::path::PathBuf;
 use tarantool::space::{Space, Spaces};
@@ -13,9 +14,12 @@ use tarantool::{FileKind, FileReport, OnDamage, PlanOptions, SnapshotFile, uuid_
 use terminal::amount::{count, people};
 use terminal::command_line::Run;
 use terminal::exit::Outcome;
-use terminal::output::Output;
+use terminal::output::{Output, complain_why};
 
-/// Show what is in a directory of Tarantool, or in a store
+/// Show what is in a file or directory of Tarantool, or in a store
+///
+/// For a file: its header, its size when compressed and decompressed, its spaces with their rows and indexes,
+/// and for each replica the first and last LSN and time, with gaps between LSNs. The whole file is read.
 ///
 /// For a directory: each snapshot and log with its VClock, what a load would read, and the spaces of the
 /// newest snapshot. For a store: its spaces, with rows and indexes. Prints a line for everything that cannot
@@ -24,20 +28,42 @@ use terminal::output::Output;
 #[command(after_help = "\
 Examples:
   pneu-tarantool info /var/lib/tarantool/shop
+  pneu-tarantool info 00000000000000000118.xlog
+  pneu-tarantool info /var/lib/tarantool/shop --format json | jq .rows
   pneu-tarantool info shop.store")]
 pub(crate) struct Arguments {
-    /// A directory with Tarantool's files, or a store
-    #[arg(value_name = "DIR|STORE")]
-    directory: PathBuf,
+    /// A file of Tarantool, a directory with such files, or a store
+    #[arg(value_name = "FILE|DIR|STORE")]
+    path: PathBuf,
+    /// text is for people; json is an object for each file, all of which are read completely
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Form,
     /// Where the logs are, if not in DIR
     #[arg(long, value_name = "DIR")]
     wal: Option<PathBuf>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Text,
+    Json,
+}
+
 impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
         let mut output = session.output();
-        let outcome = match open::content(session, &self.directory)? {
+        if !self.path.is_dir() {
+            let form = if self.format == Form::Json { file_summary::json } else { file_summary::text };
+            let outcome = form(session, &self.path, &mut output)?;
+            output.finish()?;
+            return Ok(outcome);
+        }
+        if self.format == Form::Json {
+            let outcome = tell_files_in_json(self, session, &mut output)?;
+            output.finish()?;
+            return Ok(outcome);
+        }
+        let outcome = match open::content(session, &self.path)? {
             Content::Tarantool => tell_files(self, session, &mut output)?,
             Content::Store => {
                 tell_store(self, session, &mut output)?;
@@ -53,18 +79,48 @@ fn say(output: &mut Output, line: &str) -> Result<()> {
     output.line(&one_line(line))
 }
 
+/// Prints an object for each file of a directory. Reads all of them.
+fn tell_files_in_json(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<Outcome> {
+    if open::content(session, &arguments.path)? == Content::Store {
+        bail!(
+            "{} is a store, of which there is no JSON: --format json is for Tarantool's files",
+            arguments.path.display()
+        );
+    }
+    let disk = session.disk.as_ref();
+    let options = PlanOptions { log_directory: arguments.wal.clone(), ..PlanOptions::default() };
+    let mut paths = Vec::new();
+    tarantool::inspect(disk, &arguments.path, &options, |report| {
+        paths.push(report.path);
+        true
+    })?;
+    let mut outcome = Outcome::Done;
+    for path in paths {
+        match file_summary::json(session, &path, output) {
+            Ok(Outcome::Done) => {}
+            Ok(other) => outcome = other,
+            Err(error) if error.is::<tarantool::Error>() => {
+                complain_why(&error);
+                outcome = Outcome::Partly;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(outcome)
+}
+
 fn tell_files(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<Outcome> {
     let disk = session.disk.as_ref();
     let options = PlanOptions { log_directory: arguments.wal.clone(), ..PlanOptions::default() };
     let mut lines = Vec::new();
-    tarantool::inspect(disk, &arguments.directory, &options, |report| {
+    tarantool::inspect(disk, &arguments.path, &options, |report| {
         lines.push(file_line(&report));
         true
     })?;
     for line in lines {
         say(output, &line)?;
     }
-    let plan = match tarantool::plan(disk, &arguments.directory, &options) {
+    let plan = match tarantool::plan(disk, &arguments.path, &options) {
         Ok(plan) => plan,
         Err(error) => {
             say(output, &format!("recovery   refused: {}", explained(&error)))?;
@@ -98,7 +154,7 @@ fn file_line(report: &FileReport) -> String {
     let name = report.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let what = match report.kind {
         FileKind::Snapshot => "snapshot",
-        FileKind::Log | FileKind::Vinyl => "log     ",
+        _ => "log     ",
     };
     let header = match &report.header {
         Ok(header) => header,
@@ -115,7 +171,7 @@ fn file_line(report: &FileReport) -> String {
 }
 
 fn tell_store(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<()> {
-    let snapshot = open::open_store(session, &arguments.directory)?;
+    let snapshot = open::open_store(session, &arguments.path)?;
     let spaces = tarantool::stored_spaces(&snapshot)?;
     if let Some(header) = tarantool::stored_header(&snapshot)? {
         say(output, &format!("instance   {}", uuid_text(&header.instance)))?;

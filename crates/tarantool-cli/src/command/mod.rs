@@ -2,6 +2,7 @@
 //!
 //! A new command is a file here and a line in [`COMMANDS`].
 
+mod cat;
 mod completions;
 mod export;
 mod get;
@@ -17,6 +18,7 @@ use terminal::command_line::Command;
 
 /// All commands, in the order of the help.
 pub(crate) const COMMANDS: &[Command<Session>] = &[
+    Command::new::<cat::Arguments>("cat"),
     Command::new::<load::Arguments>("load"),
     Command::new::<export::Arguments>("export"),
     Command::new::<info::Arguments>("info"),

@@ -185,7 +185,7 @@ impl BlockRows {
         self.count = self.count.saturating_add(1);
         let replica = match kind {
             FileKind::Snapshot => 0,
-            FileKind::Log | FileKind::Vinyl => row.replica,
+            _ => row.replica,
         };
         let next = row.lsn.saturating_add(1);
         match self.replicas.iter_mut().find(|reach| reach.replica == replica) {

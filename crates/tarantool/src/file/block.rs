@@ -128,7 +128,7 @@ impl Unpacker {
     pub fn for_file(kind: FileKind) -> Unpacker {
         let bytes_max = match kind {
             FileKind::Snapshot => SNAPSHOT_PAYLOAD_BYTES_MAX,
-            FileKind::Log | FileKind::Vinyl => PAYLOAD_BYTES_MAX,
+            _ => PAYLOAD_BYTES_MAX,
         };
         Unpacker { zstd: None, out: Vec::new(), bytes_max }
     }

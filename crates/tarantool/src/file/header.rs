@@ -16,8 +16,12 @@ pub enum FileKind {
     Snapshot,
     /// A log of changes after a snapshot.
     Log,
-    /// The runs of an engine that stores data on disk.
+    /// The log of an engine that stores data on disk: which files have its rows.
     Vinyl,
+    /// Rows of an index of that engine.
+    Run,
+    /// Where in a [`Run`](FileKind::Run) which rows are.
+    RunIndex,
 }
 
 impl FileKind {
@@ -27,6 +31,8 @@ impl FileKind {
             FileKind::Snapshot => "SNAP",
             FileKind::Log => "XLOG",
             FileKind::Vinyl => "VYLOG",
+            FileKind::Run => "RUN",
+            FileKind::RunIndex => "INDEX",
         }
     }
 
@@ -36,6 +42,8 @@ impl FileKind {
             FileKind::Snapshot => "snap",
             FileKind::Log => "xlog",
             FileKind::Vinyl => "vylog",
+            FileKind::Run => "run",
+            FileKind::RunIndex => "index",
         }
     }
 }
@@ -86,6 +94,8 @@ impl Header {
             Some(b"SNAP") => FileKind::Snapshot,
             Some(b"XLOG") => FileKind::Log,
             Some(b"VYLOG") => FileKind::Vinyl,
+            Some(b"RUN") => FileKind::Run,
+            Some(b"INDEX") => FileKind::RunIndex,
             _ => return Err(Damage::new(0, "the first line is not SNAP or XLOG")),
         };
         let mut at = kind.word().len() + 1;
@@ -96,7 +106,8 @@ impl Header {
         };
         at += "0.13\n".len();
         let mut header = Header::empty(kind, version);
-        let mut has_vclock = false;
+        // Files of single indexes have none.
+        let mut has_vclock = matches!(kind, FileKind::Run | FileKind::RunIndex);
         for line in lines {
             has_vclock |= header.read_line(line).map_err(|what| Damage::new(at, what))?;
             at += line.len() + 1;

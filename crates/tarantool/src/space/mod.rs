@@ -7,10 +7,12 @@
 //! or as a list of numbers followed by the parts, flags as a map or as text.
 
 mod definition;
+mod formats;
 mod parse;
 mod spaces;
 mod system;
 pub mod table;
 
 pub use definition::{Engine, Field, IndexProblem, Part, Space, SpaceIndex};
+pub use formats::{Formats, SpaceFormat};
 pub use spaces::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};

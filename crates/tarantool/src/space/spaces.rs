@@ -99,6 +99,16 @@ impl Spaces {
         Ok(Some(space))
     }
 
+    /// Returns the tuple that defines a space.
+    pub(super) fn space_tuple(&self, id: u32) -> Option<&[u8]> {
+        self.definitions.get(&id)?.space.as_deref()
+    }
+
+    /// Returns the tuple that defines an index.
+    pub(super) fn index_tuple(&self, id: u32, iid: u32) -> Option<&[u8]> {
+        self.definitions.get(&id)?.indexes.get(&iid).map(Vec::as_slice)
+    }
+
     /// Returns the space with this name, if there is one.
     ///
     /// # Errors

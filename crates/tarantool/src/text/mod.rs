@@ -1,0 +1,25 @@
+//! Values of tuples as text: JSON, YAML and Lua, and the words for decimals, UUIDs, times and intervals.
+//!
+//! Input: msgpack. Output: bytes that are appended to a buffer. Does not know rows or spaces.
+//!
+//! - [`JsonWriter`] writes JSON, to be read or to be read back.
+//! - `yaml` and `lua` write what `tarantoolctl cat` prints, byte for byte. Both need `lua_table`: the order
+//!   in which Lua passes through a map is that of its hash table.
+//! - `extension` has the words for values that msgpack has no type for.
+
+mod civil;
+mod emitter;
+mod extension;
+mod json;
+pub(crate) mod lua;
+mod lua_table;
+mod number;
+mod printable;
+pub(crate) mod yaml;
+
+pub use civil::{seconds_of_text, time_of_seconds};
+pub use json::{JsonStyle, JsonWriter, put_json_text};
+pub(crate) use json::{put_double, put_whole};
+
+/// Values nested deeper than this cannot be printed as YAML or Lua.
+pub const DEPTH_MAX: usize = 512;
