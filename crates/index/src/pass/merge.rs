@@ -14,7 +14,7 @@ use crate::state::{State, TextSegment};
 use crate::tables::messages;
 use crate::text::{self, TextMerge};
 use disk::{Lock, Wait};
-use store::{Effort, MergeOptions, Snapshot, Transaction};
+use store::{Effort, Form, MergeOptions, Snapshot, Transaction};
 use work::{Progress, Silent};
 
 /// Most merges of each kind that one pass does.
@@ -109,6 +109,7 @@ fn merge_rows(environment: &Environment, effort: Effort) -> Result<bool> {
         holder: environment.holder.clone(),
         seed: environment.seed,
         known: environment.opened.last(&environment.index_directory()),
+        form: Form::Packed,
         effort,
         cancel: Some(environment.context.cancel.clone()),
         ..MergeOptions::default()

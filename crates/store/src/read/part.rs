@@ -12,6 +12,7 @@ use crate::rows::source::Source;
 use crate::schema::Schema;
 use crate::segment::mapped::Segment;
 use crate::value::{Value, compare_prefix};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 use std::sync::Arc;
@@ -45,12 +46,12 @@ macro_rules! column_range {
         ///
         /// # Errors
         /// If the column is of another kind, the range is not within the part, or the file is damaged.
-        pub fn $name(&self, column: usize, rows: Range<u32>) -> Result<&[$type]> {
+        pub fn $name(&self, column: usize, rows: Range<u32>) -> Result<Cow<'_, [$type]>> {
             match &self.rows {
                 PartRows::Segment(segment) => segment.$name(column, rows),
                 PartRows::Memory(memtable) => {
                     let found = match memory_column(memtable, column)? {
-                        ColumnSlice::$variant(values) => values.get(rows.start as usize..rows.end as usize),
+                        ColumnSlice::$variant(values) => cut_out(values, &rows),
                         _ => None,
                     };
                     found.ok_or_else(|| self.no_such(column, rows))
@@ -64,8 +65,8 @@ macro_rules! column_range {
         /// If the column is of another kind, there is no such row, or the file is damaged.
         #[inline]
         pub fn $at(&self, column: usize, row: u32) -> Result<$type> {
-            match self.$name(column, row..row.saturating_add(1))? {
-                [value] => Ok(*value),
+            match self.value(column, row)? {
+                Value::$variant(value) => Ok(value),
                 _ => Err(self.no_such(column, row..row)),
             }
         }
@@ -146,10 +147,35 @@ impl Part {
         /// Returns the values of some rows in an `I64` column.
         i64s, i64_at, I64, i64
     );
-    column_range!(
-        /// Returns the values of some rows in an `Id` column.
-        ids, id_at, Id, [u8; 32]
-    );
+
+    /// Returns the values of some rows in an `Id` column.
+    ///
+    /// # Errors
+    /// As [`Part::u8s`].
+    pub fn ids(&self, column: usize, rows: Range<u32>) -> Result<&[[u8; 32]]> {
+        match &self.rows {
+            PartRows::Segment(segment) => segment.ids(column, rows),
+            PartRows::Memory(memtable) => {
+                let found = match memory_column(memtable, column)? {
+                    ColumnSlice::Id(values) => values.get(rows.start as usize..rows.end as usize),
+                    _ => None,
+                };
+                found.ok_or_else(|| self.no_such(column, rows))
+            }
+        }
+    }
+
+    /// Returns one such value.
+    ///
+    /// # Errors
+    /// As [`Part::u8_at`].
+    #[inline]
+    pub fn id_at(&self, column: usize, row: u32) -> Result<[u8; 32]> {
+        match self.value(column, row)? {
+            Value::Id(id) => Ok(*id),
+            _ => Err(self.no_such(column, row..row)),
+        }
+    }
 
     /// Returns a whole column of any kind except a compressed payload. Verifies all of it.
     ///
@@ -170,8 +196,9 @@ impl Part {
     pub fn value(&self, column: usize, row: u32) -> Result<Value<'_>> {
         match &self.rows {
             PartRows::Segment(segment) => segment.value(column, row),
-            PartRows::Memory(memtable) => memory_column(memtable, column)?
-                .value(row)
+            PartRows::Memory(memtable) => memtable
+                .rows()
+                .get(column, row)
                 .ok_or_else(|| self.no_such(column, row..row.saturating_add(1))),
         }
     }
@@ -321,7 +348,7 @@ impl Part {
         let row = match (&self.rows, index) {
             (PartRows::Segment(_), None) => Some(position),
             (PartRows::Segment(segment), Some(index)) => {
-                segment.rows_at(index, position..position.saturating_add(1))?.first().copied()
+                return segment.row_at(index, position);
             }
             (PartRows::Memory(memtable), _) => memtable.row_at(index, position),
         };
@@ -358,6 +385,15 @@ impl Part {
         let what = format!("there are no rows {rows:?} of that kind in column {column}");
         Error::schema(&self.schema().name, what)
     }
+}
+
+/// Returns some of a column's values; `None` if it lacks some.
+fn cut_out<'a, T: Clone>(values: Cow<'a, [T]>, rows: &Range<u32>) -> Option<Cow<'a, [T]>> {
+    let rows = rows.start as usize..rows.end as usize;
+    Some(match values {
+        Cow::Borrowed(values) => Cow::Borrowed(values.get(rows)?),
+        Cow::Owned(values) => Cow::Owned(values.get(rows)?.to_vec()),
+    })
 }
 
 fn memory_column(memtable: &Memtable, column: usize) -> Result<ColumnSlice<'_>> {

@@ -22,7 +22,7 @@ pub(super) fn dates(
     for part in mailbox.message_table().parts() {
         let dates = part.i64s(messages::DATE, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (_, (date, number)) in part.live_values(dates.iter().zip(numbers)) {
+        for (_, (date, number)) in part.live_values(dates.iter().zip(numbers.iter())) {
             if (from..=to).contains(date) {
                 found.insert(*number);
             }
@@ -41,7 +41,7 @@ pub(super) fn sizes(
     for part in mailbox.message_table().parts() {
         let sizes = part.u64s(messages::SIZE, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (_, (size, number)) in part.live_values(sizes.iter().zip(numbers)) {
+        for (_, (size, number)) in part.live_values(sizes.iter().zip(numbers.iter())) {
             if (from..=to).contains(size) {
                 found.insert(*number);
             }
@@ -55,7 +55,7 @@ pub(super) fn derived(mailbox: &Mailbox, wanted: ContentFlags, found: &mut Numbe
     for part in mailbox.message_table().parts() {
         let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers)) {
+        for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers.iter())) {
             if flags & wanted.bits() != 0 {
                 found.insert(*number);
             }

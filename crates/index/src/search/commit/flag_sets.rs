@@ -52,7 +52,7 @@ impl FileFlag {
         for part in table.parts() {
             let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
             let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
-            for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers)) {
+            for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers.iter())) {
                 if self.is_in(*flags) {
                     found.insert(*number);
                 }
@@ -160,7 +160,8 @@ impl FlagSets {
 fn several((table, bound): Files) -> Result<NumberSet> {
     let (mut one, mut several) = (NumberSet::new(bound), NumberSet::new(bound));
     for part in table.parts() {
-        for (_, number) in part.live_values(part.u32s(files::MESSAGE, 0..part.row_count())?) {
+        let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
+        for (_, number) in part.live_values(numbers.iter()) {
             if one.contains(*number) {
                 several.insert(*number);
             }
