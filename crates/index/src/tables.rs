@@ -194,14 +194,16 @@ impl HeaderCodec {
                 Codec::ZstdDictionary { level: LEVEL, dictionary_bytes, block_bytes: 0 }
             }
             HeaderCodec::ZstdDictionaryBlocks => {
-                Codec::ZstdDictionary { level: LEVEL, dictionary_bytes, block_bytes }
+                Codec::ZstdDictionary { level: BLOCK_LEVEL, dictionary_bytes, block_bytes }
             }
         }
     }
 }
 
-/// Zstandard's level for header records.
+/// Zstandard's level for header records, each on its own.
 const LEVEL: i32 = 3;
+/// Zstandard's level for blocks of header records. They are read as fast as those of lower levels.
+const BLOCK_LEVEL: i32 = 6;
 
 /// Returns the schemas of all mail tables of a new index.
 pub(crate) fn schemas(codec: HeaderCodec) -> Vec<Schema> {
@@ -259,8 +261,8 @@ fn files_schema() -> Schema {
 fn messages_schema(codec: HeaderCodec) -> Schema {
     // Lines are read in date order, which is close to row order: a block has about ten neighbours. A single
     // hit takes little longer than if it were compressed on its own. ARCHITECTURE.md has the figures.
-    let line = codec.of_column(16 * 1024, 1024);
-    let rest = codec.of_column(64 * 1024, 4 * 1024);
+    let line = codec.of_column(64 * 1024, 1024);
+    let rest = codec.of_column(128 * 1024, 8 * 1024);
     Schema {
         name: messages::TABLE.into(),
         columns: vec![

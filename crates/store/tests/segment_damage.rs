@@ -20,8 +20,8 @@ use store::format::{
     SECTION_ORDER_ROWS, SECTION_PACKED, SECTION_PACKED_TABLE, TRAILER_BYTES, TRAILER_VERSION_OFFSET,
 };
 use store::{
-    Column, ColumnSlice, Error, Form, Index, IndexKind, Kind, PayloadReader, Rows, Schema, SealedWriter, Segment,
-    Source, Value, sort_by_primary, write_segment,
+    Column, ColumnSlice, Error, Form, Index, IndexKind, Kind, PayloadReader, Rows, Schema, SealedWriter,
+    Segment, Source, Value, sort_by_primary, write_segment,
 };
 use testkit::{Random, SimDisk};
 

@@ -121,12 +121,7 @@ pub(crate) fn write_sorted(disk: &SimDisk, schema: &Arc<Schema>, sources: &[&dyn
 }
 
 /// Does the same with numbers in a form.
-pub(crate) fn write_in(
-    form: Form,
-    disk: &SimDisk,
-    schema: &Arc<Schema>,
-    sources: &[&dyn Source],
-) -> Segment {
+pub(crate) fn write_in(form: Form, disk: &SimDisk, schema: &Arc<Schema>, sources: &[&dyn Source]) -> Segment {
     let sorted = sort_by_primary(schema, sources, &|_| true).unwrap();
     let written = write_form(form)(disk, path(), schema, sources, sorted.order()).unwrap();
     let segment = Segment::open(disk, path(), schema).unwrap();
@@ -134,13 +129,8 @@ pub(crate) fn write_in(
     segment
 }
 
-type WriteSegment = fn(
-    &dyn Disk,
-    &Path,
-    &Arc<Schema>,
-    &[&dyn Source],
-    Order,
-) -> store::Result<SegmentWritten>;
+type WriteSegment =
+    fn(&dyn Disk, &Path, &Arc<Schema>, &[&dyn Source], Order) -> store::Result<SegmentWritten>;
 
 /// Returns the function that writes segments with numbers in a form.
 pub(crate) fn write_form(form: Form) -> WriteSegment {

@@ -1,7 +1,7 @@
 //! The values of one column, in memory or in a mapped file.
 //!
-//! Input: slices, or numbers that were unpacked. Output: single values, with bounds checked. Does not depend on
-//! who owns the slices, and does not trust offsets found in files.
+//! Input: slices, or numbers that were unpacked. Output: single values, with bounds checked. Does not depend
+//! on who owns the slices, and does not trust offsets found in files.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::value::Value;

@@ -198,7 +198,10 @@ impl Segment {
     fn prefetch_key(&self, hash_index: &HashIndex, slot: u32) {
         let column = hash_index.columns.first().copied().map_or(0, usize::from);
         let layout = (self.layout.columns.get(column), self.schema.kind(column));
-        if let (Some(ColumnLayout::Numbers(NumbersLayout::Plain(section)) | ColumnLayout::Ids(section)), Some(kind)) = layout
+        if let (
+            Some(ColumnLayout::Numbers(NumbersLayout::Plain(section)) | ColumnLayout::Ids(section)),
+            Some(kind),
+        ) = layout
             && slot & GROUP_MARK == 0
         {
             self.prefetch(*section, u64::from(slot), kind.width().unwrap_or(1));
@@ -267,7 +270,8 @@ impl Segment {
     fn fixed_column(&self, columns: &[u16]) -> Option<usize> {
         let [column] = columns else { return None };
         let column = usize::from(*column);
-        matches!(self.layout.columns.get(column), Some(ColumnLayout::Numbers(_) | ColumnLayout::Ids(_))).then_some(column)
+        matches!(self.layout.columns.get(column), Some(ColumnLayout::Numbers(_) | ColumnLayout::Ids(_)))
+            .then_some(column)
     }
 
     fn check_ends(&self, columns: &[u16], from: Bound<&[Value]>, to: Bound<&[Value]>) -> Result<()> {

@@ -9,11 +9,11 @@ use crate::cursor::Cursor;
 use crate::error::{Damage, Error, Result};
 use crate::file::sealed::Sealed;
 use crate::format::{
-    BLOCK_ENTRY_BYTES, BUCKET_BYTES, ENTRY_BYTES, FOOTER_BYTES, FOOTER_RESERVED_OFFSET, SECTION_ALIGNMENT,
-    SECTION_BLOB, SECTION_BLOCK_TABLE, SECTION_BLOCKS, SECTION_DICTIONARY, SECTION_FIXED,
-    PACKED_ENTRY_BYTES, PACKED_LINE_BYTES, PACKED_ROWS, SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS,
-    SECTION_OFFSETS_LARGE, SECTION_OFFSETS_SMALL, SECTION_ORDER_HINTS, SECTION_ORDER_ROWS, SECTION_PACKED,
-    SECTION_PACKED_TABLE, SEGMENT_VERSION, SEGMENT_VERSION_PLAIN,
+    BLOCK_ENTRY_BYTES, BUCKET_BYTES, ENTRY_BYTES, FOOTER_BYTES, FOOTER_RESERVED_OFFSET, PACKED_ENTRY_BYTES,
+    PACKED_LINE_BYTES, PACKED_ROWS, SECTION_ALIGNMENT, SECTION_BLOB, SECTION_BLOCK_TABLE, SECTION_BLOCKS,
+    SECTION_DICTIONARY, SECTION_FIXED, SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS, SECTION_OFFSETS_LARGE,
+    SECTION_OFFSETS_SMALL, SECTION_ORDER_HINTS, SECTION_ORDER_ROWS, SECTION_PACKED, SECTION_PACKED_TABLE,
+    SEGMENT_VERSION, SEGMENT_VERSION_PLAIN,
 };
 use crate::limits::{DICTIONARY_BYTES_MAX, ROWS_PER_SEGMENT_MAX};
 use crate::schema::{Codec, IndexKind, Kind, Schema};
@@ -252,7 +252,11 @@ impl Walk<'_> {
         row_count: u64,
     ) -> std::result::Result<ColumnLayout, Damage> {
         if kind == Kind::Id {
-            return Ok(ColumnLayout::Ids(self.exactly(SECTION_FIXED, owner, row_count.saturating_mul(32))?));
+            return Ok(ColumnLayout::Ids(self.exactly(
+                SECTION_FIXED,
+                owner,
+                row_count.saturating_mul(32),
+            )?));
         }
         if let Some(width) = kind.width() {
             return Ok(ColumnLayout::Numbers(self.numbers(SECTION_FIXED, owner, row_count, width as u64)?));

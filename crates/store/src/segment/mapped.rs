@@ -295,7 +295,8 @@ impl Segment {
     }
 
     fn unpacked_offsets(&self, packed: PackedLayout, blob: Section) -> Result<Offsets<'_>> {
-        let (numbers, all) = (NumbersLayout::Packed(packed), 0..u64::from(self.row_count()).saturating_add(1));
+        let (numbers, all) =
+            (NumbersLayout::Packed(packed), 0..u64::from(self.row_count()).saturating_add(1));
         Ok(match u32::try_from(blob.length) {
             Ok(_) => Offsets::Small(self.numbers(numbers, all)?),
             Err(_) => Offsets::Large(self.numbers(numbers, all)?),

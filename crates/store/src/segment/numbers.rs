@@ -1,7 +1,7 @@
 //! Reads the numbers of a segment, plain or packed (docs/FORMAT.md, "Packed numbers").
 //!
-//! Input: where numbers lie, and rows. Output: plain numbers in place, packed ones unpacked. Does not depend on
-//! what the numbers mean.
+//! Input: where numbers lie, and rows. Output: plain numbers in place, packed ones unpacked. Does not depend
+//! on what the numbers mean.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! Writes packed numbers: their blocks, and the table of these (docs/FORMAT.md, "Packed numbers").
 //!
-//! Input: numbers, a piece at a time. Output: blocks in the file, and their table. Does not depend on what the
-//! numbers mean.
+//! Input: numbers, a piece at a time. Output: blocks in the file, and their table. Does not depend on what
+//! the numbers mean.
 
 use crate::error::Result;
 use crate::file::sealed_write::SealedWriter;

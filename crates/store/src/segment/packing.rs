@@ -1,7 +1,8 @@
 //! Packs numbers into fewer bits, a block at a time (docs/FORMAT.md, "Packed numbers").
 //!
-//! Input: numbers of a block, or its words. Output: its words, or all of its numbers, or one of them. Does not
-//! depend on where blocks lie. Numbers are 64 bits wide here, and narrower signed ones have their sign extended.
+//! Input: numbers of a block, or its words. Output: its words, or all of its numbers, or one of them. Does
+//! not depend on where blocks lie. Numbers are 64 bits wide here, and narrower ones are extended by their
+//! sign.
 //!
 //! A block has four lanes of 64 numbers, one beside the other: so processors unpack several at a time, and
 //! one number is found at once.

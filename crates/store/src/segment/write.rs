@@ -5,7 +5,8 @@
 //! depend on how many there are.
 //! Memory besides the sources: 8 bytes a row for an order; 24 bytes a row while an ordered index is built, 12
 //! for a hash index (and 4 for each row whose key is not unique), one index at a time; 4 bytes a row while a
-//! column of bytes is written; about 16 MiB of buffers; and while a payload column is merged, one
+//! column of bytes is written; a packed column of each source, unpacked, while it is written or is part of the
+//! key of the index that is built; about 16 MiB of buffers; and while a payload column is merged, one
 //! decompressed block of each source, at most 256 MiB in total.
 
 use crate::error::{Result, check_limit};
@@ -66,7 +67,12 @@ pub fn write_segment(
     sources: &[&dyn Source],
     order: Order,
 ) -> Result<SegmentWritten> {
-    write_content(disk, path, schema, &Content { sources, order, lenders: &[], cancel: None, form: Form::Plain })
+    write_content(
+        disk,
+        path,
+        schema,
+        &Content { sources, order, lenders: &[], cancel: None, form: Form::Plain },
+    )
 }
 
 /// Does the same as [`write_segment`], but packs numbers.
@@ -80,7 +86,12 @@ pub fn write_packed_segment(
     sources: &[&dyn Source],
     order: Order,
 ) -> Result<SegmentWritten> {
-    write_content(disk, path, schema, &Content { sources, order, lenders: &[], cancel: None, form: Form::Packed })
+    write_content(
+        disk,
+        path,
+        schema,
+        &Content { sources, order, lenders: &[], cancel: None, form: Form::Packed },
+    )
 }
 
 /// How numbers lie in new segments.
@@ -268,7 +279,8 @@ impl Job<'_> {
         let sorted = radix::sort(&keys);
         keys.check()?;
         self.order_rows(number, sorted.rows.as_deref())?;
-        let mut gather = |places: Range<u32>, out: &mut Vec<u64>| out.extend_from_slice(cut(&sorted.hints, places));
+        let mut gather =
+            |places: Range<u32>, out: &mut Vec<u64>| out.extend_from_slice(cut(&sorted.hints, places));
         if self.pack(number, &mut Numbers { count: keys.len(), width_bytes: 8, gather: &mut gather })? {
             return Ok(());
         }

@@ -74,7 +74,9 @@ pub(super) fn keyword(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet)
         let keywords = part.u32s(files::KEYWORDS, rows.clone())?;
         let folders = part.u32s(files::FOLDER, rows.clone())?;
         let numbers = part.u32s(files::MESSAGE, rows.clone())?;
-        for (_, ((keywords, folder), number)) in part.live_values(keywords.iter().zip(folders.iter()).zip(numbers.iter())) {
+        for (_, ((keywords, folder), number)) in
+            part.live_values(keywords.iter().zip(folders.iter()).zip(numbers.iter()))
+        {
             // Few files have keywords.
             if *keywords != 0 && letters.get(folder).is_some_and(|letters| keywords & letters != 0) {
                 found.insert(*number);

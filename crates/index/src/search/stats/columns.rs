@@ -41,7 +41,8 @@ impl Columns {
             let sizes = part.u64s(messages::SIZE, all.clone())?;
             let nodes = part.u32s(messages::NODE, all.clone())?;
             let parents = part.u32s(messages::PARENT, all)?;
-            let rows = numbers.iter().zip(dates.iter()).zip(sizes.iter()).zip(nodes.iter()).zip(parents.iter());
+            let rows =
+                numbers.iter().zip(dates.iter()).zip(sizes.iter()).zip(nodes.iter()).zip(parents.iter());
             for (_, ((((number, date), size), node), parent)) in part.live_values(rows) {
                 let place = *number as usize;
                 // A number above the bound is damage, which a check reports.
