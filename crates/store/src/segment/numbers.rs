@@ -27,26 +27,28 @@ pub(crate) trait Number: bytemuck::Pod {
 /// Implements [`Number`] for one type. Unsigned numbers count as signed ones of the same width, so that a
 /// column's mark of ones is near its small numbers.
 macro_rules! number {
-    ($type:ty, $signed:ty) => {
+    ($type:ty, |$value:ident| $signed:expr) => {
         impl Number for $type {
             #[inline]
             fn widen(self) -> u64 {
-                i64::from(self as $signed).cast_unsigned()
+                let $value = self;
+                i64::from($signed).cast_unsigned()
             }
 
             #[inline]
             fn cut(wide: u64) -> $type {
-                wide as $type
+                let bytes = wide.to_le_bytes();
+                bytes.first_chunk().map_or(0, |lowest| <$type>::from_le_bytes(*lowest))
             }
         }
     };
 }
 
-number!(u8, i8);
-number!(u16, i16);
-number!(u32, i32);
-number!(u64, i64);
-number!(i64, i64);
+number!(u8, |value| value.cast_signed());
+number!(u16, |value| value.cast_signed());
+number!(u32, |value| value.cast_signed());
+number!(u64, |value| value.cast_signed());
+number!(i64, |value| value);
 
 impl Segment {
     /// Returns one number.
@@ -63,8 +65,7 @@ impl Segment {
     pub(crate) fn packed_number(&self, packed: PackedLayout, index: u64) -> Result<u64> {
         let entry = self.packed_entry(packed, index.wrapping_div(BLOCK_ROWS))?;
         let start = u64::from(entry.start).wrapping_mul(PACKED_LANES as u64);
-        let row = (index % BLOCK_ROWS) as u32;
-        entry.get(row, |word| self.at::<u64>(packed.blocks, start.wrapping_add(word)).copied())
+        entry.get(index % BLOCK_ROWS, |word| self.at::<u64>(packed.blocks, start.wrapping_add(word)).copied())
     }
 
     /// Returns some of the numbers: in place, or unpacked.
@@ -100,7 +101,8 @@ impl Segment {
             entry.unpack(self.slice::<u64>(packed.blocks, place)?, &mut block);
             let first = number.wrapping_mul(BLOCK_ROWS);
             let end = range.end.min(first.saturating_add(BLOCK_ROWS));
-            let place = at.wrapping_sub(first) as usize..end.wrapping_sub(first) as usize;
+            let in_block = |row: u64| usize::try_from(row.wrapping_sub(first)).unwrap_or(PACKED_ROWS);
+            let place = in_block(at)..in_block(end);
             visit(block.get(place).unwrap_or_default());
             at = end;
         }

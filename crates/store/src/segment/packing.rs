@@ -73,14 +73,15 @@ impl PackedEntry {
 
     /// Returns one number of a block. `word` reads a word of it, counted from the block's begin.
     #[inline]
-    pub(crate) fn get<E>(&self, row: u32, word: impl Fn(u64) -> Result<u64, E>) -> Result<u64, E> {
-        let lanes = PACKED_LANES as u64;
-        let (lane, place) = (u64::from(row) % lanes, row / (PACKED_LANES as u32));
-        let bit = place.wrapping_mul(u32::from(self.width));
-        let (line, from) = (u64::from(bit / WORD_BITS), bit % WORD_BITS);
+    pub(crate) fn get<E>(&self, row: u64, word: impl Fn(u64) -> Result<u64, E>) -> Result<u64, E> {
         if self.width == 0 {
             return Ok(self.base);
         }
+        let lanes = PACKED_LANES as u64;
+        let (lane, place) = (row % lanes, row / lanes);
+        let bit = place.wrapping_mul(u64::from(self.width));
+        let line = bit / u64::from(WORD_BITS);
+        let from = (bit % u64::from(WORD_BITS)) as u32;
         let first = line.wrapping_mul(lanes).wrapping_add(lane);
         let mut packed = word(first)?.wrapping_shr(from);
         if from.wrapping_add(u32::from(self.width)) > WORD_BITS {
@@ -94,8 +95,8 @@ impl PackedEntry {
     pub(crate) fn pack(&self, numbers: &[u64], out: &mut Vec<u64>) {
         let mut lines = [Line::default(); WORD_BITS as usize];
         let mut rest = numbers.iter();
-        for place in 0..LANE_ROWS as u32 {
-            let bit = place.wrapping_mul(u32::from(self.width));
+        let mut bit = 0_u32;
+        for _ in 0..LANE_ROWS {
             let (line, from) = ((bit / WORD_BITS) as usize, bit % WORD_BITS);
             for lane in 0..PACKED_LANES {
                 let number = rest.next().copied().unwrap_or(self.base);
@@ -106,6 +107,7 @@ impl PackedEntry {
                     put(&mut lines, line.wrapping_add(1), lane, packed.wrapping_shr(rest));
                 }
             }
+            bit = bit.wrapping_add(u32::from(self.width));
         }
         out.extend(lines.iter().take(usize::from(self.width)).flatten());
     }
