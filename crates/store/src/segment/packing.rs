@@ -12,8 +12,12 @@ use crate::format::{PACKED_ENTRY_BYTES, PACKED_LANES, PACKED_ROWS};
 
 /// Numbers of one lane of a block.
 const LANE_ROWS: usize = PACKED_ROWS / PACKED_LANES;
+/// Lanes of a block.
+const LANES: u64 = PACKED_LANES as u64;
 /// Bits of a word.
 const WORD_BITS: u32 = u64::BITS;
+/// Bits of a word.
+const WORD: u64 = WORD_BITS as u64;
 
 /// All numbers of a block.
 pub(crate) type Block = [u64; PACKED_ROWS];
@@ -77,16 +81,14 @@ impl PackedEntry {
         if self.width == 0 {
             return Ok(self.base);
         }
-        let lanes = PACKED_LANES as u64;
-        let (lane, place) = (row % lanes, row / lanes);
+        let (lane, place) = (row % LANES, row / LANES);
         let bit = place.wrapping_mul(u64::from(self.width));
-        let line = bit / u64::from(WORD_BITS);
-        let from = (bit % u64::from(WORD_BITS)) as u32;
-        let first = line.wrapping_mul(lanes).wrapping_add(lane);
+        let (line, from) = (bit / WORD, u32::try_from(bit % WORD).unwrap_or(0));
+        let first = line.wrapping_mul(LANES).wrapping_add(lane);
         let mut packed = word(first)?.wrapping_shr(from);
         if from.wrapping_add(u32::from(self.width)) > WORD_BITS {
             let rest = WORD_BITS.wrapping_sub(from);
-            packed |= word(first.wrapping_add(lanes))?.wrapping_shl(rest);
+            packed |= word(first.wrapping_add(LANES))?.wrapping_shl(rest);
         }
         Ok(self.number(packed))
     }

@@ -5,8 +5,8 @@
 //! depend on how many there are.
 //! Memory besides the sources: 8 bytes a row for an order; 24 bytes a row while an ordered index is built, 12
 //! for a hash index (and 4 for each row whose key is not unique), one index at a time; 4 bytes a row while a
-//! column of bytes is written; a packed column of each source, unpacked, while it is written or is part of the
-//! key of the index that is built; about 16 MiB of buffers; and while a payload column is merged, one
+//! column of bytes is written; a packed column of each source, unpacked, while it is written or is part of
+//! the key of the index that is built; about 16 MiB of buffers; and while a payload column is merged, one
 //! decompressed block of each source, at most 256 MiB in total.
 
 use crate::error::{Result, check_limit};
