@@ -88,7 +88,11 @@ fn segments_of_few_rows_are_merged_in_all_tables() {
     let disk = SimDisk::new(1);
     let fixture = Fixture::new();
     for number in 0..FEW {
-        put(&fixture, number);
+        // A folder and a sender of its own.
+        let text =
+            message(&format!("m{number}"), &format!("s{number}"), &format!("w{number}x7 w{number}x199"));
+        let text = text.replace("ana@", &format!("ana{number}@"));
+        fixture.put(&format!("f{number}"), "cur", &format!("{number}.x:2,S"), &text);
         let environment = on(&disk, u64::from(number));
         update(&environment, &fixture);
         // What the journal has becomes a segment of each table.
