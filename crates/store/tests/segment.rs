@@ -386,7 +386,7 @@ fn packed_columns_are_smaller_and_equal() {
     // More rows than are packed at a time.
     let row = |n: u32, random: &mut Random| {
         vec![
-            OwnedValue::U32(if n % 50 == 0 { u32::MAX - n } else { n }),
+            OwnedValue::U32(if n.is_multiple_of(50) { u32::MAX - n } else { n }),
             OwnedValue::U8(255 - u8::try_from(n % 3).unwrap()),
             OwnedValue::U16(40_000 + u16::try_from(n % 700).unwrap()),
             OwnedValue::U64(u64::MAX / 2 + u64::from(n % 1000)),
