@@ -12,6 +12,8 @@ use crate::segment::packing::{Block, PackedEntry};
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// So many numbers are read one by one: that takes less time than unpacking a block.
+const FEW: u64 = 16;
 /// Numbers of a block.
 const BLOCK_ROWS: u64 = PACKED_ROWS as u64;
 
@@ -80,6 +82,12 @@ impl Segment {
         };
         let count = range.end.saturating_sub(range.start);
         let mut out = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+        if count <= FEW {
+            for index in range {
+                out.push(T::cut(self.packed_number(packed, index)?));
+            }
+            return Ok(Cow::Owned(out));
+        }
         self.each_block(packed, range, &mut |numbers| out.extend(numbers.iter().map(|&wide| T::cut(wide))))?;
         Ok(Cow::Owned(out))
     }

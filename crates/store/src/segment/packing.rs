@@ -71,8 +71,7 @@ impl PackedEntry {
     /// Returns the number whose packed bits are these.
     #[inline]
     fn number(&self, packed: u64) -> u64 {
-        let cut = packed & u64::MAX.checked_shr(WORD_BITS.saturating_sub(u32::from(self.width))).unwrap_or(0);
-        self.base.wrapping_add(cut.wrapping_shl(u32::from(self.shift)))
+        self.base.wrapping_add((packed & self.mask()).wrapping_shl(u32::from(self.shift)))
     }
 
     /// Returns one number of a block. `word` reads a word of it, counted from the block's begin.
@@ -119,20 +118,25 @@ impl PackedEntry {
         let (lines, _) = words.as_chunks::<PACKED_LANES>();
         let line = |number: usize| lines.get(number).copied().unwrap_or_default();
         let (out, _) = out.as_chunks_mut::<PACKED_LANES>();
-        let width = u32::from(self.width);
+        let (base, shift, mask) = (self.base, u32::from(self.shift), self.mask());
         let mut bit = 0_u32;
         for out in out {
             let (number, from) = ((bit / WORD_BITS) as usize, bit % WORD_BITS);
-            let mut packed = line(number).map(|word| word.wrapping_shr(from));
-            if from.wrapping_add(width) > WORD_BITS {
-                let rest = WORD_BITS.wrapping_sub(from);
-                for (packed, word) in packed.iter_mut().zip(line(number.wrapping_add(1))) {
-                    *packed |= word.wrapping_shl(rest);
-                }
+            let (low, high) = (line(number), line(number.wrapping_add(1)));
+            for (out, (low, high)) in out.iter_mut().zip(low.into_iter().zip(high)) {
+                // In two steps, because nothing of the next word is needed if the number begins with a word.
+                let rest = high.wrapping_shl(1).wrapping_shl(WORD_BITS.wrapping_sub(1).wrapping_sub(from));
+                let packed = (low.wrapping_shr(from) | rest) & mask;
+                *out = base.wrapping_add(packed.wrapping_shl(shift));
             }
-            *out = packed.map(|packed| self.number(packed));
-            bit = bit.wrapping_add(width);
+            bit = bit.wrapping_add(u32::from(self.width));
         }
+    }
+
+    /// Returns ones in the place of a number's bits.
+    #[inline]
+    fn mask(&self) -> u64 {
+        u64::MAX.checked_shr(WORD_BITS.saturating_sub(u32::from(self.width))).unwrap_or(0)
     }
 }
 
