@@ -50,11 +50,14 @@ impl FileFlag {
     /// Damage in the store.
     pub(in crate::search) fn scan(self, table: &Table, found: &mut NumberSet) -> Result<()> {
         for part in table.parts() {
-            let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
-            let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
-            for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers.iter())) {
-                if self.is_in(*flags) {
-                    found.insert(*number);
+            for rows in part.pieces() {
+                let flags = part.u16s(files::FLAGS, rows.clone())?;
+                let numbers = part.u32s(files::MESSAGE, rows.clone())?;
+                let pairs = flags.iter().zip(numbers.iter());
+                for (_, (flags, number)) in part.live_values_from(rows.start, pairs) {
+                    if self.is_in(*flags) {
+                        found.insert(*number);
+                    }
                 }
             }
         }
