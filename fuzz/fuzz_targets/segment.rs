@@ -3,12 +3,13 @@
 
 use disk::Disk;
 use fuzz::repair::{sealed, sealed_content};
-use fuzz::{edited, look_at_everything, made};
+use fuzz::{edited, look_at_everything, made, made_packed};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
 fuzz_target!(|input: &[u8]| {
-    let made = made();
+    // Plain and packed numbers in turn.
+    let made = if input.len() % 2 == 0 { made() } else { made_packed() };
     let (path, base) = &made.segment;
     // Sometimes the frame itself is changed.
     let bytes = if input.last().is_some_and(|last| last % 8 == 0) {

@@ -12,4 +12,4 @@ pub mod repair;
 
 pub use edit::edited;
 pub use look::look_at_everything;
-pub use made::{DIRECTORY, Made, made};
+pub use made::{DIRECTORY, Made, made, made_packed};

@@ -5,7 +5,7 @@
 use disk::Disk;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use store::{Codec, Column, Index, IndexKind, Kind, Options, Rows, Schema, Transaction, Value, Writer};
+use store::{Codec, Column, Form, Index, IndexKind, Kind, Options, Rows, Schema, Transaction, Value, Writer};
 use testkit::SimDisk;
 
 /// The store's directory on its disk.
@@ -32,16 +32,22 @@ pub struct Made {
 /// Returns the store.
 pub fn made() -> &'static Made {
     static MADE: OnceLock<Made> = OnceLock::new();
-    MADE.get_or_init(make)
+    MADE.get_or_init(|| make(Form::Plain))
 }
 
-fn make() -> Made {
+/// Returns a store with the same rows, whose segment has packed numbers.
+pub fn made_packed() -> &'static Made {
+    static MADE: OnceLock<Made> = OnceLock::new();
+    MADE.get_or_init(|| make(Form::Packed))
+}
+
+fn make(form: Form) -> Made {
     let disk = SimDisk::new(1);
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     let directory = Path::new(DIRECTORY);
     let schema = Arc::new(schema());
     // A low limit of the journal, so that the first commit becomes a segment.
-    let mut options = Options::default();
+    let mut options = Options { form, ..Options::default() };
     options.limits.journal_rows = SEALED_ROWS - 1;
     let mut writer = Writer::create(&shared, directory, &[(*schema).clone()], options).expect("a new store");
     writer.commit(transaction(&schema, 0..SEALED_ROWS)).expect("rows for a segment");

@@ -12,7 +12,7 @@ use crate::text;
 use disk::Wait;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use store::{Limits, Options, Snapshot, Writer};
+use store::{Form, Limits, Options, Snapshot, Writer};
 use work::Progress;
 
 /// Tells backup programs that the directory can be rebuilt. See https://bford.info/cachedir/.
@@ -163,6 +163,7 @@ pub(crate) fn options(environment: &Environment, wait: Wait) -> Options {
         seed: environment.seed,
         known: environment.opened.last(&environment.index_directory()),
         limits: Limits { journal_bytes: JOURNAL_BYTES, ..Limits::default() },
+        form: Form::Packed,
         ..Options::default()
     }
 }

@@ -1,8 +1,11 @@
 //! Header records with each codec: queries give the same answers, also after passes with another codec
-//! option.
+//! option. And how numbers lie in segments.
 
 use crate::support::{Dump, Fixture, message};
 use index::{HeaderCodec, UpdateOptions};
+use store::format::{
+    FOOTER_BYTES, FOOTER_VERSION_OFFSET, SEGMENT_VERSION, TRAILER_BYTES, TRAILER_CONTENT_LENGTH_OFFSET,
+};
 use store::{Codec, Kind, Snapshot};
 
 /// Enough messages for a segment to be written.
@@ -32,14 +35,32 @@ fn indexed(codec: HeaderCodec) -> (Fixture, Vec<Codec>, Dump) {
 
 /// Returns whether a segment of the index contains an uncompressed subject.
 fn is_readable(fixture: &Fixture) -> bool {
+    let subject = "pneumatic ".repeat(400).into_bytes();
+    let holds = |bytes: &Vec<u8>| bytes.windows(subject.len()).any(|window| window == subject.as_slice());
+    segments(fixture).iter().any(holds)
+}
+
+/// Returns the bytes of the segments of rows.
+fn segments(fixture: &Fixture) -> Vec<Vec<u8>> {
     let files = std::fs::read_dir(fixture.environment.index_directory()).unwrap();
     let segments = files.map(|entry| entry.unwrap().path());
     let segments: Vec<_> = segments.filter(|path| path.extension().is_some_and(|end| end == "seg")).collect();
     assert!(!segments.is_empty());
-    let subject = "pneumatic ".repeat(400).into_bytes();
-    segments.iter().any(|path| {
-        std::fs::read(path).unwrap().windows(subject.len()).any(|window| window == subject.as_slice())
-    })
+    segments.iter().map(|path| std::fs::read(path).unwrap()).collect()
+}
+
+#[test]
+fn segments_have_packed_numbers() {
+    let (fixture, ..) = indexed(HeaderCodec::default());
+    let version = |bytes: &Vec<u8>| {
+        let length = bytes[bytes.len() - TRAILER_BYTES + TRAILER_CONTENT_LENGTH_OFFSET..].first_chunk();
+        let content = usize::try_from(u64::from_le_bytes(*length.unwrap())).unwrap();
+        let footer = &bytes[content - FOOTER_BYTES..];
+        u32::from_le_bytes(*footer[FOOTER_VERSION_OFFSET..].first_chunk().unwrap())
+    };
+    // A folder alone is not packed, messages and their files are.
+    let versions: Vec<u32> = segments(&fixture).iter().map(version).collect();
+    assert!(versions.iter().filter(|&&version| version == SEGMENT_VERSION).count() >= 2, "{versions:?}");
 }
 
 #[test]

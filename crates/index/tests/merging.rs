@@ -82,6 +82,34 @@ fn passes_leave_merges_to_others_if_they_are_told_to() {
     drop(fixture);
 }
 
+/// More tables than large merges that a pass does.
+#[test]
+fn segments_of_few_rows_are_merged_in_all_tables() {
+    let disk = SimDisk::new(1);
+    let fixture = Fixture::new();
+    for number in 0..FEW {
+        // A folder and a sender of its own.
+        let text =
+            message(&format!("m{number}"), &format!("s{number}"), &format!("w{number}x7 w{number}x199"));
+        let text = text.replace("ana@", &format!("ana{number}@"));
+        fixture.put(&format!("f{number}"), "cur", &format!("{number}.x:2,S"), &text);
+        let environment = on(&disk, u64::from(number));
+        update(&environment, &fixture);
+        // What the journal has becomes a segment of each table.
+        let options = store::Options { seed: u64::from(number), ..store::Options::default() };
+        let directory = environment.index_directory();
+        store::Writer::open(&environment.disk, &directory, options).unwrap().flush().unwrap();
+    }
+    let environment = on(&disk, 99);
+    assert!(segments(&environment).1 >= 6 * FEW as usize, "{:?}", segments(&environment));
+    merge(&environment, Merging::Due { new_count: u64::from(FEW) }, &Silent);
+    let snapshot = Snapshot::open(&environment.disk, &environment.index_directory()).unwrap();
+    for table in snapshot.tables() {
+        assert!(table.parts().len() <= 2, "{}: {} parts", table.schema().name, table.parts().len());
+    }
+    check(&environment, FEW);
+}
+
 #[test]
 fn with_time_one_segment_of_each_kind_stays() {
     let disk = SimDisk::new(1);

@@ -44,7 +44,9 @@ pub const KIND_SEGMENT: u32 = 1;
 // ---- Segment: the content of a sealed file of kind 1 ----
 
 /// The newest version of the segment's layout.
-pub const SEGMENT_VERSION: u32 = 1;
+pub const SEGMENT_VERSION: u32 = 2;
+/// The version of segments without packed numbers: programs that do not know those read them as well.
+pub const SEGMENT_VERSION_PLAIN: u32 = 1;
 
 /// The footer, the content's last bytes: the segment's version, u32.
 pub const FOOTER_VERSION_OFFSET: usize = 0;
@@ -98,6 +100,30 @@ pub const SECTION_ORDER_HINTS: u32 = 9;
 pub const SECTION_HASH_BUCKETS: u32 = 10;
 /// A hash index: the rows of keys that several rows have, u32 each.
 pub const SECTION_HASH_GROUPS: u32 = 11;
+/// Blocks of packed numbers, one after another: in the place of `SECTION_FIXED`, `SECTION_ORDER_ROWS`,
+/// `SECTION_ORDER_HINTS` or `SECTION_OFFSETS_...`.
+pub const SECTION_PACKED: u32 = 12;
+/// The table of these blocks.
+pub const SECTION_PACKED_TABLE: u32 = 13;
+
+/// Numbers in a block.
+pub const PACKED_ROWS: usize = 256;
+/// Lanes of a block: number n of a block is in lane n modulo this.
+pub const PACKED_LANES: usize = 4;
+/// Bytes of a line of a block: a word of each lane.
+pub const PACKED_LINE_BYTES: usize = 8 * PACKED_LANES;
+/// An entry of the table of packed blocks: the block's smallest number, u64.
+pub const PACKED_BASE_OFFSET: usize = 0;
+/// An entry of the table of packed blocks: where the block begins, in lines, u32.
+pub const PACKED_START_OFFSET: usize = PACKED_BASE_OFFSET + 8;
+/// An entry of the table of packed blocks: how many bits each number has, u8.
+pub const PACKED_WIDTH_OFFSET: usize = PACKED_START_OFFSET + 4;
+/// An entry of the table of packed blocks: how many zeros were cut off each number's end, u8.
+pub const PACKED_SHIFT_OFFSET: usize = PACKED_WIDTH_OFFSET + 1;
+/// An entry of the table of packed blocks: zeros.
+pub const PACKED_PADDING_OFFSET: usize = PACKED_SHIFT_OFFSET + 1;
+/// Bytes of an entry of the table of packed blocks.
+pub const PACKED_ENTRY_BYTES: usize = PACKED_PADDING_OFFSET + 2;
 
 /// A block table entry: where the block begins in `SECTION_BLOCKS`, u64.
 pub const BLOCK_START_OFFSET: usize = 0;

@@ -9,7 +9,8 @@
 //!   sealed files. [`commit_on_newest`] takes that lock only to publish.
 //! - A [`Snapshot`] is the newest state, for as long as it is held. Opening one takes no lock, writes
 //!   nothing, and costs the same for a thousand rows and for a hundred million. Its [`Table`]s find rows by
-//!   key and iterate over them in order. Their [`Part`]s return whole columns in place.
+//!   key and iterate over them in order. Their [`Part`]s return whole columns, in place
+//!   unless they are packed.
 //!   [`Snapshot::difference`] returns what changed since an older snapshot.
 //! - [`merge`] merges segments, even while a writer runs. [`verify`] reads everything again.
 //!
@@ -81,7 +82,7 @@ pub use rows::source::{Order, RowRef, Source};
 pub use rows::transaction::Transaction;
 pub use schema::{Codec, Column, Index, IndexKind, Kind, Schema};
 pub use segment::mapped::Segment;
-pub use segment::write::{SegmentWritten, write_segment};
+pub use segment::write::{Form, SegmentWritten, write_packed_segment, write_segment};
 pub use sort::by_primary::{Sorted, sort_by_primary};
 pub use value::{
     OwnedValue, Value, compare_prefix, hash, hash_key, hint, hint_last, hint_of, normalise, order_i64,

@@ -6,6 +6,10 @@ use disk::Disk;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use store::format::{
+    ENTRY_BYTES, ENTRY_LENGTH_OFFSET, FOOTER_BYTES, FOOTER_DIRECTORY_OFFSET, SECTION_DICTIONARY,
+    TRAILER_BYTES, TRAILER_CONTENT_LENGTH_OFFSET,
+};
 use store::{
     Codec, Column, Kind, OwnedValue, PRIMARY, PayloadReader, Rows, Schema, Snapshot, Transaction, Value,
     Writer,
@@ -101,6 +105,32 @@ fn a_small_segment_takes_the_dictionary_of_a_larger_one() {
         assert_eq!(dictionary(&disk, &small), dictionary(&disk, &large));
         assert_holds(&disk, 0..2000, 1);
         assert_holds(&disk, 2000..2100, 2);
+    }
+}
+
+/// Returns how long a segment's dictionary is, from its directory.
+fn dictionary_length(disk: &SimDisk, file: &Path) -> u64 {
+    let bytes = disk.read(file).unwrap();
+    let number = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+    let content = number(bytes.len() - TRAILER_BYTES + TRAILER_CONTENT_LENGTH_OFFSET);
+    let footer = usize::try_from(content).unwrap() - FOOTER_BYTES;
+    let directory = usize::try_from(number(footer + FOOTER_DIRECTORY_OFFSET)).unwrap();
+    let mut entries = bytes[directory..footer].chunks_exact(ENTRY_BYTES);
+    let found = entries.position(|entry| entry[..4] == SECTION_DICTIONARY.to_le_bytes()).unwrap();
+    number(directory + found * ENTRY_BYTES + ENTRY_LENGTH_OFFSET)
+}
+
+#[test]
+fn a_dictionary_of_few_rows_is_small() {
+    for block_bytes in BLOCK_BYTES {
+        let disk = SimDisk::new(1);
+        let few = added(&disk, block_bytes, 0..90, 1);
+        let many = added(&disk, block_bytes, 100..1100, 1);
+        let sample_bytes: usize = (0..90).map(|number| sentence(number, 1).len()).sum();
+        let (few, many) = (dictionary_length(&disk, &few), dictionary_length(&disk, &many));
+        assert!((1..=sample_bytes as u64 / 16).contains(&few), "{few} of {sample_bytes}");
+        assert!(few < 700 && (700..=1024).contains(&many), "{few} {many}");
+        assert_holds(&disk, 0..90, 1);
     }
 }
 

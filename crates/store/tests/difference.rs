@@ -135,7 +135,7 @@ fn live_rows_are_those_that_are_not_dead() {
         assert_eq!(part.live_rows().collect::<Vec<_>>(), live);
         let numbers = part.u32s(0, 0..part.row_count()).unwrap();
         let groups = part.u16s(2, 0..part.row_count()).unwrap();
-        let found: Vec<_> = part.live_values(numbers.iter().zip(groups)).collect();
+        let found: Vec<_> = part.live_values(numbers.iter().zip(groups.iter())).collect();
         assert_eq!(found, live.iter().map(|row| (*row, (row, &1))).collect::<Vec<_>>());
     }
 }

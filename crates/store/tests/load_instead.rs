@@ -159,7 +159,10 @@ fn a_batch_of_keys_finds_what_single_keys_find() {
         let mut found = vec![(7, 7)];
         part.find_batch(index, &[ColumnSlice::Id(&ids)], &mut found).unwrap();
         assert_eq!(found, expected);
-        assert!(found.len() > 1 && part.find_batch(index, &[ColumnSlice::U8(&[1])], &mut found).is_err());
+        assert!(
+            found.len() > 1
+                && part.find_batch(index, &[ColumnSlice::U8([1][..].into())], &mut found).is_err()
+        );
         in_memory += usize::from(part.has_dead());
     }
     assert!(in_memory > 0 && items.parts().len() > 1, "no part has dead rows");

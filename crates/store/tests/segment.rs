@@ -1,8 +1,8 @@
 //! Segments compared with a twin: what is written can be read, looked up and ranged over.
 
 use crate::segment_support::{
-    PAYLOADS, Row, any_row, check_answers, key_of, path, read_row, rows_of, schema, twin_of, values,
-    write_sorted,
+    FORMS, PAYLOADS, Row, any_row, check_answers, key_of, path, read_row, rows_of, schema, twin_of, values,
+    write_form, write_in, write_sorted,
 };
 use disk::Disk;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 use store::{
-    BytesSlice, Codec, Column, ColumnSlice, Error, Index, IndexKind, Kind, Offsets, Order, OwnedValue,
+    BytesSlice, Codec, Column, ColumnSlice, Error, Form, Index, IndexKind, Kind, Offsets, Order, OwnedValue,
     PayloadReader, RowRef, Rows, Schema, Segment, Source, Value, sort_by_primary, write_segment,
 };
 use testkit::{Random, SimDisk};
@@ -28,15 +28,19 @@ proptest! {
         let (disk, schema) = (SimDisk::new(1), schema());
         let batches: Vec<Rows> = lists.iter().map(|list| rows_of(&schema, list)).collect();
         let sources: Vec<&dyn Source> = batches.iter().map(|rows| rows as &dyn Source).collect();
-        let segment = write_sorted(&disk, &schema, &sources);
         let twin = twin_of(&schema, &lists.concat());
-        prop_assert!(segment.verify().is_empty(), "{:?}", segment.verify());
-        check_answers(&segment, &twin, &questions).unwrap();
-        let columns = (0..=PAYLOADS).map(|column| segment.column(column).unwrap());
-        let columns: Vec<ColumnSlice> = columns.collect();
-        for (number, row) in (0..).zip(&twin) {
-            let found: Row = columns.iter().map(|column| column.value(number).unwrap().to_owned()).collect();
-            prop_assert_eq!(&found, &row[..=PAYLOADS]);
+        for form in FORMS {
+            let segment = write_in(form, &disk, &schema, &sources);
+            disk.remove(path()).unwrap();
+            prop_assert!(segment.verify().is_empty(), "{:?}", segment.verify());
+            check_answers(&segment, &twin, &questions).unwrap();
+            let columns = (0..=PAYLOADS).map(|column| segment.column(column).unwrap());
+            let columns: Vec<ColumnSlice> = columns.collect();
+            for (number, row) in (0..).zip(&twin) {
+                let found: Row =
+                    columns.iter().map(|column| column.value(number).unwrap().to_owned()).collect();
+                prop_assert_eq!(&found, &row[..=PAYLOADS]);
+            }
         }
     }
 
@@ -46,8 +50,8 @@ proptest! {
         dead in prop::collection::vec(any::<(u8, u8)>(), 0..20),
     ) {
         let (disk, schema) = (SimDisk::new(1), schema());
-        let segments: Vec<Segment> = lists[..2].iter().map(|list| {
-            let segment = write_sorted(&disk, &schema, &[&rows_of(&schema, list)]);
+        let segments: Vec<Segment> = lists.iter().zip(FORMS).map(|(list, form)| {
+            let segment = write_in(form, &disk, &schema, &[&rows_of(&schema, list)]);
             disk.remove(path()).unwrap();
             segment
         }).collect();
@@ -69,12 +73,15 @@ proptest! {
             }
         }
         let sorted = sort_by_primary(&schema, &sources, &is_live).unwrap();
-        write_segment(&disk, path(), &schema, &sources, sorted.order()).unwrap();
-        let merged = Segment::open(&disk, path(), &schema).unwrap();
         let twin = twin_of(&schema, &live);
         prop_assert_eq!(sorted.replaced as usize, live.len() - twin.len());
-        prop_assert!(merged.verify().is_empty());
-        check_answers(&merged, &twin, &lists[2]).unwrap();
+        for form in FORMS {
+            write_form(form)(&disk, path(), &schema, &sources, sorted.order()).unwrap();
+            let merged = Segment::open(&disk, path(), &schema).unwrap();
+            disk.remove(path()).unwrap();
+            prop_assert!(merged.verify().is_empty());
+            check_answers(&merged, &twin, &lists[2]).unwrap();
+        }
     }
 }
 
@@ -134,12 +141,18 @@ fn many_rows_are_sorted_and_found() {
     }
     let disk = SimDisk::new(1);
     let batches = [rows_of(&schema, &list[..25_000]), rows_of(&schema, &list[25_000..])];
-    let segment = write_sorted(&disk, &schema, &[&batches[0], &batches[1]]);
     let twin = twin_of(&schema, &list);
+    for form in FORMS {
+        check_many(&write_in(form, &disk, &schema, &[&batches[0], &batches[1]]), &twin);
+        disk.remove(path()).unwrap();
+    }
+}
+
+fn check_many(segment: &Segment, twin: &[Row]) {
     // `verify` checks that every index has every row, in order, and finds it by its key.
     assert!(segment.verify().is_empty(), "{:?}", segment.verify());
     let mut reader = PayloadReader::new();
-    for (number, row) in (0..).zip(&twin) {
+    for (number, row) in (0..).zip(twin) {
         let found: Row = (0..4).map(|column| segment.value(column, number).unwrap().to_owned()).collect();
         assert_eq!(&found, row);
         assert_eq!(segment.primary_find(&values(&row[..1])).unwrap(), Some(number));
@@ -147,7 +160,7 @@ fn many_rows_are_sorted_and_found() {
     assert_eq!(segment.payload(1, 5, &mut reader).unwrap(), segment.bytes(1, 5).unwrap());
     for (index, columns) in [(0, &[1_u16][..]), (1, &[3, 1])] {
         let mut expected: Vec<(Row, u32)> =
-            (0..).zip(&twin).map(|(number, row)| (key_of(row, columns), number)).collect();
+            (0..).zip(twin).map(|(number, row)| (key_of(row, columns), number)).collect();
         expected.sort();
         let expected: Vec<u32> = expected.into_iter().map(|(_, number)| number).collect();
         assert_eq!(segment.rows_at(index, 0..segment.row_count()).unwrap(), expected);
@@ -182,14 +195,16 @@ fn the_bytes_do_not_depend_on_the_number_of_threads() {
         })
         .collect();
     let rows = rows_of(&schema, &list);
-    let bytes_with = |threads: usize| {
+    let bytes_with = |threads: usize, form| {
         let disk = SimDisk::new(1);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| write_sorted(&disk, &schema, &[&rows]));
+        pool.install(|| write_in(form, &disk, &schema, &[&rows]));
         disk.read(path()).unwrap()
     };
-    let one = bytes_with(1);
-    assert!(one == bytes_with(2) && one == bytes_with(7));
+    for form in FORMS {
+        let one = bytes_with(1, form);
+        assert!(one == bytes_with(2, form) && one == bytes_with(7, form));
+    }
 }
 
 #[test]
@@ -272,7 +287,7 @@ impl Source for Broken {
     }
 
     fn column(&self, _: usize) -> store::Result<ColumnSlice<'_>> {
-        let offsets = Offsets::Small(&[0, 2, 9]);
+        let offsets = Offsets::Small([0, 2, 9][..].into());
         Ok(ColumnSlice::Bytes(BytesSlice { offsets, blob: b"abc" }))
     }
 
@@ -359,4 +374,43 @@ fn large_values_come_back() {
             assert!(Value::Bytes(found) == value.as_value(), "column {column} of row {number}");
         }
     }
+}
+
+/// Rows of which each column can be packed, but for random numbers.
+#[test]
+fn packed_columns_are_smaller_and_equal() {
+    let kinds = [Kind::U32, Kind::U8, Kind::U16, Kind::U64, Kind::I64, Kind::U64, Kind::Bytes];
+    let indexes = [(IndexKind::Ordered, false, &[3_u16][..]), (IndexKind::Ordered, false, &[4])];
+    let schema = plain_schema(&kinds, &[0], &indexes);
+    let mut random = Random::new(9);
+    // More rows than are packed at a time.
+    let row = |n: u32, random: &mut Random| {
+        vec![
+            OwnedValue::U32(if n.is_multiple_of(50) { u32::MAX - n } else { n }),
+            OwnedValue::U8(255 - u8::try_from(n % 3).unwrap()),
+            OwnedValue::U16(40_000 + u16::try_from(n % 700).unwrap()),
+            OwnedValue::U64(u64::MAX / 2 + u64::from(n % 1000)),
+            OwnedValue::I64(if n == 70_000 { i64::MIN } else { 500 - i64::from(n) }),
+            OwnedValue::U64(random.next_u64()),
+            OwnedValue::Bytes(vec![b'x'; n as usize % 5]),
+        ]
+    };
+    let list: Vec<Row> = (0..140_000).map(|n| row(n, &mut random)).collect();
+    let (disk, twin) = (SimDisk::new(1), twin_of(&schema, &list));
+    let plain = write_sorted(&disk, &schema, &[&rows_of(&schema, &list)]);
+    disk.remove(path()).unwrap();
+    let packed = write_in(Form::Packed, &disk, &schema, &[&plain]);
+    assert!(packed.verify().is_empty(), "{:?}", packed.verify());
+    assert!(packed.file_bytes() < plain.file_bytes() / 2, "{packed:?} {plain:?}");
+    for (number, row) in (0..).zip(&twin) {
+        let found: Row = (0..7).map(|column| packed.value(column, number).unwrap().to_owned()).collect();
+        assert_eq!(&found, row);
+    }
+    for range in [0..140_000, 5..6, 255..257, 65_500..65_600, 139_999..140_000, 7..7] {
+        assert_eq!(packed.u8s(1, range.clone()).unwrap(), plain.u8s(1, range.clone()).unwrap());
+        assert_eq!(packed.i64s(4, range.clone()).unwrap(), plain.i64s(4, range.clone()).unwrap());
+        assert_eq!(packed.rows_at(0, range.clone()).unwrap(), plain.rows_at(0, range.clone()).unwrap());
+        assert_eq!(packed.rows_at(1, range.clone()).unwrap(), plain.rows_at(1, range).unwrap());
+    }
+    assert!(packed.u8s(1, 0..140_001).is_err() && packed.value(1, 140_000).is_err());
 }

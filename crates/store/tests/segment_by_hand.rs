@@ -8,7 +8,7 @@ use std::sync::Arc;
 use store::format::{
     FOOTER_BYTES, KIND_SEGMENT, SECTION_BLOB, SECTION_BLOCK_TABLE, SECTION_BLOCKS, SECTION_FIXED,
     SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS, SECTION_OFFSETS_SMALL, SECTION_ORDER_HINTS,
-    SECTION_ORDER_ROWS, SEGMENT_VERSION,
+    SECTION_ORDER_ROWS, SECTION_PACKED, SECTION_PACKED_TABLE, SEGMENT_VERSION, SEGMENT_VERSION_PLAIN,
 };
 use store::{Codec, Column, Index, IndexKind, Kind, Schema, SealedWriter, Segment, Value, hash_key};
 use testkit::SimDisk;
@@ -16,6 +16,7 @@ use testkit::SimDisk;
 /// A segment with two rows: (3, "ab", "x") and (5, "cdef", "yz").
 pub(crate) struct HandMade {
     pub(crate) schema: Arc<Schema>,
+    pub(crate) version: u32,
     pub(crate) row_count: u32,
     pub(crate) sections: Vec<Section>,
     /// The footer, from the section count on.
@@ -93,7 +94,7 @@ impl HandMade {
         let sections: Vec<Section> = sections.map(section).into();
         let mut footer_end = vec![0; FOOTER_BYTES - 32];
         footer_end[0] = u8::try_from(sections.len()).unwrap();
-        HandMade { schema: schema(), row_count: 2, sections, footer_end }
+        HandMade { schema: schema(), version: SEGMENT_VERSION_PLAIN, row_count: 2, sections, footer_end }
     }
 
     pub(crate) fn section(&mut self, tag: u32) -> &mut Section {
@@ -104,6 +105,26 @@ impl HandMade {
         let section = self.section(tag);
         section.tag = new_tag;
         section.bytes = bytes.to_vec();
+    }
+
+    /// Packs the keys 3 and 5: one bit each, above 3 and without the zero at the end.
+    pub(crate) fn pack_keys(&mut self) {
+        self.version = SEGMENT_VERSION;
+        // The lanes of row 0 and row 1 and two others, one word each. The section is twice as long as needed
+        // for one bit, as the width is 2.
+        let words = [0_u64, 1, 0, 0, 0, 0, 0, 0];
+        self.replace(SECTION_FIXED, SECTION_PACKED, &words.map(u64::to_le_bytes).concat());
+        let entry = [3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0];
+        let table = Section {
+            tag: SECTION_PACKED_TABLE,
+            owner: 0,
+            bytes: entry.to_vec(),
+            detail: 0,
+            shift: 0,
+            padding: 0,
+        };
+        self.sections.insert(1, table);
+        self.footer_end[0] += 1;
     }
 
     /// Writes the segment to [`path`] and opens it.
@@ -128,7 +149,7 @@ impl HandMade {
         let directory_start = writer.position();
         writer.write(&directory).unwrap();
         writer.align().unwrap();
-        writer.write(&u32s(&[SEGMENT_VERSION, self.row_count])).unwrap();
+        writer.write(&u32s(&[self.version, self.row_count])).unwrap();
         for number in [schema_start, schema_bytes.len() as u64, directory_start] {
             writer.write(&number.to_le_bytes()).unwrap();
         }

@@ -7,7 +7,7 @@
 
 use crate::segment_by_hand::{HandMade, Section, block_table, u32s};
 use crate::segment_support::{
-    any_row, check_answers, path, read_row, rows_of, schema, twin_of, values, write_sorted,
+    FORMS, any_row, check_answers, path, read_row, rows_of, schema, twin_of, values, write_in, write_sorted,
 };
 use disk::Disk;
 use proptest::strategy::{Strategy, ValueTree};
@@ -17,21 +17,25 @@ use std::sync::Arc;
 use store::format::{
     CHUNK_BYTES, KIND_SEGMENT, SEALED_VERSION, SECTION_BLOB, SECTION_BLOCK_TABLE, SECTION_BLOCKS,
     SECTION_FIXED, SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS, SECTION_OFFSETS_SMALL, SECTION_ORDER_HINTS,
-    SECTION_ORDER_ROWS, TRAILER_BYTES, TRAILER_VERSION_OFFSET,
+    SECTION_ORDER_ROWS, SECTION_PACKED, SECTION_PACKED_TABLE, TRAILER_BYTES, TRAILER_VERSION_OFFSET,
 };
 use store::{
-    Column, ColumnSlice, Error, Index, IndexKind, Kind, PayloadReader, Rows, Schema, SealedWriter, Segment,
-    Source, Value, sort_by_primary, write_segment,
+    Column, ColumnSlice, Error, Form, Index, IndexKind, Kind, PayloadReader, Rows, Schema, SealedWriter,
+    Segment, Source, Value, sort_by_primary, write_segment,
 };
 use testkit::{Random, SimDisk};
 
 type Row = crate::segment_support::Row;
 
 fn sample() -> (Vec<u8>, Vec<Row>) {
+    sample_in(Form::Plain)
+}
+
+fn sample_in(form: Form) -> (Vec<u8>, Vec<Row>) {
     let (disk, schema) = (SimDisk::new(1), schema());
     let tree = proptest::collection::vec(any_row(), 30).new_tree(&mut TestRunner::deterministic());
     let list = tree.unwrap().current();
-    write_sorted(&disk, &schema, &[&rows_of(&schema, &list)]);
+    write_in(form, &disk, &schema, &[&rows_of(&schema, &list)]);
     (disk.read(path()).unwrap(), twin_of(&schema, &list))
 }
 
@@ -83,7 +87,11 @@ fn a_cut_file_is_never_opened() {
 
 #[test]
 fn a_flipped_byte_is_found() {
-    let (bytes, twin) = sample();
+    FORMS.into_iter().for_each(check_flips);
+}
+
+fn check_flips(form: Form) {
+    let (bytes, twin) = sample_in(form);
     let mut answers = 0;
     for offset in (0..bytes.len()).step_by(7).chain(bytes.len() - TRAILER_BYTES..bytes.len()) {
         let mut flipped = bytes.clone();
@@ -114,7 +122,11 @@ fn reframe(content: &[u8]) -> Vec<u8> {
 
 #[test]
 fn damage_under_correct_checksums_never_panics() {
-    let (bytes, twin) = sample();
+    FORMS.into_iter().for_each(damage_under_correct_checksums);
+}
+
+fn damage_under_correct_checksums(form: Form) {
+    let (bytes, twin) = sample_in(form);
     let disk = SimDisk::new(1);
     disk.put(path(), &bytes);
     let sealed = store::Sealed::open(&disk, path(), KIND_SEGMENT).unwrap();
@@ -132,7 +144,7 @@ fn damage_under_correct_checksums_never_panics() {
 /// The expected error text, and a way to damage the segment made by hand.
 type Damaging = (&'static str, fn(&mut HandMade));
 
-const REFUSED: [Damaging; 26] = [
+const REFUSED: [Damaging; 31] = [
     ("section 1 of 1 at byte 0 stands where", |made| made.section(SECTION_FIXED).owner = 1),
     ("section 4 of 1 at byte 128 stands where", |made| made.section(SECTION_BLOB).shift = 64),
     ("stands where section 1 of 0", |made| made.sections.swap(0, 1)),
@@ -179,6 +191,26 @@ const REFUSED: [Damaging; 26] = [
         made.section(SECTION_BLOCK_TABLE).bytes = block_table(&[(0, 0, u32::MAX), (6, 2, 0)]);
     }),
     ("3 bytes for rows that have 4", |made| made.section(SECTION_BLOCKS).bytes[2] = 3),
+    ("version 1 has no packed numbers", |made| {
+        made.pack_keys();
+        made.version = 1;
+    }),
+    ("section 12 of 0 cannot have 63 bytes", |made| {
+        made.pack_keys();
+        made.section(SECTION_PACKED).bytes.truncate(63);
+    }),
+    ("section 13 of 0 cannot have 32 bytes", |made| {
+        made.pack_keys();
+        made.section(SECTION_PACKED_TABLE).bytes.extend([0; 16]);
+    }),
+    ("block 0 of packed numbers has no such form", |made| {
+        made.pack_keys();
+        made.section(SECTION_PACKED_TABLE).bytes[12] = 65;
+    }),
+    ("value 8 is outside of a section of 64 bytes", |made| {
+        made.pack_keys();
+        made.section(SECTION_PACKED_TABLE).bytes[8] = 2;
+    }),
 ];
 
 #[test]
@@ -219,7 +251,7 @@ fn ask_all(segment: &Segment) -> Vec<Error> {
 }
 
 /// Damage that only a full verification finds.
-const UNNOTICED: [Damaging; 14] = [
+const UNNOTICED: [Damaging; 18] = [
     ("padding is not zero", |made| made.section(SECTION_BLOB).padding = 1),
     ("row 1 does not come after row 0", |made| made.section(SECTION_FIXED).bytes = vec![5, 3]),
     ("row 1 does not come after row 0", |made| made.section(SECTION_FIXED).bytes = vec![5, 5]),
@@ -255,6 +287,26 @@ const UNNOTICED: [Damaging; 14] = [
         made.section(SECTION_HASH_BUCKETS).bytes[1] = 0;
         made.section(SECTION_HASH_BUCKETS).bytes[16..20].copy_from_slice(&u32s(&[1 << 31]));
         made.section(SECTION_HASH_GROUPS).bytes = u32s(&[0, 1 | 1 << 31]);
+    }),
+    ("block 0 of packed numbers does not follow the one before", |made| {
+        made.pack_keys();
+        made.section(SECTION_PACKED).bytes.rotate_right(32);
+        made.section(SECTION_PACKED).bytes.extend([0; 32]);
+        made.section(SECTION_PACKED_TABLE).bytes[8] = 1;
+    }),
+    ("packed blocks do not fill their section", |made| {
+        made.pack_keys();
+        made.section(SECTION_PACKED).bytes.extend([0; 32]);
+    }),
+    ("block 0 of packed numbers has numbers that no column has", |made| {
+        // A row after the last one.
+        made.pack_keys();
+        made.section(SECTION_PACKED).bytes[16] = 1;
+    }),
+    ("block 0 of packed numbers has numbers that no column has", |made| {
+        // The same lowest bits, and more.
+        made.pack_keys();
+        made.section(SECTION_PACKED_TABLE).bytes[1] = 1;
     }),
 ];
 

@@ -5,7 +5,7 @@
 //! `UPDATE=1` rewrites the file of the newest version. Files of older versions never change.
 
 use crate::segment_by_hand::HandMade;
-use crate::segment_support::{Row, check_answers, path, rows_of, schema, twin_of, write_sorted};
+use crate::segment_support::{Row, check_answers, path, rows_of, schema, twin_of, write_in, write_sorted};
 use disk::Disk;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use store::format::{
     FOOTER_DIRECTORY_OFFSET, FOOTER_ROW_COUNT_OFFSET, FOOTER_SCHEMA_LENGTH_OFFSET, FOOTER_SCHEMA_OFFSET,
     FOOTER_SECTION_COUNT_OFFSET, FOOTER_VERSION_OFFSET, KIND_SEGMENT, SEALED_MAGIC, SEALED_VERSION,
     SECTION_BLOCK_TABLE, SECTION_FIXED, SECTION_HASH_BUCKETS, SECTION_OFFSETS_LARGE, SECTION_OFFSETS_SMALL,
-    SECTION_ORDER_ROWS, SEGMENT_VERSION, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET,
-    TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_MAGIC_OFFSET, TRAILER_NAME_OFFSET,
-    TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
+    SECTION_ORDER_ROWS, SECTION_PACKED, SECTION_PACKED_TABLE, SEGMENT_VERSION, SEGMENT_VERSION_PLAIN,
+    TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET,
+    TRAILER_MAGIC_OFFSET, TRAILER_NAME_OFFSET, TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
 };
-use store::{Codec, Column, Kind, OwnedValue, Schema, Segment, Value};
+use store::{Codec, Column, Form, Kind, OwnedValue, Schema, Segment, Value};
 use testkit::SimDisk;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -46,7 +46,8 @@ fn golden_rows() -> Vec<Row> {
 
 /// Directories with a file of each pair of versions, of segments and of sealed files, the newest last, and
 /// how many columns of the schema they have: codecs were added without a new version.
-const GOLDEN: [(&str, usize); 3] = [("v1", 13), ("sealed-v3", 13), ("dictionary-blocks", 14)];
+const GOLDEN: [(&str, usize); 4] =
+    [("v1", 13), ("sealed-v3", 13), ("dictionary-blocks", 14), ("segment-v2", 14)];
 
 fn golden_path(directory: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/format");
@@ -56,9 +57,9 @@ fn golden_path(directory: &str) -> PathBuf {
 #[test]
 fn files_of_all_versions_still_open_and_answer() {
     let (disk, schema, rows) = (SimDisk::new(1), schema(), golden_rows());
-    write_sorted(&disk, &schema, &[&rows_of(&schema, &rows)]);
+    write_in(Form::Packed, &disk, &schema, &[&rows_of(&schema, &rows)]);
     let newest = golden_path(GOLDEN[GOLDEN.len() - 1].0);
-    assert_eq!((SEGMENT_VERSION, SEALED_VERSION), (1, 3), "a new version has a directory of its own");
+    assert_eq!((SEGMENT_VERSION, SEALED_VERSION), (2, 3), "a new version has a directory of its own");
     if std::env::var_os("UPDATE").is_some() {
         std::fs::create_dir_all(newest.parent().unwrap()).unwrap();
         std::fs::write(&newest, disk.read(path()).unwrap()).unwrap();
@@ -109,7 +110,7 @@ fn a_segment_has_the_documented_layout() {
     let file = disk.read(path()).unwrap();
     let content = check_frame(&file);
     let footer = &content[content.len() - FOOTER_BYTES..];
-    assert_eq!(number::<4>(footer, FOOTER_VERSION_OFFSET), u64::from(SEGMENT_VERSION));
+    assert_eq!(number::<4>(footer, FOOTER_VERSION_OFFSET), u64::from(SEGMENT_VERSION_PLAIN));
     assert_eq!(number::<4>(footer, FOOTER_ROW_COUNT_OFFSET), 50);
     let schema_bytes =
         &content[place(footer, FOOTER_SCHEMA_OFFSET)..][..place(footer, FOOTER_SCHEMA_LENGTH_OFFSET)];
@@ -152,6 +153,35 @@ fn check_section(tag: u32, owner: u64, section: &[u8]) {
         }
         _ => {}
     }
+}
+
+#[test]
+fn packed_numbers_have_the_documented_layout() {
+    let schema = table_of(&[Kind::U64]);
+    // 300 numbers, 5 apart, from 1000 on: 11 bits each in the first block, 8 in the second.
+    let list: Vec<Row> = (0..300_u64).map(|n| vec![OwnedValue::U64(1000 + 5 * n)]).collect();
+    let disk = SimDisk::new(1);
+    write_in(Form::Packed, &disk, &schema, &[&rows_of(&schema, &list)]);
+    let file = disk.read(path()).unwrap();
+    let content = check_frame(&file);
+    let footer = &content[content.len() - FOOTER_BYTES..];
+    assert_eq!(number::<4>(footer, FOOTER_VERSION_OFFSET), u64::from(SEGMENT_VERSION));
+    let directory = &content[place(footer, FOOTER_DIRECTORY_OFFSET)..];
+    let mut sections = directory.chunks_exact(ENTRY_BYTES).take(2).map(|entry| {
+        let tag = u32::try_from(number::<4>(entry, ENTRY_SECTION_OFFSET)).unwrap();
+        (tag, &content[place(entry, ENTRY_START_OFFSET)..][..place(entry, ENTRY_LENGTH_OFFSET)])
+    });
+    let (blocks, table) = (sections.next().unwrap(), sections.next().unwrap());
+    assert_eq!((blocks.0, blocks.1.len()), (SECTION_PACKED, (11 + 8) * 32));
+    assert_eq!((table.0, table.1.len()), (SECTION_PACKED_TABLE, 2 * 16));
+    let entries = [(1000_u64, 0_u32, 11_u8), (2280, 11, 8)];
+    for (entry, (base, start, width)) in table.1.chunks(16).zip(entries) {
+        let expected = [&base.to_le_bytes()[..], &start.to_le_bytes(), &[width, 0, 0, 0]].concat();
+        assert_eq!(entry, expected);
+    }
+    // Row 26 is number 6 of lane 2: bits 66 to 76, in the lane's second word.
+    let word = number::<8>(blocks.1, 32 + 2 * 8);
+    assert_eq!((word >> 2) & 0x7ff, 5 * 26);
 }
 
 fn table_of(kinds: &[Kind]) -> Arc<Schema> {

@@ -55,12 +55,12 @@ pub(super) fn measure(directory: &Path, rounds: usize) -> Result<()> {
         let end = positions.start + RANGE_ROWS;
         let rows = segment.rows_at(0, positions.start..end)?;
         let mut sum = 0_u64;
-        for row in rows {
+        for row in rows.iter() {
             sum = sum.wrapping_add(u64::from(*row));
         }
         let places = begin.elapsed().as_secs_f64();
         let third = segment.u64s(2, 0..segment.row_count())?;
-        for row in rows {
+        for row in rows.iter() {
             sum = sum.wrapping_add(third[*row as usize]);
         }
         let seconds = begin.elapsed().as_secs_f64();

@@ -14,11 +14,15 @@ use crate::state::{State, TextSegment};
 use crate::tables::messages;
 use crate::text::{self, TextMerge};
 use disk::{Lock, Wait};
-use store::{Effort, MergeOptions, Snapshot, Transaction};
+use store::{Effort, Form, MergeOptions, Snapshot, Transaction};
 use work::{Progress, Silent};
 
-/// Most merges of each kind that one pass does.
+/// Most merges of each kind that one pass does, but for small ones.
 const MERGES_PER_PASS: usize = 4;
+/// Rows of a merge that counts as small: milliseconds of work.
+const SMALL_MERGE_ROWS: u64 = 1 << 18;
+/// Most small merges of rows that one pass does: one or two for each table.
+const SMALL_MERGES_PER_PASS: usize = 16;
 /// Documents of the text index that a pass may merge whatever it added: seconds of work.
 const DOCUMENTS_PER_PASS: u64 = 262_144;
 /// Further documents that a pass may merge per document that it added. A document is merged once per tier,
@@ -43,9 +47,12 @@ pub(crate) fn merge_due(environment: &Environment, new_count: u64, observer: &dy
 
 fn merge_all_due(environment: &Environment, new_count: u64, observer: &dyn Progress) -> Result<()> {
     drop_old_changes(environment)?;
-    for _ in 0..MERGES_PER_PASS {
-        if observer.is_cancelled() || !merge_rows(environment, Effort::Usual)? {
-            break;
+    let (mut large_left, mut small_left) = (MERGES_PER_PASS, SMALL_MERGES_PER_PASS);
+    while large_left > 0 && small_left > 0 && !observer.is_cancelled() {
+        match merge_rows(environment, Effort::Usual)? {
+            Some(row_count) if row_count >= SMALL_MERGE_ROWS => large_left -= 1,
+            Some(_) => small_left -= 1,
+            None => break,
         }
     }
     let mut documents_left = DOCUMENTS_PER_PASS.saturating_add(new_count.saturating_mul(DOCUMENTS_PER_NEW));
@@ -76,7 +83,7 @@ fn merge_more(environment: &Environment, observer: &dyn Progress) -> Result<()> 
     }
     let choose = |segments: &[TextSegment]| text::choose_idle(segments, DOCUMENTS_IDLE);
     while !observer.is_cancelled() && merge_text(environment, choose)?.is_some() {}
-    while !observer.is_cancelled() && merge_rows(environment, Effort::Idle)? {}
+    while !observer.is_cancelled() && merge_rows(environment, Effort::Idle)?.is_some() {}
     Ok(())
 }
 
@@ -103,20 +110,21 @@ fn drop_old_changes(environment: &Environment) -> Result<()> {
     Ok(())
 }
 
-/// Merges one group of segments of one table. Returns whether there was one.
-fn merge_rows(environment: &Environment, effort: Effort) -> Result<bool> {
+/// Merges one group of segments of one table, if any is due. Returns how many rows they had.
+fn merge_rows(environment: &Environment, effort: Effort) -> Result<Option<u64>> {
     let options = MergeOptions {
         holder: environment.holder.clone(),
         seed: environment.seed,
         known: environment.opened.last(&environment.index_directory()),
+        form: Form::Packed,
         effort,
         cancel: Some(environment.context.cancel.clone()),
         ..MergeOptions::default()
     };
     match store::merge(&environment.disk, &environment.index_directory(), &options) {
-        Ok(report) => Ok(report.is_some()),
+        Ok(report) => Ok(report.map(|report| u64::from(report.row_count) + report.dropped_count)),
         // Another process is already merging.
-        Err(store::Error::Io(disk::Error::Locked { .. })) => Ok(false),
+        Err(store::Error::Io(disk::Error::Locked { .. })) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -109,7 +109,9 @@ impl Mailbox {
             let numbers = part.u32s(messages::NUMBER, all.clone())?;
             let nodes = part.u32s(messages::NODE, all.clone())?;
             let above = part.u32s(messages::PARENT, all)?;
-            for (_, ((number, node), parent)) in part.live_values(numbers.iter().zip(nodes).zip(above)) {
+            for (_, ((number, node), parent)) in
+                part.live_values(numbers.iter().zip(nodes.iter()).zip(above.iter()))
+            {
                 let is_marked = marked.contains(*number);
                 if let Some(holders) = holders_of.get_mut(node) {
                     let is_live = live.contains(*number);

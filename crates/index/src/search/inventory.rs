@@ -200,7 +200,7 @@ fn message_rows(table: &Table, bound: u32) -> Result<Vec<Option<RowId>>> {
     let mut found = vec![None; bound as usize];
     for (number, part) in (0u32..).zip(table.parts()) {
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (row, message) in part.live_values(numbers) {
+        for (row, message) in part.live_values(numbers.iter()) {
             if let Some(slot) = found.get_mut(*message as usize) {
                 *slot = Some(RowId { part: number, row });
             }

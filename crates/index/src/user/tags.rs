@@ -71,7 +71,7 @@ impl Tags {
             let all = 0..part.row_count();
             let ids = part.ids(contents::SHA256, all.clone())?;
             let message_ids = part.u64s(contents::MESSAGE_ID_HASH, all)?;
-            for (_, (id, message_id)) in part.live_values(ids.iter().zip(message_ids)) {
+            for (_, (id, message_id)) in part.live_values(ids.iter().zip(message_ids.iter())) {
                 keys.contents.insert(begin_of(id));
                 keys.message_ids.insert(*message_id);
             }

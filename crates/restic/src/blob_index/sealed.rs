@@ -117,7 +117,8 @@ impl Sealed {
                 let (ids, lengths) =
                     (part.ids(blob::ID, all.clone())?, part.u32s(blob::LENGTH, all.clone())?);
                 let uncompressed = part.u32s(blob::UNCOMPRESSED_LENGTH, all)?;
-                let places = packs.iter().zip(offsets).zip(ids.iter().zip(lengths).zip(uncompressed));
+                let blobs = ids.iter().zip(lengths.iter()).zip(uncompressed.iter());
+                let places = packs.iter().zip(offsets.iter()).zip(blobs);
                 for (number, ((&pack, &offset), ((id, &length), &uncompressed_length))) in
                     (self.first(kind) + start..).zip(places)
                 {
@@ -162,7 +163,7 @@ impl Sealed {
             let (files, packs) =
                 (part.u32s(mention::FILE, all.clone())?, part.u32s(mention::PACK, all.clone())?);
             let counts = part.u32s(mention::BLOB_COUNT, all)?;
-            let rows = files.iter().zip(packs).zip(counts);
+            let rows = files.iter().zip(packs.iter()).zip(counts.iter());
             out.extend(rows.map(|((&file, &pack), &blob_count)| MentionRow { file, pack, blob_count }));
         }
         Ok(())

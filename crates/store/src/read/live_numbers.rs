@@ -24,7 +24,7 @@ impl Part {
         let column = self.number_column()?;
         if matches!(self.rows, PartRows::Memory(_)) {
             let numbers = self.u32s(column, 0..self.row_count())?;
-            self.live_values(numbers).for_each(|(_, &number)| visit(number..number.saturating_add(1)));
+            self.live_values(numbers.iter()).for_each(|(_, &number)| visit(number..number.saturating_add(1)));
             return Ok(());
         }
         let mut first = 0;
@@ -62,7 +62,8 @@ impl Part {
     pub fn find_numbers(&self, wanted: &[u32], mut visit: impl FnMut(u32, u32)) -> Result<()> {
         let column = self.number_column()?;
         if matches!(self.rows, PartRows::Memory(_)) {
-            let live = self.live_values(self.u32s(column, 0..self.row_count())?);
+            let numbers = self.u32s(column, 0..self.row_count())?;
+            let live = self.live_values(numbers.iter());
             let found = live.filter(|(_, number)| wanted.binary_search(number).is_ok());
             found.for_each(|(row, number)| visit(*number, row));
             return Ok(());
@@ -95,7 +96,7 @@ impl Part {
             wanted.iter().for_each(|&number| visit(number, rows.start + (number - first)));
         } else if steps < SCAN_ROWS {
             let numbers = self.u32s(column, rows.clone())?;
-            let found = rows.zip(numbers).filter(|(_, number)| wanted.binary_search(number).is_ok());
+            let found = rows.zip(numbers.iter()).filter(|(_, number)| wanted.binary_search(number).is_ok());
             found.for_each(|(row, &number)| visit(number, row));
         } else {
             let middle = rows.start + steps / 2;

@@ -12,9 +12,13 @@ use crate::rows::source::Source;
 use crate::schema::Schema;
 use crate::segment::mapped::Segment;
 use crate::value::{Value, compare_prefix};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 use std::sync::Arc;
+
+/// Rows of a piece.
+const PIECE_ROWS: u32 = 8192;
 
 /// A segment or the memtable, and which of its rows are dead.
 #[derive(Clone, Debug)]
@@ -45,12 +49,12 @@ macro_rules! column_range {
         ///
         /// # Errors
         /// If the column is of another kind, the range is not within the part, or the file is damaged.
-        pub fn $name(&self, column: usize, rows: Range<u32>) -> Result<&[$type]> {
+        pub fn $name(&self, column: usize, rows: Range<u32>) -> Result<Cow<'_, [$type]>> {
             match &self.rows {
                 PartRows::Segment(segment) => segment.$name(column, rows),
                 PartRows::Memory(memtable) => {
                     let found = match memory_column(memtable, column)? {
-                        ColumnSlice::$variant(values) => values.get(rows.start as usize..rows.end as usize),
+                        ColumnSlice::$variant(values) => cut_out(values, &rows),
                         _ => None,
                     };
                     found.ok_or_else(|| self.no_such(column, rows))
@@ -64,8 +68,8 @@ macro_rules! column_range {
         /// If the column is of another kind, there is no such row, or the file is damaged.
         #[inline]
         pub fn $at(&self, column: usize, row: u32) -> Result<$type> {
-            match self.$name(column, row..row.saturating_add(1))? {
-                [value] => Ok(*value),
+            match self.value(column, row)? {
+                Value::$variant(value) => Ok(value),
                 _ => Err(self.no_such(column, row..row)),
             }
         }
@@ -112,6 +116,15 @@ impl Part {
         self.dead.is_dead(row)
     }
 
+    /// Returns ranges of neighbouring rows, all rows in order. Columns that are read one range after another
+    /// take little memory, if they are packed: it stays in the processor's cache.
+    pub fn pieces(&self) -> impl Iterator<Item = Range<u32>> + use<> {
+        let end = self.row_count();
+        (0..end)
+            .step_by(PIECE_ROWS as usize)
+            .map(move |start| start..end.min(start.saturating_add(PIECE_ROWS)))
+    }
+
     /// Returns the numbers of the live rows.
     pub fn live_rows(&self) -> impl Iterator<Item = u32> {
         self.live_values(0..self.row_count()).map(|(row, _)| row)
@@ -122,8 +135,17 @@ impl Part {
     ///
     /// It may be a column from [`Part::u32s`], or several of them, zipped.
     pub fn live_values<I: IntoIterator>(&self, values: I) -> impl Iterator<Item = (u32, I::Item)> {
+        self.live_values_from(0, values)
+    }
+
+    /// Does the same with values that start at a row.
+    pub fn live_values_from<I: IntoIterator>(
+        &self,
+        start: u32,
+        values: I,
+    ) -> impl Iterator<Item = (u32, I::Item)> {
         let has_dead = self.has_dead();
-        (0..).zip(values).filter(move |(row, _)| !has_dead || !self.dead.is_dead(*row))
+        (start..).zip(values).filter(move |(row, _)| !has_dead || !self.dead.is_dead(*row))
     }
 
     column_range!(
@@ -146,10 +168,35 @@ impl Part {
         /// Returns the values of some rows in an `I64` column.
         i64s, i64_at, I64, i64
     );
-    column_range!(
-        /// Returns the values of some rows in an `Id` column.
-        ids, id_at, Id, [u8; 32]
-    );
+
+    /// Returns the values of some rows in an `Id` column.
+    ///
+    /// # Errors
+    /// As [`Part::u8s`].
+    pub fn ids(&self, column: usize, rows: Range<u32>) -> Result<&[[u8; 32]]> {
+        match &self.rows {
+            PartRows::Segment(segment) => segment.ids(column, rows),
+            PartRows::Memory(memtable) => {
+                let found = match memory_column(memtable, column)? {
+                    ColumnSlice::Id(values) => values.get(rows.start as usize..rows.end as usize),
+                    _ => None,
+                };
+                found.ok_or_else(|| self.no_such(column, rows))
+            }
+        }
+    }
+
+    /// Returns one such value.
+    ///
+    /// # Errors
+    /// As [`Part::u8_at`].
+    #[inline]
+    pub fn id_at(&self, column: usize, row: u32) -> Result<[u8; 32]> {
+        match self.value(column, row)? {
+            Value::Id(id) => Ok(*id),
+            _ => Err(self.no_such(column, row..row)),
+        }
+    }
 
     /// Returns a whole column of any kind except a compressed payload. Verifies all of it.
     ///
@@ -170,8 +217,9 @@ impl Part {
     pub fn value(&self, column: usize, row: u32) -> Result<Value<'_>> {
         match &self.rows {
             PartRows::Segment(segment) => segment.value(column, row),
-            PartRows::Memory(memtable) => memory_column(memtable, column)?
-                .value(row)
+            PartRows::Memory(memtable) => memtable
+                .rows()
+                .get(column, row)
                 .ok_or_else(|| self.no_such(column, row..row.saturating_add(1))),
         }
     }
@@ -321,7 +369,7 @@ impl Part {
         let row = match (&self.rows, index) {
             (PartRows::Segment(_), None) => Some(position),
             (PartRows::Segment(segment), Some(index)) => {
-                segment.rows_at(index, position..position.saturating_add(1))?.first().copied()
+                return segment.row_at(index, position);
             }
             (PartRows::Memory(memtable), _) => memtable.row_at(index, position),
         };
@@ -358,6 +406,15 @@ impl Part {
         let what = format!("there are no rows {rows:?} of that kind in column {column}");
         Error::schema(&self.schema().name, what)
     }
+}
+
+/// Returns some of a column's values; `None` if it lacks some.
+fn cut_out<'a, T: Clone>(values: Cow<'a, [T]>, rows: &Range<u32>) -> Option<Cow<'a, [T]>> {
+    let rows = rows.start as usize..rows.end as usize;
+    Some(match values {
+        Cow::Borrowed(values) => Cow::Borrowed(values.get(rows)?),
+        Cow::Owned(values) => Cow::Owned(values.get(rows)?.to_vec()),
+    })
 }
 
 fn memory_column(memtable: &Memtable, column: usize) -> Result<ColumnSlice<'_>> {

@@ -1,27 +1,28 @@
 //! The values of one column, in memory or in a mapped file.
 //!
-//! Input: slices. Output: single values, with bounds checked. Does not depend on who owns the slices, and
-//! does not trust offsets found in files.
+//! Input: slices, or numbers that were unpacked. Output: single values, with bounds checked. Does not depend
+//! on who owns the slices, and does not trust offsets found in files.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::value::Value;
+use std::borrow::Cow;
 
 #[cfg(target_endian = "big")]
 compile_error!("columns are little-endian arrays that are used in place");
 
 /// All values of one column.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum ColumnSlice<'a> {
     /// Of a `U8` column.
-    U8(&'a [u8]),
+    U8(Cow<'a, [u8]>),
     /// Of a `U16` column.
-    U16(&'a [u16]),
+    U16(Cow<'a, [u16]>),
     /// Of a `U32` column.
-    U32(&'a [u32]),
+    U32(Cow<'a, [u32]>),
     /// Of a `U64` column.
-    U64(&'a [u64]),
+    U64(Cow<'a, [u64]>),
     /// Of an `I64` column.
-    I64(&'a [i64]),
+    I64(Cow<'a, [i64]>),
     /// Of an `Id` column.
     Id(&'a [[u8; 32]]),
     /// Of a `Bytes` column, or a payload column that is not compressed.
@@ -29,7 +30,7 @@ pub enum ColumnSlice<'a> {
 }
 
 /// All values of a column of bytes: one after another in `blob`, and where each begins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BytesSlice<'a> {
     /// The start of each value in `blob`, and the end of the last one.
     pub offsets: Offsets<'a>,
@@ -38,12 +39,12 @@ pub struct BytesSlice<'a> {
 }
 
 /// Places in a blob, in bytes: one more than there are values.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Offsets<'a> {
     /// For blobs under 4 GiB.
-    Small(&'a [u32]),
+    Small(Cow<'a, [u32]>),
     /// For larger ones.
-    Large(&'a [u64]),
+    Large(Cow<'a, [u64]>),
 }
 
 impl<'a> ColumnSlice<'a> {

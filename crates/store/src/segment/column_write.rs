@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::file::sealed_write::SealedWriter;
 use crate::rows::column::ColumnSlice;
 use crate::rows::source::{RowRef, Source};
+use crate::segment::packed_write::Numbers;
 use crate::sort::row_set::{
     Fixed, RowSet, Runs, fixed_slices, narrow, prefetch_bytes, prefetch_place, visit_fixed, with_fixed,
 };
@@ -57,6 +58,44 @@ pub(crate) fn write_waves<B: Default + Send + Sync>(
         std::mem::swap(&mut ready, &mut next);
     }
     Ok(())
+}
+
+/// Calls `use_numbers` with a column of numbers.
+pub(crate) fn with_numbers(
+    column: &ColumnOf,
+    use_numbers: &mut dyn FnMut(&mut Numbers) -> Result<bool>,
+) -> Result<bool> {
+    let slices = column.slices()?;
+    let Some(first) = slices.first() else { return Ok(false) };
+    with_fixed!(first, T => {
+        let fixed = fixed_slices::<T>(&slices);
+        let mut gather = |positions: Range<u32>, out: &mut Vec<u64>| {
+            visit_fixed(&fixed, &column.rows.runs(positions), |value| out.extend(value.number()));
+        };
+        let (count, width_bytes) = (column.rows.len(), size_of::<T>());
+        use_numbers(&mut Numbers { count, width_bytes, gather: &mut gather })
+    }, Ok(false))
+}
+
+/// Calls `use_numbers` with the start of each value and the end of the last one.
+pub(crate) fn with_offsets(
+    lengths: &[u32],
+    use_numbers: &mut dyn FnMut(&mut Numbers) -> Result<bool>,
+) -> Result<bool> {
+    let total: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
+    let mut next = 0;
+    let mut gather = |places: Range<u32>, out: &mut Vec<u64>| {
+        if places.start == 0 {
+            next = 0;
+        }
+        for place in places {
+            out.push(next);
+            next += lengths.get(place as usize).copied().map_or(0, u64::from);
+        }
+    };
+    let width_bytes = if u32::try_from(total).is_ok() { 4 } else { 8 };
+    let count = narrow(lengths.len() as u64 + 1);
+    use_numbers(&mut Numbers { count, width_bytes, gather: &mut gather })
 }
 
 /// Writes a column of fixed-width values.

@@ -10,10 +10,12 @@ use crate::key_index::ordered::{Needle, guess, partition_point};
 use crate::key_index::search::{self, InOrder, Slots};
 use crate::rows::column::ColumnSlice;
 use crate::segment::hash_lookup::HashIndex;
-use crate::segment::layout::{ColumnLayout, IndexLayout, Section};
+use crate::segment::layout::{ColumnLayout, IndexLayout, NumbersLayout, Section};
+
 use crate::segment::mapped::Segment;
 use crate::value::{Value, hash_key, hint_of};
 use disk::prefetch;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
@@ -77,17 +79,31 @@ impl Segment {
     /// # Errors
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the file is damaged there,
     /// [`Error::Schema`](crate::Error::Schema) if there is no such ordered index or position.
-    pub fn rows_at(&self, index: usize, positions: Range<u32>) -> Result<&[u32]> {
+    pub fn rows_at(&self, index: usize, positions: Range<u32>) -> Result<Cow<'_, [u32]>> {
         let (_, rows, _) = self.ordered(index)?;
         if positions.start > positions.end || positions.end > self.row_count() {
             let what = format!("positions {} to {} of {}", positions.start, positions.end, self.row_count());
             return Err(self.misused(what));
         }
-        let found = self.slice::<u32>(rows, u64::from(positions.start)..u64::from(positions.end))?;
+        let found = self.numbers::<u32>(rows, u64::from(positions.start)..u64::from(positions.end))?;
         match found.iter().max() {
-            Some(&largest) => self.check_row(largest, rows).map(|()| found),
+            Some(&largest) => self.check_row(largest, rows.start()).map(|()| found),
             None => Ok(found),
         }
+    }
+
+    /// Returns the row at one position of an ordered index.
+    ///
+    /// # Errors
+    /// As [`Segment::rows_at`].
+    #[inline]
+    pub(crate) fn row_at(&self, index: usize, position: u32) -> Result<u32> {
+        let (_, rows, _) = self.ordered(index)?;
+        if position >= self.row_count() {
+            return Err(self.misused(format!("position {position} of {}", self.row_count())));
+        }
+        let row = self.number::<u32>(rows, u64::from(position))?;
+        self.check_row(row, rows.start()).map(|()| row)
     }
 
     /// Appends all rows with this key to `found`, lower rows first, through a hash or an ordered index.
@@ -99,7 +115,7 @@ impl Segment {
             let (columns, ..) = self.ordered(index)?;
             self.check_key(columns, key, true)?;
             let positions = self.index_range(index, Bound::Included(key), Bound::Included(key))?;
-            found.extend_from_slice(self.rows_at(index, positions)?);
+            found.extend_from_slice(&self.rows_at(index, positions)?);
             return Ok(());
         };
         let are_ids = matches!(key, [Value::Id(_)]) && hash_index.ids.is_some();
@@ -182,7 +198,10 @@ impl Segment {
     fn prefetch_key(&self, hash_index: &HashIndex, slot: u32) {
         let column = hash_index.columns.first().copied().map_or(0, usize::from);
         let layout = (self.layout.columns.get(column), self.schema.kind(column));
-        if let (Some(ColumnLayout::Fixed(section)), Some(kind)) = layout
+        if let (
+            Some(ColumnLayout::Numbers(NumbersLayout::Plain(section)) | ColumnLayout::Ids(section)),
+            Some(kind),
+        ) = layout
             && slot & GROUP_MARK == 0
         {
             self.prefetch(*section, u64::from(slot), kind.width().unwrap_or(1));
@@ -212,17 +231,17 @@ impl Segment {
         if let (Some(ids), [Value::Id(id)]) = (hash_index.ids, key) {
             return Ok(self.at::<[u8; 32]>(ids, u64::from(row))? == *id);
         }
-        self.check_row(row, hash_index.buckets)?;
+        self.check_row(row, hash_index.buckets.start)?;
         Ok(self.compare_row(&hash_index.columns, row, key)?.is_eq())
     }
 
     #[inline]
-    fn check_row(&self, row: u32, section: Section) -> Result<()> {
+    fn check_row(&self, row: u32, start: u64) -> Result<()> {
         if row < self.row_count() {
             return Ok(());
         }
         let what = format!("an index names row {row} of {}", self.row_count());
-        Err(self.sealed.corrupt(section.start, what))
+        Err(self.sealed.corrupt(start, what))
     }
 
     /// Compares the first columns of a row's key, as many as `key` has, with `key`.
@@ -251,7 +270,8 @@ impl Segment {
     fn fixed_column(&self, columns: &[u16]) -> Option<usize> {
         let [column] = columns else { return None };
         let column = usize::from(*column);
-        matches!(self.layout.columns.get(column), Some(ColumnLayout::Fixed(_))).then_some(column)
+        matches!(self.layout.columns.get(column), Some(ColumnLayout::Numbers(_) | ColumnLayout::Ids(_)))
+            .then_some(column)
     }
 
     fn check_ends(&self, columns: &[u16], from: Bound<&[Value]>, to: Bound<&[Value]>) -> Result<()> {
@@ -286,7 +306,7 @@ impl Segment {
         self.hash_indexes.get(index)?.as_ref()
     }
 
-    fn ordered(&self, index: usize) -> Result<(&[u16], Section, Section)> {
+    fn ordered(&self, index: usize) -> Result<(&[u16], NumbersLayout, NumbersLayout)> {
         match (self.layout.indexes.get(index), self.schema.indexes.get(index)) {
             (Some(IndexLayout::Ordered { rows, hints }), Some(of_schema)) => {
                 Ok((of_schema.columns.as_slice(), *rows, *hints))
@@ -324,8 +344,8 @@ impl InOrder for PrimaryOrder<'_> {
 struct IndexOrder<'a> {
     segment: &'a Segment,
     columns: &'a [u16],
-    rows: Section,
-    hints: Section,
+    rows: NumbersLayout,
+    hints: NumbersLayout,
 }
 
 impl InOrder for IndexOrder<'_> {
@@ -338,10 +358,11 @@ impl InOrder for IndexOrder<'_> {
     }
 
     fn compare(&self, position: u32, end: &Needle) -> Result<Ordering> {
-        let hint = *self.segment.row_of::<u64>(self.hints, position)?;
+        let position = u64::from(position);
+        let hint = self.segment.number::<u64>(self.hints, position)?;
         end.compare(hint, || {
-            let row = *self.segment.row_of::<u32>(self.rows, position)?;
-            self.segment.check_row(row, self.rows)?;
+            let row = self.segment.number::<u32>(self.rows, position)?;
+            self.segment.check_row(row, self.rows.start())?;
             self.segment.compare_row(self.columns, row, end.key)
         })
     }
@@ -350,7 +371,7 @@ impl InOrder for IndexOrder<'_> {
         if self.segment.fixed_column(self.columns).is_none() {
             return Ok(None);
         }
-        let hint_at = |position| self.segment.row_of::<u64>(self.hints, position).copied();
+        let hint_at = |position| self.segment.number::<u64>(self.hints, u64::from(position));
         guess(end.hint(), self.segment.row_count(), hint_at)
     }
 }
@@ -372,6 +393,6 @@ impl Slots for SegmentSlots<'_> {
     }
 
     fn check_row(&self, row: u32) -> Result<()> {
-        self.segment.check_row(row, self.hash_index.groups)
+        self.segment.check_row(row, self.hash_index.groups.start)
     }
 }

@@ -45,7 +45,7 @@ impl HashIndex {
 /// Returns the section of a column if its values are ids.
 fn id_section(schema: &Schema, layout: &Layout, column: usize) -> Option<Section> {
     match (schema.kind(column)?, layout.columns.get(column)?) {
-        (Kind::Id, ColumnLayout::Fixed(section)) => Some(*section),
+        (Kind::Id, ColumnLayout::Ids(section)) => Some(*section),
         _ => None,
     }
 }

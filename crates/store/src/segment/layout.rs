@@ -9,10 +9,11 @@ use crate::cursor::Cursor;
 use crate::error::{Damage, Error, Result};
 use crate::file::sealed::Sealed;
 use crate::format::{
-    BLOCK_ENTRY_BYTES, BUCKET_BYTES, ENTRY_BYTES, FOOTER_BYTES, FOOTER_RESERVED_OFFSET, SECTION_ALIGNMENT,
-    SECTION_BLOB, SECTION_BLOCK_TABLE, SECTION_BLOCKS, SECTION_DICTIONARY, SECTION_FIXED,
-    SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS, SECTION_OFFSETS_LARGE, SECTION_OFFSETS_SMALL,
-    SECTION_ORDER_HINTS, SECTION_ORDER_ROWS, SEGMENT_VERSION,
+    BLOCK_ENTRY_BYTES, BUCKET_BYTES, ENTRY_BYTES, FOOTER_BYTES, FOOTER_RESERVED_OFFSET, PACKED_ENTRY_BYTES,
+    PACKED_LINE_BYTES, PACKED_ROWS, SECTION_ALIGNMENT, SECTION_BLOB, SECTION_BLOCK_TABLE, SECTION_BLOCKS,
+    SECTION_DICTIONARY, SECTION_FIXED, SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS, SECTION_OFFSETS_LARGE,
+    SECTION_OFFSETS_SMALL, SECTION_ORDER_HINTS, SECTION_ORDER_ROWS, SECTION_PACKED, SECTION_PACKED_TABLE,
+    SEGMENT_VERSION, SEGMENT_VERSION_PLAIN,
 };
 use crate::limits::{DICTIONARY_BYTES_MAX, ROWS_PER_SEGMENT_MAX};
 use crate::schema::{Codec, IndexKind, Kind, Schema};
@@ -37,10 +38,12 @@ pub(crate) struct Layout {
 /// The position of a column.
 #[derive(Debug)]
 pub(crate) enum ColumnLayout {
-    /// Values of one width.
-    Fixed(Section),
+    /// Numbers.
+    Numbers(NumbersLayout),
+    /// Ids.
+    Ids(Section),
     /// Values one after another, or compressed row by row.
-    Rows { dictionary: Option<Section>, blob: Section, offsets: OffsetsSection },
+    Rows { dictionary: Option<Section>, blob: Section, offsets: OffsetsLayout },
     /// Values compressed in blocks.
     Blocks(BlocksLayout),
 }
@@ -53,18 +56,57 @@ pub(crate) struct BlocksLayout {
     pub(crate) table: Section,
 }
 
+/// The position of numbers, of which there is one for each row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NumbersLayout {
+    /// One after another, each as wide as its kind.
+    Plain(Section),
+    /// In few bits each.
+    Packed(PackedLayout),
+}
+
+/// The position of packed numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackedLayout {
+    pub(crate) blocks: Section,
+    pub(crate) table: Section,
+}
+
 /// The position of a column's offsets.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OffsetsSection {
-    pub(crate) section: Section,
-    /// They have 8 bytes each and not 4.
-    pub(crate) is_large: bool,
+pub(crate) enum OffsetsLayout {
+    /// u32 each.
+    Small(Section),
+    /// u64 each.
+    Large(Section),
+    /// Packed.
+    Packed(PackedLayout),
+}
+
+impl NumbersLayout {
+    /// Returns where the numbers begin.
+    pub(crate) fn start(self) -> u64 {
+        match self {
+            NumbersLayout::Plain(section) => section.start,
+            NumbersLayout::Packed(packed) => packed.blocks.start,
+        }
+    }
+}
+
+impl OffsetsLayout {
+    /// Returns where the offsets begin.
+    pub(crate) fn start(self) -> u64 {
+        match self {
+            OffsetsLayout::Small(section) | OffsetsLayout::Large(section) => section.start,
+            OffsetsLayout::Packed(packed) => packed.blocks.start,
+        }
+    }
 }
 
 /// The position of an index.
 #[derive(Debug)]
 pub(crate) enum IndexLayout {
-    Ordered { rows: Section, hints: Section },
+    Ordered { rows: NumbersLayout, hints: NumbersLayout },
     Hash { buckets: Section, home_count: u64, groups: Section },
 }
 
@@ -97,6 +139,9 @@ pub(crate) fn read_layout(sealed: &Sealed, schema: &Schema) -> Result<Layout> {
     let directory = sealed.range(directory_section.start..footer_start)?;
     let in_directory = |damage: Damage| damage.in_file(sealed.path(), directory_section.start);
     let entries = read_entries(directory, footer.section_count).map_err(in_directory)?;
+    if footer.version == SEGMENT_VERSION_PLAIN && entries.iter().any(|entry| entry.tag == SECTION_PACKED) {
+        return Err(sealed.corrupt(directory_section.start, "version 1 has no packed numbers"));
+    }
     let mut walk = Walk { entries: &entries, index: 0, position: 0 };
     let mut layout = walk.layout(schema, footer.row_count).map_err(in_directory)?;
     layout.sections.extend([schema_section, directory_section]);
@@ -206,9 +251,15 @@ impl Walk<'_> {
         kind: Kind,
         row_count: u64,
     ) -> std::result::Result<ColumnLayout, Damage> {
+        if kind == Kind::Id {
+            return Ok(ColumnLayout::Ids(self.exactly(
+                SECTION_FIXED,
+                owner,
+                row_count.saturating_mul(32),
+            )?));
+        }
         if let Some(width) = kind.width() {
-            let length = row_count.saturating_mul(width as u64);
-            return Ok(ColumnLayout::Fixed(self.exactly(SECTION_FIXED, owner, length)?));
+            return Ok(ColumnLayout::Numbers(self.numbers(SECTION_FIXED, owner, row_count, width as u64)?));
         }
         let dictionary = match kind {
             Kind::Payload(Codec::ZstdDictionary { .. }) => {
@@ -229,16 +280,51 @@ impl Walk<'_> {
             return Ok(ColumnLayout::Blocks(BlocksLayout { dictionary, blocks, table }));
         }
         let blob = self.next(SECTION_BLOB, owner, |_| true)?.section;
-        let is_large = self.entries.get(self.index).is_some_and(|entry| entry.tag == SECTION_OFFSETS_LARGE);
-        let (tag, width) = if is_large { (SECTION_OFFSETS_LARGE, 8) } else { (SECTION_OFFSETS_SMALL, 4) };
-        let section = self.exactly(tag, owner, row_count.saturating_add(1).saturating_mul(width))?;
-        Ok(ColumnLayout::Rows { dictionary, blob, offsets: OffsetsSection { section, is_large } })
+        let offsets = self.offsets(owner, row_count.saturating_add(1))?;
+        Ok(ColumnLayout::Rows { dictionary, blob, offsets })
     }
 
     fn ordered(&mut self, owner: u32, row_count: u64) -> std::result::Result<IndexLayout, Damage> {
-        let rows = self.exactly(SECTION_ORDER_ROWS, owner, row_count.saturating_mul(4))?;
-        let hints = self.exactly(SECTION_ORDER_HINTS, owner, row_count.saturating_mul(8))?;
+        let rows = self.numbers(SECTION_ORDER_ROWS, owner, row_count, 4)?;
+        let hints = self.numbers(SECTION_ORDER_HINTS, owner, row_count, 8)?;
         Ok(IndexLayout::Ordered { rows, hints })
+    }
+
+    fn offsets(&mut self, owner: u32, count: u64) -> std::result::Result<OffsetsLayout, Damage> {
+        Ok(match self.next_tag() {
+            Some(SECTION_PACKED) => OffsetsLayout::Packed(self.packed(owner, count)?),
+            Some(SECTION_OFFSETS_LARGE) => {
+                let length = count.saturating_mul(8);
+                OffsetsLayout::Large(self.exactly(SECTION_OFFSETS_LARGE, owner, length)?)
+            }
+            _ => OffsetsLayout::Small(self.exactly(SECTION_OFFSETS_SMALL, owner, count.saturating_mul(4))?),
+        })
+    }
+
+    /// Takes `count` numbers: packed ones, or a section `tag` of numbers of this width in bytes.
+    fn numbers(
+        &mut self,
+        tag: u32,
+        owner: u32,
+        count: u64,
+        width: u64,
+    ) -> std::result::Result<NumbersLayout, Damage> {
+        if self.next_tag() == Some(SECTION_PACKED) {
+            return Ok(NumbersLayout::Packed(self.packed(owner, count)?));
+        }
+        Ok(NumbersLayout::Plain(self.exactly(tag, owner, count.saturating_mul(width))?))
+    }
+
+    fn packed(&mut self, owner: u32, count: u64) -> std::result::Result<PackedLayout, Damage> {
+        let fits = |length: u64| length.is_multiple_of(PACKED_LINE_BYTES as u64);
+        let blocks = self.next(SECTION_PACKED, owner, fits)?.section;
+        let length = count.div_ceil(PACKED_ROWS as u64).saturating_mul(PACKED_ENTRY_BYTES as u64);
+        let table = self.exactly(SECTION_PACKED_TABLE, owner, length)?;
+        Ok(PackedLayout { blocks, table })
+    }
+
+    fn next_tag(&self) -> Option<u32> {
+        self.entries.get(self.index).map(|entry| entry.tag)
     }
 
     fn hash(&mut self, owner: u32, row_count: u64) -> std::result::Result<IndexLayout, Damage> {

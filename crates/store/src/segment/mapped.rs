@@ -14,9 +14,12 @@ use crate::rows::column::{BytesSlice, ColumnSlice, Offsets};
 use crate::schema::{Codec, Kind, Schema};
 use crate::segment::find_block::find_block;
 use crate::segment::hash_lookup::HashIndex;
-use crate::segment::layout::{BlocksLayout, ColumnLayout, Layout, OffsetsSection, Section, read_layout};
+use crate::segment::layout::{
+    BlocksLayout, ColumnLayout, Layout, NumbersLayout, OffsetsLayout, PackedLayout, Section, read_layout,
+};
 use crate::value::Value;
 use disk::Disk;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,9 +60,12 @@ macro_rules! range_of {
         /// # Errors
         /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if the column is of another
         /// kind or lacks the rows.
-        pub fn $name(&self, column: usize, rows: Range<u32>) -> Result<&[$type]> {
+        pub fn $name(&self, column: usize, rows: Range<u32>) -> Result<Cow<'_, [$type]>> {
             match (self.layout.columns.get(column), self.schema.kind(column)) {
-                (Some(ColumnLayout::Fixed(section)), Some($kind)) => self.rows_of(*section, rows),
+                (Some(ColumnLayout::Numbers(numbers)), Some($kind)) => {
+                    self.check_rows(&rows)?;
+                    self.numbers(*numbers, u64::from(rows.start)..u64::from(rows.end))
+                }
                 _ => Err(self.misused(format!("column {column} is not {}", stringify!($kind)))),
             }
         }
@@ -145,9 +151,17 @@ impl Segment {
         /// Returns the values of some rows of an `I64` column.
         i64s, i64, Kind::I64
     }
-    range_of! {
-        /// Returns the values of some rows of an `Id` column.
-        ids, [u8; 32], Kind::Id
+
+    /// Returns the values of some rows of an `Id` column.
+    ///
+    /// # Errors
+    /// Same as [`Segment::u8s`].
+    pub fn ids(&self, column: usize, rows: Range<u32>) -> Result<&[[u8; 32]]> {
+        let Some(ColumnLayout::Ids(section)) = self.layout.columns.get(column) else {
+            return Err(self.misused(format!("column {column} is not Id")));
+        };
+        self.check_rows(&rows)?;
+        self.slice(*section, u64::from(rows.start)..u64::from(rows.end))
     }
 
     /// Returns a whole column of any kind except a compressed payload. Verifies all of it.
@@ -165,9 +179,10 @@ impl Segment {
             Some(Kind::Id) => ColumnSlice::Id(self.ids(column, all)?),
             Some(Kind::Bytes | Kind::Payload(_)) | None => {
                 let (blob, offsets) = self.plain_bytes(column)?;
-                let offsets = match offsets.is_large {
-                    false => Offsets::Small(self.all_of(offsets.section)?),
-                    true => Offsets::Large(self.all_of(offsets.section)?),
+                let offsets = match offsets {
+                    OffsetsLayout::Small(section) => Offsets::Small(self.all_of(section)?.into()),
+                    OffsetsLayout::Large(section) => Offsets::Large(self.all_of(section)?.into()),
+                    OffsetsLayout::Packed(packed) => self.unpacked_offsets(packed, blob)?,
                 };
                 ColumnSlice::Bytes(BytesSlice { offsets, blob: self.all_of(blob)? })
             }
@@ -181,17 +196,21 @@ impl Segment {
     /// compressed.
     #[inline]
     pub fn value(&self, column: usize, row: u32) -> Result<Value<'_>> {
-        let Some(ColumnLayout::Fixed(section)) = self.layout.columns.get(column) else {
-            return Ok(Value::Bytes(self.bytes(column, row)?));
+        let numbers = match self.layout.columns.get(column) {
+            Some(ColumnLayout::Numbers(numbers)) => *numbers,
+            Some(ColumnLayout::Ids(section)) => return Ok(Value::Id(self.row_of(*section, row)?)),
+            _ => return Ok(Value::Bytes(self.bytes(column, row)?)),
         };
-        let section = *section;
+        if row >= self.row_count() {
+            return Err(self.no_row(row));
+        }
+        let index = u64::from(row);
         Ok(match self.schema.kind(column) {
-            Some(Kind::U8) => Value::U8(*self.row_of(section, row)?),
-            Some(Kind::U16) => Value::U16(*self.row_of(section, row)?),
-            Some(Kind::U32) => Value::U32(*self.row_of(section, row)?),
-            Some(Kind::U64) => Value::U64(*self.row_of(section, row)?),
-            Some(Kind::I64) => Value::I64(*self.row_of(section, row)?),
-            _ => Value::Id(self.row_of(section, row)?),
+            Some(Kind::U8) => Value::U8(self.number(numbers, index)?),
+            Some(Kind::U16) => Value::U16(self.number(numbers, index)?),
+            Some(Kind::U32) => Value::U32(self.number(numbers, index)?),
+            Some(Kind::U64) => Value::U64(self.number(numbers, index)?),
+            _ => Value::I64(self.number(numbers, index)?),
         })
     }
 
@@ -240,7 +259,7 @@ impl Segment {
 
     /// Returns the sections of a column that has its bytes uncompressed.
     #[inline]
-    fn plain_bytes(&self, column: usize) -> Result<(Section, OffsetsSection)> {
+    fn plain_bytes(&self, column: usize) -> Result<(Section, OffsetsLayout)> {
         match (self.layout.columns.get(column), self.schema.kind(column)) {
             (
                 Some(ColumnLayout::Rows { blob, offsets, .. }),
@@ -252,22 +271,36 @@ impl Segment {
 
     /// Returns the bytes stored for a row. Checks that they are within the column.
     #[inline]
-    pub(crate) fn stored_row(&self, blob: Section, offsets: OffsetsSection, row: u32) -> Result<&[u8]> {
+    pub(crate) fn stored_row(&self, blob: Section, offsets: OffsetsLayout, row: u32) -> Result<&[u8]> {
         if row >= self.row_count() {
             return Err(self.no_row(row));
         }
         let (index, next) = (u64::from(row), u64::from(row).saturating_add(1));
-        let (start, end) = if offsets.is_large {
-            (*self.at::<u64>(offsets.section, index)?, *self.at::<u64>(offsets.section, next)?)
-        } else {
-            let place = |index| self.at::<u32>(offsets.section, index).map(|&place| u64::from(place));
-            (place(index)?, place(next)?)
-        };
+        let (start, end) = (self.offset(offsets, index)?, self.offset(offsets, next)?);
         if start > end || end > blob.length {
             let what = format!("row {row} lies outside of its column");
-            return Err(self.sealed.corrupt(offsets.section.start, what));
+            return Err(self.sealed.corrupt(offsets.start(), what));
         }
         self.sealed.range(blob.start.saturating_add(start)..blob.start.saturating_add(end))
+    }
+
+    /// Returns one of the offsets of a column.
+    #[inline]
+    pub(crate) fn offset(&self, offsets: OffsetsLayout, index: u64) -> Result<u64> {
+        match offsets {
+            OffsetsLayout::Small(section) => self.at::<u32>(section, index).map(|&place| u64::from(place)),
+            OffsetsLayout::Large(section) => self.at::<u64>(section, index).copied(),
+            OffsetsLayout::Packed(packed) => self.packed_number(packed, index),
+        }
+    }
+
+    fn unpacked_offsets(&self, packed: PackedLayout, blob: Section) -> Result<Offsets<'_>> {
+        let (numbers, all) =
+            (NumbersLayout::Packed(packed), 0..u64::from(self.row_count()).saturating_add(1));
+        Ok(match u32::try_from(blob.length) {
+            Ok(_) => Offsets::Small(self.numbers(numbers, all)?),
+            Err(_) => Offsets::Large(self.numbers(numbers, all)?),
+        })
     }
 
     /// Returns a column's dictionary, or none if its rows are compressed without.
@@ -335,12 +368,11 @@ impl Segment {
         self.slice(section, 0..count)
     }
 
-    /// Returns the values of some rows in a section that has one for each row.
-    fn rows_of<T: bytemuck::Pod>(&self, section: Section, rows: Range<u32>) -> Result<&[T]> {
+    fn check_rows(&self, rows: &Range<u32>) -> Result<()> {
         if rows.start > rows.end || rows.end > self.row_count() {
             return Err(self.misused(format!("rows {} to {} of {}", rows.start, rows.end, self.row_count())));
         }
-        self.slice(section, u64::from(rows.start)..u64::from(rows.end))
+        Ok(())
     }
 
     /// Returns the value of one row in a section that has one for each row.

@@ -225,6 +225,9 @@ fn read_row<'a>(column: &'a ColumnOf, position: u32, reader: &'a mut PayloadRead
     column.sources[row.source as usize].payload(column.number, row.row, reader)
 }
 
+/// A dictionary is at most this part of what it is trained on.
+const SAMPLES_PER_DICTIONARY: usize = 16;
+
 /// Makes a dictionary from rows spread over the whole column; an empty one if that fails, and rows are then
 /// compressed without.
 pub(crate) fn make_dictionary(
@@ -253,7 +256,9 @@ pub(crate) fn make_dictionary(
             position += 1;
         }
     }
-    Ok(train(&samples, &lengths, dictionary_bytes))
+    // A dictionary is stored, too: of few rows a large one takes more than it saves.
+    let worthwhile = u32::try_from(samples.len() / SAMPLES_PER_DICTIONARY).unwrap_or(u32::MAX);
+    Ok(train(&samples, &lengths, dictionary_bytes.min(worthwhile)))
 }
 
 /// Compressors that are not in use: making one takes longer than using it.

@@ -4,11 +4,13 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, Result};
-use crate::format::{GROUP_MARK, SECTION_ALIGNMENT};
+use crate::format::{GROUP_MARK, PACKED_LINE_BYTES, PACKED_ROWS, SECTION_ALIGNMENT};
 use crate::key_index::hash::{Bucket, home, tag_of};
 use crate::payload::reader::PayloadReader;
-use crate::schema::Index;
-use crate::segment::layout::{BlocksLayout, ColumnLayout, IndexLayout, Section};
+use crate::schema::{Index, Kind};
+use crate::segment::layout::{
+    BlocksLayout, ColumnLayout, IndexLayout, NumbersLayout, OffsetsLayout, PackedLayout, Section,
+};
 use crate::segment::mapped::{BlockEntry, Segment};
 use crate::sort::row_set::narrow;
 use crate::value::{Value, hash_key, hint, normalise};
@@ -68,16 +70,20 @@ impl Segment {
 
     fn verify_column(&self, column: usize) -> Result<()> {
         match self.layout.columns.get(column) {
-            Some(ColumnLayout::Fixed(_)) | None => Ok(()),
+            Some(ColumnLayout::Numbers(NumbersLayout::Packed(packed))) => {
+                let kind = self.schema.kind(column).and_then(Kind::width).unwrap_or(8);
+                self.verify_packed(*packed, self.row_count().into(), kind)
+            }
+            Some(ColumnLayout::Numbers(_) | ColumnLayout::Ids(_)) | None => Ok(()),
             Some(ColumnLayout::Rows { blob, offsets, .. }) => {
-                let place = |index: u32| match offsets.is_large {
-                    true => self.at::<u64>(offsets.section, u64::from(index)).copied(),
-                    false => self.at::<u32>(offsets.section, u64::from(index)).map(|&place| u64::from(place)),
-                };
+                if let OffsetsLayout::Packed(packed) = offsets {
+                    self.verify_packed(*packed, u64::from(self.row_count()).saturating_add(1), 8)?;
+                }
+                let place = |index: u32| self.offset(*offsets, u64::from(index));
                 let ends = [place(0)?, place(self.row_count())?];
                 if ends != [0, blob.length] {
                     let what = format!("places run from {} to {} in {} bytes", ends[0], ends[1], blob.length);
-                    return Err(self.sealed.corrupt(offsets.section.start, what));
+                    return Err(self.sealed.corrupt(offsets.start(), what));
                 }
                 self.verify_payloads(column)
             }
@@ -86,6 +92,36 @@ impl Segment {
                 self.verify_payloads(column)
             }
         }
+    }
+
+    /// Checks that packed blocks follow one another, that their numbers fit `width` bytes, and that the last
+    /// block ends with its smallest number.
+    fn verify_packed(&self, packed: PackedLayout, count: u64, width: usize) -> Result<()> {
+        let mut end = 0;
+        for number in 0..count.div_ceil(PACKED_ROWS as u64) {
+            let entry = self.packed_entry(packed, number)?;
+            if u64::from(entry.start) != end {
+                let what = format!("block {number} of packed numbers does not follow the one before");
+                return Err(self.sealed.corrupt(packed.table.start, what));
+            }
+            end = entry.end();
+            let rows = number.saturating_mul(PACKED_ROWS as u64);
+            let mut is_right = true;
+            let all = rows..rows.saturating_add(PACKED_ROWS as u64);
+            self.each_block(packed, all, &mut |numbers| {
+                let inside = usize::try_from(count.saturating_sub(rows)).unwrap_or(usize::MAX);
+                is_right = numbers.iter().all(|&number| fits_width(number, width))
+                    && numbers.iter().skip(inside).all(|&number| number == entry.base);
+            })?;
+            if !is_right {
+                let what = format!("block {number} of packed numbers has numbers that no column has");
+                return Err(self.sealed.corrupt(packed.table.start, what));
+            }
+        }
+        if end.saturating_mul(PACKED_LINE_BYTES as u64) == packed.blocks.length {
+            return Ok(());
+        }
+        Err(self.sealed.corrupt(packed.table.start, "packed blocks do not fill their section"))
     }
 
     fn verify_payloads(&self, column: usize) -> Result<()> {
@@ -142,25 +178,31 @@ impl Segment {
     }
 
     /// Checks that each row is there once, beside its hint, in the order of keys and then rows.
-    fn verify_ordered(&self, index: &Index, rows: Section, hints: Section) -> Result<()> {
-        self.verify_all_rows(rows, self.all_of::<u32>(rows)?.iter().copied())?;
+    fn verify_ordered(&self, index: &Index, rows: NumbersLayout, hints: NumbersLayout) -> Result<()> {
+        for (numbers, width) in [(rows, 4), (hints, 8)] {
+            if let NumbersLayout::Packed(packed) = numbers {
+                self.verify_packed(packed, self.row_count().into(), width)?;
+            }
+        }
+        let all = self.numbers::<u32>(rows, 0..u64::from(self.row_count()))?;
+        self.verify_all_rows(rows.start(), all.iter().copied())?;
         self.for_rows(Default::default, |state: &mut (Vec<Value>, Vec<u8>), position| {
             let (key, normalised) = state;
-            let row = *self.row_of::<u32>(rows, position)?;
+            let row = self.number::<u32>(rows, position.into())?;
             if let Some(before) = position.checked_sub(1) {
-                let row_before = *self.row_of::<u32>(rows, before)?;
+                let row_before = self.number::<u32>(rows, before.into())?;
                 self.read_key(&index.columns, row_before, key)?;
                 if self.compare_row(&index.columns, row, key)?.then(row.cmp(&row_before)).is_le() {
                     let what = format!("position {position} of index {} is out of order", index.name);
-                    return Err(self.sealed.corrupt(rows.start, what));
+                    return Err(self.sealed.corrupt(rows.start(), what));
                 }
             }
             self.read_key(&index.columns, row, key)?;
             normalised.clear();
             normalise(key, index.columns.len(), normalised);
-            if *self.row_of::<u64>(hints, position)? != hint(normalised) {
+            if self.number::<u64>(hints, position.into())? != hint(normalised) {
                 let what = format!("the hint at position {position} of index {} is wrong", index.name);
-                return Err(self.sealed.corrupt(hints.start, what));
+                return Err(self.sealed.corrupt(hints.start(), what));
             }
             Ok(())
         })
@@ -174,7 +216,7 @@ impl Segment {
         let groups = self.all_of::<u32>(groups)?;
         let slots = |bucket: &Bucket| bucket.tags.into_iter().zip(bucket.rows).filter(|&(tag, _)| tag != 0);
         let alone = buckets.iter().flat_map(slots).map(|(_, row)| row).filter(|row| row & GROUP_MARK == 0);
-        self.verify_all_rows(section, alone.chain(groups.iter().map(|row| row & !GROUP_MARK)))?;
+        self.verify_all_rows(section.start, alone.chain(groups.iter().map(|row| row & !GROUP_MARK)))?;
         let in_groups = buckets.iter().flat_map(slots).filter(|(_, row)| row & GROUP_MARK != 0);
         let mut named: Vec<usize> = in_groups.map(|(_, row)| (row & !GROUP_MARK) as usize).collect();
         named.sort_unstable();
@@ -206,7 +248,7 @@ impl Segment {
     }
 
     /// Checks that an index has each row once.
-    fn verify_all_rows(&self, section: Section, rows: impl Iterator<Item = u32>) -> Result<()> {
+    fn verify_all_rows(&self, start: u64, rows: impl Iterator<Item = u32>) -> Result<()> {
         let mut seen = vec![0_u64; self.row_count().div_ceil(64) as usize];
         let mut count = 0_u64;
         for row in rows {
@@ -215,9 +257,7 @@ impl Segment {
             match word {
                 Some(word) if *word & bit == 0 => *word |= bit,
                 _ => {
-                    return Err(self
-                        .sealed
-                        .corrupt(section.start, format!("row {row} is in an index twice")));
+                    return Err(self.sealed.corrupt(start, format!("row {row} is in an index twice")));
                 }
             }
             count = count.saturating_add(1);
@@ -226,8 +266,15 @@ impl Segment {
             return Ok(());
         }
         let what = format!("an index has {count} rows of {}", narrow(u64::from(self.row_count())));
-        Err(self.sealed.corrupt(section.start, what))
+        Err(self.sealed.corrupt(start, what))
     }
+}
+
+/// Returns whether a number is a signed one of `width` bytes, its sign extended.
+fn fits_width(number: u64, width: usize) -> bool {
+    let free_bits = u64::BITS.saturating_sub(u32::try_from(width).unwrap_or(8).saturating_mul(8));
+    let sign = number.cast_signed().wrapping_shl(free_bits).wrapping_shr(free_bits);
+    sign == number.cast_signed()
 }
 
 /// Returns where each group begins: at the start, and after each marked row but the last.

@@ -5,7 +5,8 @@
 //! depend on how many there are.
 //! Memory besides the sources: 8 bytes a row for an order; 24 bytes a row while an ordered index is built, 12
 //! for a hash index (and 4 for each row whose key is not unique), one index at a time; 4 bytes a row while a
-//! column of bytes is written; about 16 MiB of buffers; and while a payload column is merged, one
+//! column of bytes is written; a packed column of each source, unpacked, while it is written or is part of
+//! the key of the index that is built; about 16 MiB of buffers; and while a payload column is merged, one
 //! decompressed block of each source, at most 256 MiB in total.
 
 use crate::error::{Result, check_limit};
@@ -13,21 +14,27 @@ use crate::file::sealed_write::SealedWriter;
 use crate::format::{
     FOOTER_BYTES, KIND_SEGMENT, SECTION_BLOB, SECTION_BLOCK_TABLE, SECTION_BLOCKS, SECTION_DICTIONARY,
     SECTION_FIXED, SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS, SECTION_OFFSETS_LARGE, SECTION_OFFSETS_SMALL,
-    SECTION_ORDER_HINTS, SECTION_ORDER_ROWS, SEGMENT_VERSION,
+    SECTION_ORDER_HINTS, SECTION_ORDER_ROWS, SECTION_PACKED, SECTION_PACKED_TABLE, SEGMENT_VERSION,
+    SEGMENT_VERSION_PLAIN,
 };
 use crate::key_index::hash;
 use crate::limits::ROWS_PER_SEGMENT_MAX;
 use crate::payload::codec::is_dictionary;
 use crate::rows::source::{Order, Source};
 use crate::schema::{Codec, Column, Index, IndexKind, Kind, Schema};
-use crate::segment::column_write::{ColumnOf, write_blob, write_fixed, write_offsets};
+use crate::segment::column_write::{
+    ColumnOf, with_numbers, with_offsets, write_blob, write_fixed, write_offsets,
+};
 use crate::segment::mapped::Segment;
+use crate::segment::numbers::Number;
+use crate::segment::packed_write::{Numbers, write_packed};
 use crate::segment::payload_write::{make_dictionary, write_blocks, write_rows};
 use crate::sort::keys::Keys;
 use crate::sort::radix;
 use crate::sort::row_set::{RowSet, narrow};
 use disk::Disk;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use work::Cancel;
@@ -60,7 +67,41 @@ pub fn write_segment(
     sources: &[&dyn Source],
     order: Order,
 ) -> Result<SegmentWritten> {
-    write_content(disk, path, schema, &Content { sources, order, lenders: &[], cancel: None })
+    write_content(
+        disk,
+        path,
+        schema,
+        &Content { sources, order, lenders: &[], cancel: None, form: Form::Plain },
+    )
+}
+
+/// Does the same as [`write_segment`], but packs numbers.
+///
+/// # Errors
+/// As [`write_segment`].
+pub fn write_packed_segment(
+    disk: &dyn Disk,
+    path: &Path,
+    schema: &Arc<Schema>,
+    sources: &[&dyn Source],
+    order: Order,
+) -> Result<SegmentWritten> {
+    write_content(
+        disk,
+        path,
+        schema,
+        &Content { sources, order, lenders: &[], cancel: None, form: Form::Packed },
+    )
+}
+
+/// How numbers lie in new segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// As they are, so that whole columns are used in place: for tables that are searched most of the time.
+    #[default]
+    Plain,
+    /// In few bits each, where that saves an eighth or more. A column that is read as a whole is unpacked.
+    Packed,
 }
 
 /// The content of a segment.
@@ -73,6 +114,8 @@ pub(crate) struct Content<'a> {
     pub(crate) lenders: &'a [&'a Segment],
     /// Stops the work.
     pub(crate) cancel: Option<&'a Cancel>,
+    /// How numbers lie in it.
+    pub(crate) form: Form,
 }
 
 /// Does the same as [`write_segment`], until it is told to stop.
@@ -82,7 +125,7 @@ pub(crate) fn write_content(
     schema: &Arc<Schema>,
     content: &Content,
 ) -> Result<SegmentWritten> {
-    let &Content { sources, order, lenders, cancel } = content;
+    let &Content { sources, order, lenders, cancel, form } = content;
     let rows = RowSet::new(sources.iter().map(|source| source.row_count()), order)?;
     check_limit("rows in a segment", u64::from(rows.len()), u64::from(ROWS_PER_SEGMENT_MAX))?;
     assert_ascending(&rows, sources, &schema.primary)?;
@@ -91,7 +134,8 @@ pub(crate) fn write_content(
         writer = writer.stopped_by(cancel);
     }
     let dictionaries = dictionaries(schema, &rows, sources, lenders)?;
-    let mut job = Job { writer, entries: Vec::new(), rows: &rows, sources, dictionaries };
+    let version = SEGMENT_VERSION_PLAIN;
+    let mut job = Job { writer, entries: Vec::new(), rows: &rows, sources, dictionaries, form, version };
     for (number, column) in schema.columns.iter().enumerate() {
         job.column(number, column.kind)?;
     }
@@ -157,6 +201,9 @@ struct Job<'a> {
     sources: &'a [&'a dyn Source],
     /// For each column its dictionary, empty if it has none.
     dictionaries: Vec<Vec<u8>>,
+    form: Form,
+    /// The lowest version that has all sections so far.
+    version: u32,
 }
 
 impl Job<'_> {
@@ -171,6 +218,10 @@ impl Job<'_> {
                 self.offsets(number, &lengths)
             }
             _ => {
+                let mut pack = |numbers: &mut Numbers| self.pack(number, numbers);
+                if kind != Kind::Id && with_numbers(&column, &mut pack)? {
+                    return Ok(());
+                }
                 write_fixed(&mut self.writer, &column)?;
                 self.end_section(SECTION_FIXED, number, start, 0)
             }
@@ -198,7 +249,25 @@ impl Job<'_> {
         self.offsets(number, &lengths)
     }
 
+    /// Writes numbers in few bits, if that is wanted and saves enough. Returns whether it did.
+    fn pack(&mut self, owner: usize, numbers: &mut Numbers) -> Result<bool> {
+        if self.form == Form::Plain {
+            return Ok(false);
+        }
+        let mut start = self.writer.position();
+        let Some(table) = write_packed(&mut self.writer, numbers)? else { return Ok(false) };
+        self.version = SEGMENT_VERSION;
+        self.end_section(SECTION_PACKED, owner, start, 0)?;
+        start = self.writer.position();
+        self.writer.write(bytemuck::cast_slice(&table))?;
+        self.end_section(SECTION_PACKED_TABLE, owner, start, 0)?;
+        Ok(true)
+    }
+
     fn offsets(&mut self, number: usize, lengths: &[u32]) -> Result<()> {
+        if with_offsets(lengths, &mut |numbers| self.pack(number, numbers))? {
+            return Ok(());
+        }
         let start = self.writer.position();
         let is_large = write_offsets(&mut self.writer, lengths)?;
         let tag = if is_large { SECTION_OFFSETS_LARGE } else { SECTION_OFFSETS_SMALL };
@@ -209,15 +278,33 @@ impl Job<'_> {
         let keys = Keys::new(self.rows, self.sources, &index.columns)?;
         let sorted = radix::sort(&keys);
         keys.check()?;
-        let mut start = self.writer.position();
-        match &sorted.rows {
+        self.order_rows(number, sorted.rows.as_deref())?;
+        let mut gather =
+            |places: Range<u32>, out: &mut Vec<u64>| out.extend_from_slice(cut(&sorted.hints, places));
+        if self.pack(number, &mut Numbers { count: keys.len(), width_bytes: 8, gather: &mut gather })? {
+            return Ok(());
+        }
+        let start = self.writer.position();
+        self.writer.write(bytemuck::cast_slice(&sorted.hints))?;
+        self.end_section(SECTION_ORDER_HINTS, number, start, 0)
+    }
+
+    /// Writes the rows of an ordered index; without an order they are as they lie.
+    fn order_rows(&mut self, number: usize, order: Option<&[u32]>) -> Result<()> {
+        let mut gather = |places: Range<u32>, out: &mut Vec<u64>| match order {
+            Some(order) => out.extend(cut(order, places).iter().map(|row| row.widen())),
+            None => out.extend(places.map(Number::widen)),
+        };
+        let count = self.rows.len();
+        if self.pack(number, &mut Numbers { count, width_bytes: 4, gather: &mut gather })? {
+            return Ok(());
+        }
+        let start = self.writer.position();
+        match order {
             Some(rows) => self.writer.write(bytemuck::cast_slice(rows))?,
             None => self.all_rows()?,
         }
-        self.end_section(SECTION_ORDER_ROWS, number, start, 0)?;
-        start = self.writer.position();
-        self.writer.write(bytemuck::cast_slice(&sorted.hints))?;
-        self.end_section(SECTION_ORDER_HINTS, number, start, 0)
+        self.end_section(SECTION_ORDER_ROWS, number, start, 0)
     }
 
     /// Writes the numbers of all rows as they are.
@@ -264,7 +351,7 @@ impl Job<'_> {
         self.writer.write(&self.entries)?;
         self.writer.align()?;
         let mut footer = Vec::with_capacity(FOOTER_BYTES);
-        footer.extend_from_slice(&SEGMENT_VERSION.to_le_bytes());
+        footer.extend_from_slice(&self.version.to_le_bytes());
         footer.extend_from_slice(&self.rows.len().to_le_bytes());
         let section_count = (self.entries.len() / crate::format::ENTRY_BYTES) as u64;
         for number in [schema_start, schema_bytes.len() as u64, directory_start, section_count] {
@@ -275,4 +362,9 @@ impl Job<'_> {
         let file_bytes = self.writer.finish()?;
         Ok(SegmentWritten { row_count: self.rows.len(), file_bytes })
     }
+}
+
+/// Returns some of the numbers of an index.
+fn cut<T>(numbers: &[T], places: Range<u32>) -> &[T] {
+    &numbers[places.start as usize..places.end as usize]
 }

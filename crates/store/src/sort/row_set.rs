@@ -6,6 +6,7 @@
 use crate::error::{Result, check_limit};
 use crate::rows::column::{ColumnSlice, Offsets};
 use crate::rows::source::{Order, RowRef};
+use crate::segment::numbers::Number;
 use crate::value::{hash, hint, order_i64};
 use disk::prefetch;
 use std::ops::Range;
@@ -133,7 +134,10 @@ pub(crate) enum Runs<'a> {
 /// A fixed-width value of a column.
 pub(crate) trait Fixed: bytemuck::Pod + Send + Sync {
     /// Returns the column's values if they are of this type.
-    fn slice<'a>(column: &ColumnSlice<'a>) -> Option<&'a [Self]>;
+    fn slice<'c>(column: &'c ColumnSlice) -> Option<&'c [Self]>;
+
+    /// Returns the value as a number of 64 bits, as packed blocks have it; `None` if it is none.
+    fn number(&self) -> Option<u64>;
 
     /// Returns the hint of a key that is this value alone.
     fn hint(&self) -> u64;
@@ -144,14 +148,19 @@ pub(crate) trait Fixed: bytemuck::Pod + Send + Sync {
 
 /// Implements [`Fixed`] for one kind of column.
 macro_rules! fixed {
-    ($type:ty, $kind:ident, |$value:ident| $hint:expr, $bytes:expr) => {
+    ($type:ty, $kind:ident, $number_of:expr, |$value:ident| $hint:expr, $bytes:expr) => {
         impl Fixed for $type {
             #[inline]
-            fn slice<'a>(column: &ColumnSlice<'a>) -> Option<&'a [$type]> {
+            fn slice<'c>(column: &'c ColumnSlice) -> Option<&'c [$type]> {
                 match column {
                     ColumnSlice::$kind(values) => Some(values),
                     _ => None,
                 }
+            }
+
+            #[inline]
+            fn number(&self) -> Option<u64> {
+                $number_of(*self)
             }
 
             #[inline]
@@ -169,12 +178,20 @@ macro_rules! fixed {
     };
 }
 
-fixed!(u8, U8, |value| u64::from(*value) << 56, [*value]);
-fixed!(u16, U16, |value| u64::from(*value) << 48, value.to_be_bytes());
-fixed!(u32, U32, |value| u64::from(*value) << 32, value.to_be_bytes());
-fixed!(u64, U64, |value| *value, value.to_be_bytes());
-fixed!(i64, I64, |value| order_i64(*value), order_i64(*value).to_be_bytes());
-fixed!([u8; 32], Id, |value| hint(value), *value);
+fn wide<T: Number>(number: T) -> Option<u64> {
+    Some(number.widen())
+}
+
+fn no_number(_: [u8; 32]) -> Option<u64> {
+    None
+}
+
+fixed!(u8, U8, wide, |value| u64::from(*value) << 56, [*value]);
+fixed!(u16, U16, wide, |value| u64::from(*value) << 48, value.to_be_bytes());
+fixed!(u32, U32, wide, |value| u64::from(*value) << 32, value.to_be_bytes());
+fixed!(u64, U64, wide, |value| *value, value.to_be_bytes());
+fixed!(i64, I64, wide, |value| order_i64(*value), order_i64(*value).to_be_bytes());
+fixed!([u8; 32], Id, no_number, |value| hint(value), *value);
 
 /// Calls `$body` with `$type` as the type of the values of `$column`, or `$other` if they have no fixed
 /// width.
@@ -212,7 +229,7 @@ macro_rules! with_fixed {
 pub(crate) use with_fixed;
 
 /// Returns the values of a column of several sources, all of type `T`.
-pub(crate) fn fixed_slices<'a, T: Fixed>(columns: &[ColumnSlice<'a>]) -> Vec<&'a [T]> {
+pub(crate) fn fixed_slices<'c, T: Fixed>(columns: &'c [ColumnSlice]) -> Vec<&'c [T]> {
     columns.iter().map(|column| T::slice(column).expect("one schema, so one kind for each column")).collect()
 }
 
@@ -242,7 +259,7 @@ pub(crate) fn prefetch_place(column: &[ColumnSlice], rows: &[RowRef], index: usi
     if let Some(row) = rows.get(index + 2 * PREFETCH_DISTANCE)
         && let ColumnSlice::Bytes(values) = &column[row.source as usize]
     {
-        match values.offsets {
+        match &values.offsets {
             Offsets::Small(offsets) => prefetch(offsets, row.row as usize),
             Offsets::Large(offsets) => prefetch(offsets, row.row as usize),
         }

@@ -122,6 +122,7 @@ impl Writer {
         // running.
         remove_unnamed(&**disk, directory, None);
         let mut draft = Draft::first(disk, directory, &schemas, options.seed, disk.list(directory)?);
+        draft.form = options.form;
         draft.add_group(std::slice::from_ref(&attached));
         for (number, loaded) in tables.iter().enumerate() {
             draft.write_loaded(number, loaded, options.limits.rows_per_segment)?;
@@ -162,6 +163,7 @@ impl Writer {
         let taken = disk.list(directory)?;
         let (number, sequence) = newest(old.as_ref(), &taken);
         let mut draft = Draft::first(disk, directory, schemas, options.seed ^ number, taken);
+        draft.form = options.form;
         (draft.number, draft.sequence) = (number + 1, sequence);
         draft.add_group(std::slice::from_ref(transaction));
         for (table, schema) in schemas.iter().enumerate() {

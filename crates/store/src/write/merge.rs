@@ -19,7 +19,7 @@ use crate::read::state::State;
 use crate::read::table::Table;
 use crate::rows::source::RowRef;
 use crate::segment::mapped::Segment;
-use crate::segment::write::Content;
+use crate::segment::write::{Content, Form};
 use crate::write::options::Options;
 use crate::write::policy::{self, SegmentSize};
 use crate::write::publish::{Draft, DraftSegment, UnpublishedFiles, lenders, write_new_segment};
@@ -42,6 +42,8 @@ pub struct MergeOptions {
     pub wait: Wait,
     /// The only source of randomness; the name of the new file comes from it.
     pub seed: u64,
+    /// How numbers lie in the new segment.
+    pub form: Form,
     /// Whether the store keeps a second copy, as its writers do ([`Options::keeps_copy`]).
     pub keeps_copy: bool,
     /// A snapshot of the store, if the caller has one: what it has open is not opened again.
@@ -65,8 +67,8 @@ pub enum Effort {
 
 impl Default for MergeOptions {
     fn default() -> MergeOptions {
-        let Options { holder, wait, seed, keeps_copy, known, .. } = Options::default();
-        MergeOptions { holder, wait, seed, keeps_copy, known, effort: Effort::Usual, cancel: None }
+        let Options { holder, wait, seed, form, keeps_copy, known, .. } = Options::default();
+        MergeOptions { holder, wait, seed, form, keeps_copy, known, effort: Effort::Usual, cancel: None }
     }
 }
 
@@ -208,7 +210,8 @@ fn write_merged(before: &State, plan: &Plan, options: &MergeOptions) -> Result<M
     file.add(&path);
     let lenders = lenders(segments_of(table).iter(), rows.len());
     let cancel = options.cancel.as_ref();
-    let content = Content { sources: &rows.sources, order: rows.order(), lenders: &lenders, cancel };
+    let form = options.form;
+    let content = Content { sources: &rows.sources, order: rows.order(), lenders: &lenders, cancel, form };
     let segment = write_new_segment(&*before.disk, &path, table.schema(), &content)?;
     Ok(Merged { number, file, segment: Some(segment) })
 }

@@ -2,6 +2,7 @@
 
 use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX, ROWS_PER_SEGMENT_MAX};
 use crate::read::snapshot::Snapshot;
+use crate::segment::write::Form;
 use disk::Wait;
 
 /// How a writer behaves.
@@ -15,6 +16,8 @@ pub struct Options {
     pub seed: u64,
     /// When commits go to segments.
     pub limits: Limits,
+    /// How numbers lie in new segments.
+    pub form: Form,
     /// Whether each file is written twice, the second time to `copy/` below the directory. For data that
     /// cannot be made again.
     pub keeps_copy: bool,
@@ -40,6 +43,7 @@ impl Default for Options {
             wait: Wait::Refuse,
             seed: 0,
             limits: Limits::default(),
+            form: Form::Plain,
             keeps_copy: false,
             known: None,
         }

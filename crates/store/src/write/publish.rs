@@ -24,7 +24,7 @@ use crate::rows::source::Order;
 use crate::rows::transaction::Transaction;
 use crate::schema::Schema;
 use crate::segment::mapped::Segment;
-use crate::segment::write::{Content, write_content};
+use crate::segment::write::{Content, Form, write_content};
 use crate::write::resolve::{Survivors, TablePlan};
 use disk::{Disk, File};
 use std::collections::BTreeMap;
@@ -46,6 +46,8 @@ pub(crate) struct Draft {
     pub(crate) sequence: u64,
     pub(crate) tables: Vec<DraftTable>,
     pub(crate) attachments: Attachments,
+    /// How numbers lie in new segments.
+    pub(crate) form: Form,
     /// Files written for this state.
     pub(crate) written: UnpublishedFiles,
 }
@@ -101,6 +103,7 @@ impl Draft {
             sequence: state.sequence,
             tables: tables.collect(),
             attachments: state.attachments.clone(),
+            form: Form::Plain,
             written: UnpublishedFiles::new(&state.disk),
         })
     }
@@ -121,6 +124,7 @@ impl Draft {
             sequence: 0,
             tables: Vec::new(),
             attachments: Attachments::new(),
+            form: Form::Plain,
             written: UnpublishedFiles::new(disk),
         };
         draft.add_tables(schemas);
@@ -193,7 +197,8 @@ impl Draft {
         self.written.add(&path);
         let DraftTable { schema, segments } = &self.tables[table];
         let lenders = lenders(segments.iter().map(|segment| &segment.part), rows.len());
-        let content = Content { sources: &rows.sources, order, lenders: &lenders, cancel: None };
+        let form = self.form;
+        let content = Content { sources: &rows.sources, order, lenders: &lenders, cancel: None, form };
         let segment = write_new_segment(&*self.disk, &path, schema, &content)
             .inspect_err(|error| self.written.forget_if_there(&path, error))?;
         let entry = SegmentEntry::of(number, &segment);

@@ -65,6 +65,7 @@ pub fn replace(disk: &Arc<dyn Disk>, directory: &Path, from: &Path, options: &Op
         sequence: sequence.max(state.sequence) + 1,
         tables: tables(&state),
         attachments: state.attachments.clone(),
+        form: options.form,
         written,
     };
     let published = draft.publish()?;

@@ -216,6 +216,7 @@ impl Writer {
     pub(crate) fn draft(&mut self, inputs: &BTreeMap<usize, Input>) -> Result<Draft> {
         let state = Arc::clone(&self.state);
         let mut draft = Draft::after(&state, self.options.seed, Maker::Writer)?;
+        draft.form = self.options.form;
         let plan = resolve::plan(&state, inputs)?;
         self.is_poisoned = true;
         draft.write_planned(&plan, self.options.limits.rows_per_segment)?;
@@ -344,6 +345,7 @@ impl Prepared {
             Some((record, bytes)) => Work::Append(record, bytes),
             None => {
                 let mut draft = Draft::after(state, options.seed, Maker::Preparation)?;
+                draft.form = options.form;
                 draft.write_planned(&resolve::plan(state, &inputs)?, options.limits.rows_per_segment)?;
                 draft.write_dead_rows()?;
                 draft.add_group(group);

@@ -213,7 +213,7 @@ impl Work<'_> {
         for part in snapshot.table(messages::TABLE)?.parts() {
             let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-            for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers)) {
+            for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers.iter())) {
                 if ContentFlags::from_bits(*flags).contains(ContentFlags::ENCRYPTED) {
                     found.insert(*number);
                 }

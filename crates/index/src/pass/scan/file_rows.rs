@@ -61,7 +61,7 @@ impl FileRows {
         let mut found = Vec::new();
         for part in self.table.parts() {
             let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
-            for (row, flags) in part.live_values(flags) {
+            for (row, flags) in part.live_values(flags.iter()) {
                 if Flags::from_bits(*flags).contains(Flags::DRAFT) {
                     found.push(rows::file(part, row)?);
                 }

@@ -56,7 +56,7 @@ pub(super) fn changed(
     for part in mailbox.file_table().parts() {
         let times = part.i64s(files::CTIME, 0..part.row_count())?;
         let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
-        for (_, (time, number)) in part.live_values(times.iter().zip(numbers)) {
+        for (_, (time, number)) in part.live_values(times.iter().zip(numbers.iter())) {
             if (from..=to).contains(&time.div_euclid(1_000_000_000)) {
                 found.insert(*number);
             }
@@ -74,7 +74,9 @@ pub(super) fn keyword(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet)
         let keywords = part.u32s(files::KEYWORDS, rows.clone())?;
         let folders = part.u32s(files::FOLDER, rows.clone())?;
         let numbers = part.u32s(files::MESSAGE, rows.clone())?;
-        for (_, ((keywords, folder), number)) in part.live_values(keywords.iter().zip(folders).zip(numbers)) {
+        for (_, ((keywords, folder), number)) in
+            part.live_values(keywords.iter().zip(folders.iter()).zip(numbers.iter()))
+        {
             // Few files have keywords.
             if *keywords != 0 && letters.get(folder).is_some_and(|letters| keywords & letters != 0) {
                 found.insert(*number);

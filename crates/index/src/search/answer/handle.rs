@@ -66,7 +66,7 @@ impl Mailbox {
             self.check_cancelled()?;
             let ids = part.ids(messages::SHA256, 0..part.row_count())?;
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-            for (_, (id, number)) in part.live_values(ids.iter().zip(numbers)) {
+            for (_, (id, number)) in part.live_values(ids.iter().zip(numbers.iter())) {
                 if begins_with(id, digits.as_bytes()) {
                     hits.extend(self.hit(*number)?);
                 }

@@ -10,7 +10,13 @@ use crate::set::NumberSet;
 use crate::tables::{NO_DATE, message_id_hash, messages};
 use mail::ContentFlags;
 use query::{FlagName, Priority};
-use store::Value;
+use std::ops::Range;
+use store::{Part, Table, Value};
+
+/// Returns the pieces of all parts.
+fn pieces(table: &Table) -> impl Iterator<Item = (&Part, Range<u32>)> {
+    table.parts().iter().flat_map(|part| part.pieces().map(move |rows| (part, rows)))
+}
 
 /// Adds messages in this range of seconds, inclusive. A message without a date is in no range.
 pub(super) fn dates(
@@ -19,10 +25,10 @@ pub(super) fn dates(
     found: &mut NumberSet,
 ) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(NO_DATE).max(NO_DATE + 1), range.1.unwrap_or(i64::MAX));
-    for part in mailbox.message_table().parts() {
-        let dates = part.i64s(messages::DATE, 0..part.row_count())?;
-        let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (_, (date, number)) in part.live_values(dates.iter().zip(numbers)) {
+    for (part, rows) in pieces(mailbox.message_table()) {
+        let dates = part.i64s(messages::DATE, rows.clone())?;
+        let numbers = part.u32s(messages::NUMBER, rows.clone())?;
+        for (_, (date, number)) in part.live_values_from(rows.start, dates.iter().zip(numbers.iter())) {
             if (from..=to).contains(date) {
                 found.insert(*number);
             }
@@ -38,10 +44,10 @@ pub(super) fn sizes(
     found: &mut NumberSet,
 ) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(0), range.1.unwrap_or(u64::MAX));
-    for part in mailbox.message_table().parts() {
-        let sizes = part.u64s(messages::SIZE, 0..part.row_count())?;
-        let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (_, (size, number)) in part.live_values(sizes.iter().zip(numbers)) {
+    for (part, rows) in pieces(mailbox.message_table()) {
+        let sizes = part.u64s(messages::SIZE, rows.clone())?;
+        let numbers = part.u32s(messages::NUMBER, rows.clone())?;
+        for (_, (size, number)) in part.live_values_from(rows.start, sizes.iter().zip(numbers.iter())) {
             if (from..=to).contains(size) {
                 found.insert(*number);
             }
@@ -52,10 +58,10 @@ pub(super) fn sizes(
 
 /// Adds messages with a derived flag.
 pub(super) fn derived(mailbox: &Mailbox, wanted: ContentFlags, found: &mut NumberSet) -> Result<()> {
-    for part in mailbox.message_table().parts() {
-        let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
-        let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers)) {
+    for (part, rows) in pieces(mailbox.message_table()) {
+        let flags = part.u16s(messages::DERIVED, rows.clone())?;
+        let numbers = part.u32s(messages::NUMBER, rows.clone())?;
+        for (_, (flags, number)) in part.live_values_from(rows.start, flags.iter().zip(numbers.iter())) {
             if flags & wanted.bits() != 0 {
                 found.insert(*number);
             }

@@ -78,7 +78,7 @@ impl CopyGroups {
         for part in snapshot.table(copies::TABLE)?.parts() {
             let numbers = part.u32s(copies::NUMBER, 0..part.row_count())?;
             let firsts = part.u32s(copies::FIRST, 0..part.row_count())?;
-            let rows = part.live_values(firsts.iter().zip(numbers));
+            let rows = part.live_values(firsts.iter().zip(numbers.iter()));
             pairs.extend(rows.map(|(_, (first, number))| (*first, *number)));
         }
         Ok(CopyGroups::new(pairs, bound))

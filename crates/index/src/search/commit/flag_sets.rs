@@ -50,11 +50,14 @@ impl FileFlag {
     /// Damage in the store.
     pub(in crate::search) fn scan(self, table: &Table, found: &mut NumberSet) -> Result<()> {
         for part in table.parts() {
-            let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
-            let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
-            for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers)) {
-                if self.is_in(*flags) {
-                    found.insert(*number);
+            for rows in part.pieces() {
+                let flags = part.u16s(files::FLAGS, rows.clone())?;
+                let numbers = part.u32s(files::MESSAGE, rows.clone())?;
+                let pairs = flags.iter().zip(numbers.iter());
+                for (_, (flags, number)) in part.live_values_from(rows.start, pairs) {
+                    if self.is_in(*flags) {
+                        found.insert(*number);
+                    }
                 }
             }
         }
@@ -160,7 +163,8 @@ impl FlagSets {
 fn several((table, bound): Files) -> Result<NumberSet> {
     let (mut one, mut several) = (NumberSet::new(bound), NumberSet::new(bound));
     for part in table.parts() {
-        for (_, number) in part.live_values(part.u32s(files::MESSAGE, 0..part.row_count())?) {
+        let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
+        for (_, number) in part.live_values(numbers.iter()) {
             if one.contains(*number) {
                 several.insert(*number);
             }

@@ -44,7 +44,7 @@ impl Forest {
         for part in snapshot.table(threads::TABLE)?.parts() {
             let nodes = part.u32s(threads::NODE, 0..part.row_count())?;
             let above = part.u32s(threads::ABOVE, 0..part.row_count())?;
-            for (_, (node, above)) in part.live_values(nodes.iter().zip(above)) {
+            for (_, (node, above)) in part.live_values(nodes.iter().zip(above.iter())) {
                 let above = grouping.above(*node, *above).ok_or(OUT_OF_RANGE)?;
                 *roots.get_mut(*node as usize).ok_or(OUT_OF_RANGE)? = above;
             }

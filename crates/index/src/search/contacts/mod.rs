@@ -184,7 +184,7 @@ impl Mailbox {
             let received = part.u32s(contacts::RECEIVED_COUNT, rows.clone())?;
             let first = part.i64s(contacts::FIRST, rows.clone())?;
             let last = part.i64s(contacts::LAST, rows)?;
-            let counts = sent.iter().zip(received).zip(first.iter().zip(last));
+            let counts = sent.iter().zip(received.iter()).zip(first.iter().zip(last.iter()));
             for (row, ((sent, received), (first, last))) in part.live_values(counts) {
                 self.check_cancelled()?;
                 let key = part.bytes(contacts::KEY, row)?;

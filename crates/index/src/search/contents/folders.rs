@@ -146,7 +146,7 @@ impl Mailbox {
             let folders = part.u32s(files::FOLDER, 0..part.row_count())?;
             let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
             let rows: Vec<(u32, u32)> = part
-                .live_values(folders.iter().zip(numbers))
+                .live_values(folders.iter().zip(numbers.iter()))
                 .map(|(_, (folder, number))| (*folder, *number))
                 .collect();
             // Rows of a folder lie side by side.
@@ -166,7 +166,7 @@ impl Mailbox {
             self.check_cancelled()?;
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
             let nodes = part.u32s(messages::NODE, 0..part.row_count())?;
-            for (_, (number, node)) in part.live_values(numbers.iter().zip(nodes)) {
+            for (_, (number, node)) in part.live_values(numbers.iter().zip(nodes.iter())) {
                 if let Some(slot) = roots.get_mut(*number as usize) {
                     *slot = forest.of(*node);
                 }

@@ -74,7 +74,7 @@ impl Mailbox {
             let hashes = part.u64s(messages::MESSAGE_ID_HASH, all.clone())?;
             let dates = part.i64s(messages::DATE, all.clone())?;
             let ids = part.ids(messages::SHA256, all)?;
-            let columns = numbers.iter().zip(hashes).zip(dates).zip(ids);
+            let columns = numbers.iter().zip(hashes.iter()).zip(dates.iter()).zip(ids);
             for (_, (((number, hash), date), id)) in part.live_values(columns) {
                 if found.contains(*number) {
                     let key = (rank(*number), *date, *id, *number);

@@ -82,8 +82,8 @@ impl Mailbox {
         };
         for part in self.message_table().parts() {
             let all = 0..part.row_count();
-            let columns =
-                part.u32s(messages::NUMBER, all.clone())?.iter().zip(part.ids(messages::SHA256, all)?);
+            let of_rows = part.u32s(messages::NUMBER, all.clone())?;
+            let columns = of_rows.iter().zip(part.ids(messages::SHA256, all)?);
             for (_, (number, id)) in part.live_values(columns) {
                 if !present.contains(*number) {
                     numbers.push(*number);

@@ -12,6 +12,7 @@ use crate::search::mailbox::{Hit, Mailbox, folder_name, folder_path};
 use crate::tables::{files, messages};
 use crate::user::TaggedKeys;
 use mail::{ContentFlags, Flags};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::ops::{BitOr, Bound, Range};
 use std::os::unix::ffi::OsStrExt;
@@ -165,16 +166,21 @@ type NumberedFile = (u32, RowId);
 /// Columns of messages whose rows lie side by side. Those that are not needed are empty.
 struct Columns<'a> {
     first_row: u32,
-    sizes: &'a [u64],
-    derived: &'a [u16],
+    sizes: Cow<'a, [u64]>,
+    derived: Cow<'a, [u16]>,
     ids: &'a [[u8; 32]],
-    message_id_hashes: &'a [u64],
+    message_id_hashes: Cow<'a, [u64]>,
 }
 
 impl<'a> Columns<'a> {
     fn new(part: &'a Part, rows: Range<u32>, parts: MessageParts) -> Result<Columns<'a>> {
-        let mut columns =
-            Columns { first_row: rows.start, sizes: &[], derived: &[], ids: &[], message_id_hashes: &[] };
+        let mut columns = Columns {
+            first_row: rows.start,
+            sizes: Cow::default(),
+            derived: Cow::default(),
+            ids: &[],
+            message_id_hashes: Cow::default(),
+        };
         if parts.line {
             columns.sizes = part.u64s(messages::SIZE, rows.clone())?;
             columns.derived = part.u16s(messages::DERIVED, rows.clone())?;

@@ -25,7 +25,7 @@ pub(super) fn sort(mailbox: &Mailbox, found: &NumberSet, direction: Direction) -
             mailbox.check_cancelled()?;
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
             let dates = part.i64s(messages::DATE, 0..part.row_count())?;
-            for (row, (number, date)) in part.live_values(numbers.iter().zip(dates)) {
+            for (row, (number, date)) in part.live_values(numbers.iter().zip(dates.iter())) {
                 if found.contains(*number) {
                     hits.push(Hit { number: *number, row: RowId { part: part_number, row }, date: *date });
                 }

@@ -153,7 +153,9 @@ fn ends(
     for part in mailbox.message_table().parts() {
         mailbox.check_cancelled()?;
         let all = 0..part.row_count();
-        let columns = part.u32s(messages::NUMBER, all.clone())?.iter().zip(part.i64s(messages::DATE, all)?);
+        let numbers = part.u32s(messages::NUMBER, all.clone())?;
+        let its_dates = part.i64s(messages::DATE, all)?;
+        let columns = numbers.iter().zip(its_dates.iter());
         let listed = part.live_values(columns).filter(|(_, (number, _))| found.contains(**number));
         dates.extend(listed.map(|(_, (_, date))| *date));
     }
@@ -205,7 +207,7 @@ fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> 
         let numbers = part.u32s(messages::NUMBER, 0..count)?;
         let dates = part.i64s(messages::DATE, 0..count)?;
         let ids = part.ids(messages::SHA256, 0..count)?;
-        for (row, ((message, date), id)) in part.live_values(numbers.iter().zip(dates).zip(ids)) {
+        for (row, ((message, date), id)) in part.live_values(numbers.iter().zip(dates.iter()).zip(ids)) {
             if found.contains(*message) {
                 let hit = Hit { number: *message, row: RowId { part: number, row }, date: *date };
                 visit(Ranked::new(hit, id));

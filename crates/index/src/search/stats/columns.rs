@@ -35,22 +35,25 @@ impl Columns {
         };
         for part in mailbox.message_table().parts() {
             mailbox.check_cancelled()?;
-            let all = 0..part.row_count();
-            let numbers = part.u32s(messages::NUMBER, all.clone())?;
-            let dates = part.i64s(messages::DATE, all.clone())?;
-            let sizes = part.u64s(messages::SIZE, all.clone())?;
-            let nodes = part.u32s(messages::NODE, all.clone())?;
-            let parents = part.u32s(messages::PARENT, all)?;
-            let rows = numbers.iter().zip(dates).zip(sizes).zip(nodes).zip(parents);
-            for (_, ((((number, date), size), node), parent)) in part.live_values(rows) {
-                let place = *number as usize;
-                // A number above the bound is damage, which a check reports.
-                if place < bound {
-                    columns.dates[place] = *date;
-                    columns.sizes[place] = *size;
-                    columns.nodes[place] = *node;
-                    columns.parents[place] = *parent;
-                    columns.roots[place] = forest.of(*node);
+            for piece in part.pieces() {
+                let numbers = part.u32s(messages::NUMBER, piece.clone())?;
+                let dates = part.i64s(messages::DATE, piece.clone())?;
+                let sizes = part.u64s(messages::SIZE, piece.clone())?;
+                let nodes = part.u32s(messages::NODE, piece.clone())?;
+                let parents = part.u32s(messages::PARENT, piece.clone())?;
+                let rows =
+                    numbers.iter().zip(dates.iter()).zip(sizes.iter()).zip(nodes.iter()).zip(parents.iter());
+                for (_, ((((number, date), size), node), parent)) in part.live_values_from(piece.start, rows)
+                {
+                    let place = *number as usize;
+                    // A number above the bound is damage, which a check reports.
+                    if place < bound {
+                        columns.dates[place] = *date;
+                        columns.sizes[place] = *size;
+                        columns.nodes[place] = *node;
+                        columns.parents[place] = *parent;
+                        columns.roots[place] = forest.of(*node);
+                    }
                 }
             }
         }

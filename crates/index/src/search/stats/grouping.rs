@@ -143,7 +143,7 @@ pub(super) fn by_folder(
         let all = 0..part.row_count();
         let folders = part.u32s(files::FOLDER, all.clone())?;
         let numbers = part.u32s(files::MESSAGE, all)?;
-        for (_, (folder, number)) in part.live_values(folders.iter().zip(numbers)) {
+        for (_, (folder, number)) in part.live_values(folders.iter().zip(numbers.iter())) {
             if let (Some(place), Some(number)) = (places.get(folder), shown.of(*number)) {
                 pairs.push((*place, number));
             }

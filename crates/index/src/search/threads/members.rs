@@ -157,7 +157,7 @@ pub(super) fn each_member(
         let parents = part.u32s(messages::PARENT, all.clone())?;
         let dates = part.i64s(messages::DATE, all.clone())?;
         let ids = part.ids(messages::SHA256, all)?;
-        let columns = numbers.iter().zip(nodes).zip(parents).zip(dates).zip(ids);
+        let columns = numbers.iter().zip(nodes.iter()).zip(parents.iter()).zip(dates.iter()).zip(ids);
         for (row, ((((message, node), parent), date), id)) in part.live_values(columns) {
             if related.contains(*message) {
                 let hit = Hit { number: *message, row: RowId { part: number, row }, date: *date };

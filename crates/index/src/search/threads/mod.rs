@@ -191,7 +191,7 @@ impl Mailbox {
             self.check_cancelled()?;
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
             let nodes = part.u32s(messages::NODE, 0..part.row_count())?;
-            for (_, (number, node)) in part.live_values(numbers.iter().zip(nodes)) {
+            for (_, (number, node)) in part.live_values(numbers.iter().zip(nodes.iter())) {
                 visit(*number, *node);
             }
         }

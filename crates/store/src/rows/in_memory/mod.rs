@@ -41,6 +41,26 @@ pub enum Values {
     },
 }
 
+impl Values {
+    /// Returns the value in `row`, if there is such a row.
+    #[inline]
+    pub(crate) fn get(&self, row: u32) -> Option<Value<'_>> {
+        let index = row as usize;
+        Some(match self {
+            Values::U8(values) => Value::U8(*values.get(index)?),
+            Values::U16(values) => Value::U16(*values.get(index)?),
+            Values::U32(values) => Value::U32(*values.get(index)?),
+            Values::U64(values) => Value::U64(*values.get(index)?),
+            Values::I64(values) => Value::I64(*values.get(index)?),
+            Values::Id(values) => Value::Id(values.get(index)?),
+            Values::Bytes { offsets, blob } => {
+                let (start, end) = (*offsets.get(index)?, *offsets.get(index + 1)?);
+                Value::Bytes(blob.get(start as usize..end as usize)?)
+            }
+        })
+    }
+}
+
 impl Rows {
     /// Returns no rows of the table that `schema` describes.
     pub fn new(schema: &Arc<Schema>) -> Rows {
@@ -163,14 +183,14 @@ impl Rows {
     /// If there is no such column.
     pub fn column(&self, column: usize) -> ColumnSlice<'_> {
         match &self.columns[column] {
-            Values::U8(values) => ColumnSlice::U8(values),
-            Values::U16(values) => ColumnSlice::U16(values),
-            Values::U32(values) => ColumnSlice::U32(values),
-            Values::U64(values) => ColumnSlice::U64(values),
-            Values::I64(values) => ColumnSlice::I64(values),
+            Values::U8(values) => ColumnSlice::U8(values.into()),
+            Values::U16(values) => ColumnSlice::U16(values.into()),
+            Values::U32(values) => ColumnSlice::U32(values.into()),
+            Values::U64(values) => ColumnSlice::U64(values.into()),
+            Values::I64(values) => ColumnSlice::I64(values.into()),
             Values::Id(values) => ColumnSlice::Id(values),
             Values::Bytes { offsets, blob } => {
-                ColumnSlice::Bytes(BytesSlice { offsets: Offsets::Small(offsets), blob })
+                ColumnSlice::Bytes(BytesSlice { offsets: Offsets::Small(offsets.into()), blob })
             }
         }
     }
@@ -181,7 +201,13 @@ impl Rows {
     /// If there is no such column or row.
     #[inline]
     pub fn value(&self, column: usize, row: u32) -> Value<'_> {
-        self.column(column).value(row).expect("the row exists")
+        self.get(column, row).expect("the row exists")
+    }
+
+    /// Returns one value, if there are such a column and row.
+    #[inline]
+    pub(crate) fn get(&self, column: usize, row: u32) -> Option<Value<'_>> {
+        self.columns.get(column)?.get(row)
     }
 
     /// Returns the bytes in a column of bytes or of payloads.
