@@ -54,6 +54,7 @@ static INDEX: File = File {
 static FILES: &[File] = &files![
     STYLE "acting.css",
     SCRIPT "actions.js",
+    SCRIPT "ahead.js",
     SCRIPT "app.js",
     SCRIPT "ask.js",
     SCRIPT "compose-model.js",
