@@ -5,12 +5,13 @@ import { effect, untracked } from "./vendor/signals-core.mjs";
 import * as actions from "./actions.js";
 import * as question from "./ask.js";
 import * as conversation from "./conversation.js";
+import { warm } from "./dates.js";
 import * as elsewhere from "./elsewhere.js";
 import * as frame from "./frame.js";
 import { html, place } from "./html.js";
 import { language, say } from "./i18n.js";
 import { icon } from "./icons.js";
-import { connect, connection, onChange } from "./jmap.js";
+import { connect, connection, follower, onChange } from "./jmap.js";
 import * as keys from "./keys.js";
 import { resolve } from "./lasting.js";
 import * as list from "./list.js";
@@ -21,9 +22,12 @@ import * as store from "./store.js";
 import * as writing from "./writing.js";
 
 const MINUTE_MS = 60_000;
+/** What the browser keeps the inbox as. */
+const INBOX = "pneu-inbox";
 /** After this time without typing, one hears how much was found. */
 const HEARD_REST_MS = 500;
 
+const followMailboxes = follower(["Mailbox"], () => mailboxes.fetchMailboxes(chooseMailbox));
 /** The moment whose mailboxes are shown. */
 let shownAt = store.route.peek().at;
 let heardTimer = 0;
@@ -39,7 +43,7 @@ for (const [id, phrase] of [
 
 place("bar", bar);
 place("notice", notice);
-place("mailboxes", () => [mailboxes.draw(), saved.side.value?.draw(), elsewhere.drawSide()]);
+place("mailboxes", () => [mailboxes.drawn.value, saved.side.value?.draw(), elsewhere.drawSide()]);
 place("list", () => list.draw(acting()?.drawSelection, acting()?.drawRow));
 place("reader", () => conversation.draw(acting()?.drawOpen, writing.drawAnswers, elsewhere.parts.value?.drawRemark));
 place("told", question.drawTold);
@@ -58,6 +62,7 @@ effect(writing.followWanted);
 effect(announceTotal);
 effect(list.followTotal);
 effect(conversation.followReading);
+effect(readAhead);
 effect(title);
 effect(() => {
   document.body.dataset["menu"] = store.isMenuOpen.value ? "open" : "";
@@ -84,24 +89,53 @@ function acting() {
   return store.isToday.value ? actions : elsewhere.parts.value;
 }
 
-/** Fetches everything again that is shown. */
-function refresh() {
-  mailboxes
-    .fetchMailboxes()
+/**
+ * Fetches everything again that is shown, or what has another state than the server tells.
+ * @param {import("./jmap.js").States | null} states
+ */
+function refresh(states) {
+  followMailboxes(states)
     .then(resolve)
-    .then(chooseMailbox)
+    .catch(() => {})
+    .then(() => saved.follow(states))
     .catch(() => {});
   // What was at a moment stays as it was, and takes long to read.
   if (store.route.peek().at && list.total.peek() !== null) list.rows()?.fetchWanted();
-  else list.refresh();
-  conversation.refresh();
-  void saved.fetchSaved();
+  else list.refresh(states?.["Email"]);
+  conversation.refresh(states?.["Email"]);
+  if (states) return;
+  expectInbox();
+  // While answers are on their way there is time for that.
+  warm();
 }
 
-/** An address that names no mailbox means the inbox. */
+/** An address that names no mailbox means the inbox. Which one it is, is kept for the next visit. */
 function chooseMailbox() {
   const { mailbox, view } = store.route.peek();
-  if (!mailbox) store.replace({ mailbox: mailboxes.inboxId(), view });
+  // A lasting address is read first.
+  if (mailbox || location.pathname !== "/") return;
+  store.replace({ mailbox: mailboxes.inboxId(), view });
+  try {
+    localStorage.setItem(INBOX, mailboxes.inboxId());
+  } catch {
+    // Some browsers keep nothing.
+  }
+}
+
+/** Fetches the inbox of the last visit before it is known that it is the one that will be shown. */
+function expectInbox() {
+  const { mailbox, search: words, message } = store.route.peek();
+  if (mailbox || words || message || location.pathname !== "/") return;
+  const inbox = keptInbox();
+  if (inbox) void list.prepare({ search: "", endsInPrefix: false }, inbox);
+}
+
+function keptInbox() {
+  try {
+    return localStorage.getItem(INBOX);
+  } catch {
+    return null;
+  }
 }
 
 /** Fetches the mailboxes of another moment. Who is in one that is not there then sees the inbox. */
@@ -139,6 +173,18 @@ function followRoute() {
         if (!document.activeElement?.matches("#search")) list.focusCursor();
       });
   });
+}
+
+/** Fetches the conversations beside the one that is read, once that is on the screen. */
+function readAhead() {
+  const read = conversation.read.value;
+  const fetch = () => {
+    if (!read || conversation.read.peek() !== read) return;
+    const at = list.cursor.peek();
+    const rows = [at + 1, at - 1].map((index) => list.rows()?.at(index));
+    conversation.fetchBeside(read.id, rows.flatMap((row) => (row && !row.isDraft ? row.id : [])));
+  };
+  if (read) requestAnimationFrame(() => setTimeout(fetch));
 }
 
 function title() {

@@ -1,6 +1,7 @@
 // An open conversation: all its messages, oldest first. Touches its element. Asks the server. Knows no list.
 
-import { batch, signal } from "./vendor/signals-core.mjs";
+import { batch, computed, signal } from "./vendor/signals-core.mjs";
+import { ahead } from "./ahead.js";
 import { html } from "./html.js";
 import { say } from "./i18n.js";
 import { icon } from "./icons.js";
@@ -13,6 +14,8 @@ import { GONE, closeMessage, extensionsOf, isToday, momentOf, route, where } fro
  * @typedef {import("./message.js").Message} Message
  * @typedef {"loading" | "ready" | "missing" | "failed"} Status
  * @typedef {{ id: string, status: Status, reason: string, messages: Message[] }} Conversation
+ * @typedef {{ messages: Message[], opened?: import("./message.js").Body | undefined, state?: string }} Answer
+ *   The messages of a conversation, the body of the one that is opened, and the state of both.
  */
 
 /** Longer texts are cut: a browser would take long to lay them out. */
@@ -55,11 +58,31 @@ let abort = new AbortController();
 let readTimer = 0;
 /** Which mail the open conversation is of. */
 let place = "";
+/** Its state, or none while it is fetched, and the one that the server told last. */
+let state = "";
+let told = "";
+/** Conversations beside it, as they are opened. */
+const beside = ahead((id, signalled) => fetchConversation(id, true, signalled));
 
 /** The subject of the open conversation. */
 export function subject() {
   const first = current.value?.messages[0];
   return first ? line(first.subject) || say("noSubject") : "";
+}
+
+/** The conversation that is read, once it is there. That of another time has no other beside it. */
+export const read = computed(() => {
+  const isRead = current.value?.status === "ready" && isToday.value;
+  return isRead ? current.value : null;
+});
+
+/**
+ * Fetches conversations that may be opened next.
+ * @param {string} id The one that is open.
+ * @param {string[]} ids
+ */
+export function fetchBeside(id, ids) {
+  beside.want(ids, id);
 }
 
 /**
@@ -93,10 +116,17 @@ export function open(id) {
   void load(id, true);
 }
 
-/** Fetches it again. What is open stays open. */
-export function refresh() {
+/**
+ * Fetches it again, unless it is of the state that the server tells, or what is under way may be. What is open
+ * stays open.
+ * @param {string} [now]
+ */
+export function refresh(now) {
+  // What was fetched before it was opened may have changed.
+  if (now !== told) beside.want([]);
+  if (now) told = now;
   const shown = current.peek();
-  if (!shown) return;
+  if (!shown || (now && (state === now || shown.status === "loading"))) return;
   abort.abort();
   abort = new AbortController();
   void load(shown.id, shown.status !== "ready");
@@ -108,11 +138,18 @@ export function refresh() {
  */
 async function load(id, isFirst) {
   const signalled = abort.signal;
+  const before = told;
+  state = "";
   try {
-    const [messages, opened] = await (isToday.peek()
-      ? fetchConversation(id, isFirst, signalled)
-      : fetchElsewhere(id, signalled));
+    const isNow = isToday.peek();
+    const fetch = () => (isNow ? fetchConversation(id, isFirst, signalled) : fetchElsewhere(id, signalled));
+    const isBeside = isFirst && isNow;
+    const answer = (isBeside && (await beside.get(id))) || (await fetch());
     if (signalled.aborted) return;
+    // What was asked for before the last event may be old.
+    if (isBeside && told === before) beside.hold(id, answer);
+    const { messages, opened } = answer;
+    state = answer.state ?? "";
     if (messages.length === 0) {
       current.value = { id, status: "missing", reason: "", messages: [] };
       return;
@@ -123,6 +160,8 @@ async function load(id, isFirst) {
       if (isFirst) unfoldFirst(id, messages);
     });
     void fetchBodies();
+    // It may have changed since it was asked for.
+    if (told !== before) refresh(told);
   } catch (error) {
     if (signalled.aborted || !(error instanceof Refused)) return;
     current.value = { id, status: "failed", reason: error.message, messages: [] };
@@ -135,7 +174,7 @@ async function load(id, isFirst) {
  * @param {string} id
  * @param {boolean} isFirst
  * @param {AbortSignal} signalled
- * @returns {Promise<[Message[], import("./message.js").Body | undefined]>}
+ * @returns {Promise<Answer>}
  */
 async function fetchConversation(id, isFirst, signalled) {
   /** @type {import("./jmap.js").Call[]} */
@@ -149,11 +188,11 @@ async function fetchConversation(id, isFirst, signalled) {
     const calls = [...known, members, ...(isFirst ? [bodiesOf([id])] : [])];
     const [, conversations, emails, opened] = await request(calls, signalled);
     const ids = conversations.list.flatMap((/** @type {{ emailIds: string[] }} */ each) => each.emailIds);
-    return [inOrder(ids, emails.list), opened?.list[0]];
+    return { messages: inOrder(ids, emails.list), opened: opened?.list[0], state: emails.state };
   } catch (error) {
     if (!(error instanceof Refused) || error.type !== "requestTooLarge") throw error;
-    const [, conversations] = await request(known, signalled);
-    return [await fetchMessages(conversations.list[0].emailIds, signalled), undefined];
+    const [emails, conversations] = await request(known, signalled);
+    return { messages: await fetchMessages(conversations.list[0].emailIds, signalled), state: emails.state };
   }
 }
 
@@ -161,11 +200,11 @@ async function fetchConversation(id, isFirst, signalled) {
  * Returns the same of messages that are gone, or of a moment in the past, without a body.
  * @param {string} id
  * @param {AbortSignal} signalled
- * @returns {Promise<[Message[], undefined]>}
+ * @returns {Promise<Answer>}
  */
 async function fetchElsewhere(id, signalled) {
   const ids = await (await import("./members.js")).idsWith(id, where(), signalled);
-  return [await fetchMessages(ids, signalled), undefined];
+  return { messages: await fetchMessages(ids, signalled) };
 }
 
 /** @param {string[]} ids @param {Message[]} emails */

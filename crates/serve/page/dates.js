@@ -56,6 +56,14 @@ export function ago(date, nowMs) {
   return relative().format(0, "minute");
 }
 
+/** Makes formats before they are needed: the first one of a page takes long. */
+export function warm() {
+  const then = new Date().toISOString();
+  short(then, Date.parse(then));
+  long(then);
+  ago(then, Date.parse(then));
+}
+
 /** @param {Date} date */
 function midnight(date) {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();

@@ -203,7 +203,8 @@ const plurals = lazily(() => new Intl.PluralRules(locale));
 
 /** @param {number} value */
 export function number(value) {
-  return numbers().format(value);
+  // Both languages write small numbers alike, and the first format of a page takes long to make.
+  return Number.isInteger(value) && value >= 0 && value < 1000 ? String(value) : numbers().format(value);
 }
 
 /**

@@ -7,6 +7,7 @@ import { signal } from "./vendor/signals-core.mjs";
  *   idsMax: number, uploadUrl: string }} Session
  * @typedef {[name: string, args: Record<string, unknown>]} Call
  * @typedef {"starting" | "online" | "lost" | "login"} Connection
+ * @typedef {Record<string, string>} States The states of types, as the server told them.
  */
 
 const CORE = "urn:ietf:params:jmap:core";
@@ -47,7 +48,7 @@ export const connection = signal("starting");
 /** @type {import("./vendor/signals-core.mjs").Signal<Session | null>} */
 export const session = signal(null);
 
-/** @type {Set<() => void>} */
+/** @type {Set<(states: States | null) => void>} */
 const listeners = new Set();
 /** @type {EventSource | null} */
 let events = null;
@@ -56,8 +57,9 @@ let retryTimer = 0;
 let silenceTimer = 0;
 
 /**
- * Calls back whenever something may have changed: the server says so, or it was not heard for a while.
- * @param {() => void} listener
+ * Calls back whenever something may have changed: the server tells its states, or it was not heard for a
+ * while, and there are none.
+ * @param {(states: States | null) => void} listener
  */
 export function onChange(listener) {
   listeners.add(listener);
@@ -69,9 +71,8 @@ export async function connect() {
   closeEvents();
   try {
     session.value = await getSession();
-    // Both times everything is fetched: now, so that it is there at once, and when events come, because it
-    // may have changed before they did.
-    tell();
+    // All is fetched now, so that it is there at once. The first event says whether it has changed since.
+    tell(null);
     openEvents(session.value);
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
@@ -215,18 +216,18 @@ function openEvents(at) {
     .replace("{types}", "*")
     .replace("{closeafter}", "no")
     .replace("{ping}", String(PING_SECONDS));
-  events = new EventSource(url);
+  // Without the id of an event that is known, the first one tells the states that there are.
+  events = new EventSource(`${url}&lastEventId=`);
   events.onopen = () => {
     attempts = 0;
     connection.value = "online";
     awaitSign();
-    tell();
   };
   events.onerror = () => lose("lost");
   events.addEventListener("ping", awaitSign);
-  events.addEventListener("state", () => {
+  events.addEventListener("state", (event) => {
     awaitSign();
-    tell();
+    tell(JSON.parse(event.data).changed[at.accountId]);
   });
 }
 
@@ -252,6 +253,31 @@ function lose(why) {
   retryTimer = window.setTimeout(connect, pause);
 }
 
-function tell() {
-  for (const listener of listeners) listener();
+/** @param {States | null} states */
+function tell(states) {
+  for (const listener of listeners) listener(states);
+}
+
+/**
+ * Returns what fetches something, unless it is of the states that the server tells. What is under way may be.
+ * Without states it is fetched in any case.
+ * @param {string[]} types Those whose states it has.
+ * @param {() => Promise<string[]>} fetch Returns their states.
+ */
+export function follower(types, fetch) {
+  let has = "";
+  /** @type {Promise<unknown> | null} */
+  let fetching = null;
+  return async (/** @type {States | null} */ states) => {
+    while (states && fetching) await fetching.catch(() => {});
+    if (states && types.map((type) => states[type]).join() === has) return;
+    has = "";
+    const fetched = fetch();
+    fetching = fetched;
+    try {
+      has = (await fetched).join();
+    } finally {
+      if (fetching === fetched) fetching = null;
+    }
+  };
 }

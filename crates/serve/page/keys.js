@@ -1,6 +1,7 @@
 // Keys, as in Gmail and mutt, and the dialog that lists them. Touches the keyboard. Knows what the parts
 // offer, not how.
 
+import { batch } from "./vendor/signals-core.mjs";
 import { onKey as actOnToday } from "./actions.js";
 import { idAt, toggleAt, move } from "./conversation.js";
 import { showDialog } from "./dialog.js";
@@ -163,9 +164,13 @@ function does(action) {
 
 /** Moves in the list. If a conversation is open, the next one is opened. @param {number} by */
 function step(by) {
-  const isOpen = route.peek().message !== "";
-  moveCursor(cursor.peek() + by);
-  if (isOpen) openCursor();
+  const move = () => moveCursor(cursor.peek() + by);
+  if (!route.peek().message) return move();
+  // Both are drawn at once.
+  batch(() => {
+    move();
+    openCursor();
+  });
 }
 
 function escape() {
@@ -183,8 +188,9 @@ export function followHelp() {
   });
 }
 
-/** Draws the dialog. */
+/** Draws the dialog. Most visits never open it. */
 export function drawHelp() {
+  if (!isHelpOpen.value) return null;
   const close = () => {
     isHelpOpen.value = false;
   };

@@ -11,19 +11,8 @@ import { nameOf } from "./mailboxes.js";
 import { writers } from "./people.js";
 import { Rows } from "./rows.js";
 import { tagOf } from "./text.js";
-import {
-  ALL,
-  GONE,
-  address,
-  draftWanted,
-  isToday,
-  mailbox,
-  mailboxes,
-  now,
-  openMessage,
-  route,
-  where,
-} from "./store.js";
+import { ALL, GONE, address, draftWanted, isToday, mailbox, mailboxes, now } from "./store.js";
+import { openMessage, route, where } from "./store.js";
 
 /**
  * @typedef {import("./html.js").Drawing} Drawing
@@ -42,11 +31,13 @@ const LISTS_MAX = 8;
 
 /** @type {Map<string, List>} */
 const lists = new Map();
-/** A search that is fetched before it is shown. @type {List | null} */
+/** A list that is fetched before it is shown. @type {List | null} */
 let prepared = null;
 /** Height of a row, and of what is seen. */
 const measure = signal({ row: 76, view: 600 });
 const place = signal({ top: 0, scroll: 0 });
+/** Rows beyond those that are seen are drawn when these are on the screen. */
+const margin = signal(0);
 /** The row that keys act on. */
 export const cursor = signal(0);
 /** @type {import("./vendor/signals-core.mjs").Signal<List | null>} */
@@ -127,13 +118,14 @@ export function filterOf(mailboxId, { search, endsInPrefix }) {
 }
 
 /**
- * Fetches a search before it is shown: until then, and if it cannot be answered, all stays as it is. Returns
- * whether this is still the search that was wanted, and why it cannot be answered.
+ * Fetches a list before it is shown: until then, and if it cannot be answered, all stays as it is. Returns
+ * whether this is still the one that was wanted, and why it cannot be answered.
  * @param {Search} search
+ * @param {string} [mailboxId]
  */
-export async function prepare(search) {
+export async function prepare(search, mailboxId = ALL) {
   giveUp();
-  const list = listOf(ALL, search);
+  const list = listOf(mailboxId, search);
   prepared = list;
   await list.rows.first();
   return { isWanted: prepared === list, failure: list.rows.failure.peek() };
@@ -190,11 +182,20 @@ function leave(list) {
   list.rows.rest();
 }
 
-/** Fetches the list again. The row under the cursor stays under it, wherever it is then. */
-export function refresh() {
+/**
+ * Fetches the list again, unless it is of the state that the server tells. The row under the cursor stays
+ * under it, wherever it is then.
+ * @param {string} [state]
+ */
+export function refresh(state) {
   const list = current.peek();
-  if (prepared) prepared.isOld = true;
+  if (state) prepared?.rows.follow(state);
+  else if (prepared) prepared.isOld = true;
   if (!list) return;
+  if (state && list.rows.state === state) {
+    list.rows.follow(state);
+    return;
+  }
   const id = list.rows.at(cursor.peek())?.id;
   const index = cursor.peek();
   const known = list.rows.version.peek();
@@ -209,7 +210,8 @@ export function refresh() {
     if (hasFocus) queueMicrotask(focusCursor);
     if (place.peek().top > 0) moveTo(place.peek().top + (moved - index) * measure.peek().row);
   });
-  list.rows.refresh();
+  if (state) list.rows.follow(state);
+  else list.rows.refresh();
 }
 
 /**
@@ -241,6 +243,7 @@ export function focusList() {
 export function followTotal() {
   if (total.value === null) return;
   queueMicrotask(wantSeen);
+  if (margin.peek() === 0) requestAnimationFrame(() => setTimeout(() => (margin.value = MARGIN)));
   if (!isFocusAwaited) return;
   isFocusAwaited = false;
   queueMicrotask(() => moveCursor(cursor.peek()));
@@ -268,7 +271,8 @@ export function pointAt(id) {
 
 /** Shows the list from another place. @param {number} top */
 function moveTo(top) {
-  place.value = placeAt(size.peek(), top);
+  const to = placeAt(size.peek(), top);
+  if (to.top !== place.peek().top || to.scroll !== place.peek().scroll) place.value = to;
   applyScroll();
   wantSeen();
 }
@@ -382,7 +386,7 @@ function content(list, count, tools) {
   if (count === 0) return nothing();
   void list.rows.version.value;
   const { top, scroll } = place.value;
-  const [first, end] = rowsSeen(size.value, top, MARGIN);
+  const [first, end] = rowsSeen(size.value, top, margin.value);
   const indexes = Array.from({ length: end - first }, (_, index) => first + index);
   // The row with the focus stays, however far away it is.
   const at = cursor.value;

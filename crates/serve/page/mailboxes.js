@@ -1,7 +1,7 @@
 // The mailboxes at the side: all mail, those with a role, and the others as a tree. Touches nothing. Asks the
 // server for them. Knows no messages.
 
-import { signal } from "./vendor/signals-core.mjs";
+import { batch, computed, signal } from "./vendor/signals-core.mjs";
 import { html } from "./html.js";
 import { number, say } from "./i18n.js";
 import { icon } from "./icons.js";
@@ -32,15 +32,23 @@ const PROPERTIES = [
  */
 const folded = signal(new Set());
 
-/** Asks the server for the mailboxes: those of today, or of the moment that is shown. */
-export async function fetchMailboxes() {
+/**
+ * Asks the server for the mailboxes: those of today, or of the moment that is shown. Returns their states.
+ * @param {() => void} [choose] Changes the address. Both are drawn at once.
+ * @returns {Promise<string[]>}
+ */
+export async function fetchMailboxes(choose = () => {}) {
   const { at } = route.peek();
   const args = { ids: null, properties: PROPERTIES, ...momentOf(where()) };
   const [answer] = await request([["Mailbox/get", args]], null, at ? ["moment"] : []);
   // Who has gone elsewhere meanwhile gets others.
-  if (route.peek().at !== at) return;
-  mailboxes.value = answer.list;
-  asOf.value = answer.asOf ?? [];
+  if (route.peek().at !== at) return [];
+  batch(() => {
+    mailboxes.value = answer.list;
+    asOf.value = answer.asOf ?? [];
+    choose();
+  });
+  return [answer.state];
 }
 
 /**
@@ -64,8 +72,22 @@ export function openMailbox(id) {
   go({ mailbox: id, search: "", message: "" });
 }
 
-/** Draws the mailboxes. */
-export function draw() {
+/** The mailbox that is shown. It stays while messages of it are opened. */
+const openId = computed(() => {
+  const { view, mailbox, search } = route.value;
+  return view || search ? "" : mailbox || ALL;
+});
+
+/** The moment that their addresses name. */
+const moment = computed(() => route.value.at);
+
+/** The mailboxes, as they look. They are many, and most changes of the address leave them as they are. */
+export const drawn = computed(() => {
+  void moment.value;
+  return draw();
+});
+
+function draw() {
   const all = mailboxes.value;
   if (!all) return html`<div class="mailbox ghost"><span class="ghost-line"></span></div>`;
   const roles = ROLES.flatMap((role) => all.filter((each) => each.role === role));
@@ -102,8 +124,7 @@ function entry(name, id, unread, picture) {
  * @param {unknown} before
  */
 function mailboxLink(name, id, unread, before) {
-  const { view, mailbox, search } = route.value;
-  const isOpen = (mailbox || ALL) === id && !search && !view;
+  const isOpen = openId.value === id;
   const open = (/** @type {MouseEvent} */ event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();

@@ -1,6 +1,6 @@
 // The rows of one list, in windows that are fetched when they are wanted. Asks the server. Knows no elements.
 
-import { signal } from "./vendor/signals-core.mjs";
+import { batch, signal } from "./vendor/signals-core.mjs";
 import { Refused, from, request, session } from "./jmap.js";
 import { extensionsOf, momentOf } from "./store.js";
 import { found, line } from "./text.js";
@@ -57,7 +57,9 @@ export class Rows {
     this.requests = new Map();
     /** @type {[number, number]} */
     this.wanted = [0, 1];
+    /** The state of the rows that came last, and the one that the server told last. */
     this.state = "";
+    this.told = "";
   }
 
   /** @param {number} index */
@@ -111,7 +113,8 @@ export class Rows {
         if (!next) gone += 1;
         else {
           const at = Math.floor(index / WINDOW);
-          const into = windows.get(at) ?? { rows: [], state: window.state };
+          // What is known so far stays until the change is done: then all is fetched again.
+          const into = windows.get(at) ?? { rows: [], state: this.state };
           into.rows[index % WINDOW] = next;
           windows.set(at, into);
         }
@@ -144,6 +147,16 @@ export class Rows {
     this.state = "";
     for (const abort of this.requests.values()) abort.abort();
     this.requests.clear();
+    this.fetchWanted();
+  }
+
+  /**
+   * Fetches again what is seen, unless it is of the state that the server tells. What is under way may be.
+   * @param {string} state
+   */
+  follow(state) {
+    this.told = state;
+    if (this.state !== state) this.state = "";
     this.fetchWanted();
   }
 
@@ -196,6 +209,7 @@ export class Rows {
   /** @param {number} number @param {() => void} [kept] */
   async fetch(number, kept) {
     const abort = new AbortController();
+    const { told } = this;
     this.requests.set(number, abort);
     try {
       const answer = await fetchWindow(this, number * WINDOW, abort.signal);
@@ -204,8 +218,8 @@ export class Rows {
       kept?.();
       await addOthers(answer.rows, abort.signal, this.where);
       if (abort.signal.aborted) return;
-      // Given up before, it is asked for again.
-      window.state = answer.state;
+      // Given up before, it is asked for again; and so it is if it has changed since it was asked for.
+      if (this.told === told || this.told === answer.state) window.state = answer.state;
       this.version.value += 1;
     } catch (error) {
       if (abort.signal.aborted) return;
@@ -238,9 +252,12 @@ export class Rows {
       // That nothing was found is an answer, too.
       if (old > 0 && old * WINDOW >= answer.total) this.windows.delete(old);
     }
-    this.failure.value = null;
-    this.total.value = answer.total;
-    this.version.value += 1;
+    // What changes together is drawn once.
+    batch(() => {
+      this.failure.value = null;
+      this.total.value = answer.total;
+      this.version.value += 1;
+    });
     return window;
   }
 }

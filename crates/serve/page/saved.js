@@ -2,7 +2,7 @@
 // messages, and not how it looks: that is loaded when there is something to show.
 
 import { signal } from "./vendor/signals-core.mjs";
-import { Refused, Unreachable, request } from "./jmap.js";
+import { Refused, Unreachable, follower, request } from "./jmap.js";
 import { later } from "./later.js";
 
 /**
@@ -16,10 +16,6 @@ export const savedQueries = signal([]);
 export const tags = signal([]);
 /** What draws them. @type {import("./vendor/signals-core.mjs").Signal<typeof import("./saved-side.js") | null>} */
 export const side = signal(null);
-/** The request that is under way, and whether something may have changed since it was made. */
-let fetching = /** @type {Promise<void> | null} */ (null);
-let isOld = false;
-
 const load = later(() => import("./saved-side.js"), "/search.css");
 
 /** Loads what draws them. Without it, all else works; it is asked for again next time. */
@@ -27,30 +23,27 @@ export async function loadSide() {
   side.value ??= await load().catch(() => null);
 }
 
-/** Asks the server for them. There is one request at a time. @returns {Promise<void>} */
-export function fetchSaved() {
-  isOld = true;
-  fetching ??= fetchAll().finally(() => {
-    fetching = null;
-  });
-  return fetching;
-}
+/** Asks the server for them. @returns {Promise<void>} */
+export const fetchSaved = () => follow(null);
 
+/** Asks the server for them, unless they are of the states that it tells. */
+export const follow = follower(["SavedQuery", "Email"], fetchAll);
+
+/** @returns {Promise<string[]>} */
 async function fetchAll() {
-  while (isOld) {
-    isOld = false;
-    try {
-      const [queries, all] = await request([
-        ["SavedQuery/get", { ids: null }],
-        ["Tag/get", { ids: null, properties: ["id", "name", "total"] }],
-      ]);
-      savedQueries.value = queries.list;
-      tags.value = all.list;
-      if (queries.list.length + all.list.length > 0) void loadSide();
-    } catch (error) {
-      // They stay as they were until the next event.
-      if (!(error instanceof Refused || error instanceof Unreachable)) throw error;
-    }
+  try {
+    const [queries, all] = await request([
+      ["SavedQuery/get", { ids: null }],
+      ["Tag/get", { ids: null, properties: ["id", "name", "total"] }],
+    ]);
+    savedQueries.value = queries.list;
+    tags.value = all.list;
+    if (queries.list.length + all.list.length > 0) void loadSide();
+    return [queries.state, all.state];
+  } catch (error) {
+    // They stay as they were until the next event.
+    if (!(error instanceof Refused || error instanceof Unreachable)) throw error;
+    return [];
   }
 }
 

@@ -26,8 +26,10 @@ pub(crate) fn answer(mail: &Mail, request: &Request) -> Response {
         Ok(options) => options,
         Err(what) => return problem(StatusCode::BAD_REQUEST, what),
     };
+    // Browsers send the field only when they connect again.
+    let known = request.last_event_id.clone().or_else(|| value("lastEventId").map(str::to_owned));
     let (sender, stream) = events(options);
-    mail.subscribers.add(sender, types, request.last_event_id.clone());
+    mail.subscribers.add(sender, types, known);
     Response::events(stream)
 }
 

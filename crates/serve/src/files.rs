@@ -1,8 +1,9 @@
 //! The files of the page. Input: a path. Output: a file, as it is sent. They have no secrets. Knows no mail.
 //!
-//! The program has them as `build.rs` makes them: scripts without comments, and all of them compressed, which
-//! takes a quarter of the room. All but the page itself are in a folder with another name in each version of
-//! the program that changes one of them, so that a browser keeps them, and asks for none twice.
+//! The program has them as `build.rs` makes them: scripts without comments, those that the page begins with
+//! in one of them, and all of them compressed, which takes a quarter of the room. All but the page itself are
+//! in a folder with another name in each version of the program that changes one of them, so that a browser
+//! keeps them, and asks for none twice.
 
 use flate2::read::GzDecoder;
 use server::{Body, Cache, Response, StatusCode};
@@ -54,6 +55,7 @@ static INDEX: File = File {
 static FILES: &[File] = &files![
     STYLE "acting.css",
     SCRIPT "actions.js",
+    SCRIPT "ahead.js",
     SCRIPT "app.js",
     SCRIPT "ask.js",
     SCRIPT "compose-model.js",
@@ -140,6 +142,7 @@ impl File {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bundle::{Scripts, bundle, without_preloads};
     use crate::script::without_comments;
     use std::collections::BTreeSet;
     use std::fs;
@@ -193,15 +196,37 @@ mod tests {
         index.into_bytes()
     }
 
+    /// Returns a file of the page as it is written.
+    fn source(path: &str) -> Vec<u8> {
+        let name = if path == "/" { "index.html" } else { &path[1..] };
+        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("page").join(name)).unwrap()
+    }
+
+    /// Returns the scripts that are others because the page begins with one of them.
+    fn bundled() -> Scripts {
+        let scripts = FILES.iter().filter(|file| file.content_type == SCRIPT);
+        let scripts =
+            scripts.map(|file| (file.path[1..].to_owned(), String::from_utf8(source(file.path)).unwrap()));
+        bundle(&scripts.collect(), "app.js").unwrap()
+    }
+
     #[test]
     fn files_are_those_of_the_page_and_scripts_have_no_comments() {
+        let bundled = bundled();
+        assert!(bundled.contains_key("vendor/preact.mjs") && !bundled.contains_key("compose.js"));
         for file in FILES.iter().chain([&INDEX]) {
             let Body::Bytes(sent) = file.response().body else { panic!("{} is not sent whole", file.path) };
-            let name = if file.path == "/" { "index.html" } else { &file.path[1..] };
-            let source = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("page").join(name)).unwrap();
-            let is_own_script = file.content_type == SCRIPT && !file.path.starts_with("/vendor/");
-            let expected = if is_own_script { without_comments(&source) } else { source };
-            let expected = if file.path == "/" { with_folder(&expected) } else { expected };
+            let is_own_script = file.content_type == SCRIPT && file.path.ends_with(".js");
+            let found = bundled.get(&file.path[1..]).map(|script| script.clone().into_bytes());
+            let expected = found.unwrap_or_else(|| source(file.path));
+            let expected = if is_own_script { without_comments(&expected) } else { expected };
+            let expected = if file.path == "/" {
+                let index = without_preloads(str::from_utf8(&expected).unwrap(), &bundled);
+                assert!(!index.contains("modulepreload"));
+                with_folder(index.as_bytes())
+            } else {
+                expected
+            };
             assert!(sent == expected, "{}", file.path);
             assert!(!is_own_script || !sent.starts_with(b"//"), "{}", file.path);
         }

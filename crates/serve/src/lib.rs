@@ -20,6 +20,8 @@
 mod api;
 mod application;
 mod blocks;
+#[cfg(test)]
+mod bundle;
 mod content_type;
 mod download;
 mod event_source;

@@ -98,6 +98,23 @@ fn who_knows_the_newest_state_waits_for_the_next_one() {
 }
 
 #[test]
+fn what_is_known_can_be_said_in_the_address_too() {
+    let fixture = Fixture::new();
+    let mut client = open(&fixture, "?ping=0&lastEventId=", &[]);
+    let text = String::from_utf8(client.chunk().unwrap()).unwrap();
+    let known = text.lines().next().unwrap().strip_prefix("id: ").unwrap();
+    assert!(known.starts_with(&format!("{}.", fixture.state())));
+    let mut knows = open(&fixture, &format!("?lastEventId={known}"), &[]);
+    // The field is newer: the address stays as it was when one connects again.
+    let mut again = open(&fixture, "?lastEventId=", &[&format!("Last-Event-ID: {known}")]);
+    fixture.deliver("2:2,", &message("two"));
+    let state = fixture.state();
+    for client in [&mut client, &mut knows, &mut again] {
+        assert_eq!(next(client).0, state);
+    }
+}
+
+#[test]
 fn a_lost_index_is_told_once_and_events_go_on_when_it_is_back() {
     let fixture = Fixture::new();
     let mut client = open_at_state(&fixture, "");

@@ -5,11 +5,12 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { Fixture } from "./steps.js";
-import { pageDirectory } from "./support.js";
+import { ahead } from "../ahead.js";
+import { Fixture, openRow } from "./steps.js";
+import { eventually, listReady, pageDirectory, until } from "./support.js";
 
 const fixture = new Fixture();
-const { start } = fixture;
+const { mailbox, start } = fixture;
 
 before(fixture.begin);
 after(fixture.end);
@@ -37,34 +38,152 @@ test("the page names all scripts that it begins with, so that none waits for ano
   );
 });
 
-test("one request opens a conversation, and more do if it is longer than what the server gives at once", async () => {
-  const { page, context, close } = await start();
-  /** @type {string[][]} */
+/** @typedef {[name: string, args: any, id: string]} Call */
+
+/**
+ * Notes what the page asks for, and lets `handle` answer in the place of the server.
+ * @param {import("playwright-core").BrowserContext} context
+ * @param {(calls: Call[], route: import("playwright-core").Route) => Promise<boolean>} [handle]
+ */
+async function listen(context, handle = async () => false) {
+  /** @type {Call[][]} */
   const requests = [];
-  let isLong = false;
   await context.route("**/jmap/api", async (route) => {
     const { methodCalls } = JSON.parse(String(route.request().postData()));
-    // The list may be fetched again meanwhile: its rows, and who else wrote in their conversations.
-    const [[name, args]] = methodCalls;
-    const isOfList = name !== "Email/get" || args.properties?.join() === "id,from,keywords";
-    if (!isOfList) requests.push(methodCalls.map((/** @type {string[]} */ call) => call[0]));
-    if (isOfList || !isLong || methodCalls.length < 3) return route.fallback();
+    requests.push(methodCalls);
+    if (!(await handle(methodCalls, route))) await route.fallback();
+  });
+  const count = (/** @type {string} */ name) => requests.flat().filter((call) => call[0] === name).length;
+  /** Those that open the conversation of a message. @param {string} id */
+  const opening = (id) => requests.filter(([call]) => call?.[0] === "Email/get" && call[1].ids?.join() === id);
+  return { requests, count, opening };
+}
+
+/** Returns the id of the open message, as the address has it. @param {import("playwright-core").Page} page */
+const openId = (page) => new URL(page.url()).hash.split("/message/")[1] ?? "";
+
+/** @param {number} number @returns {import("./support.js").Mail} */
+function late(number) {
+  const date = `Thu, 1${number} Apr 2025 09:00:00 +0000`;
+  return { id: `late${number}`, subject: `Late ${number}`, date, flags: "S" };
+}
+
+const firstIs = (/** @type {string} */ subject) =>
+  `document.querySelector('#list .row .subject')?.textContent === '${subject}'`;
+
+test("one request opens a conversation, and more do if it is longer than the server gives at once", async () => {
+  const { page, context, close } = await start();
+  let isLong = false;
+  const { opening } = await listen(context, async (calls, route) => {
+    if (!isLong || calls.length < 3 || calls[0]?.[0] !== "Email/get") return false;
     const reply = await (await route.fetch()).json();
     reply.methodResponses[2] = ["error", { type: "requestTooLarge" }, "c2"];
-    return route.fulfill({ json: reply });
+    await route.fulfill({ json: reply });
+    return true;
   });
-  const opened = (/** @type {string} */ body) =>
-    page.locator("#messages .message.unfolded .text", { hasText: body }).waitFor();
+  const opened = () => page.locator("#messages .message.unfolded .text", { hasText: "Good." }).waitFor();
   await page.locator("#list .row a", { hasText: "Re: The plan" }).focus();
   await page.keyboard.press("o");
-  await opened("Good.");
-  assert.deepEqual(requests, [["Email/get", "Conversation/get", "Email/get", "Email/get"]]);
+  await opened();
+  const names = opening(openId(page)).map((calls) => calls.map((call) => call[0]));
+  assert.deepEqual(names, [["Email/get", "Conversation/get", "Email/get", "Email/get"]]);
   assert.equal(await page.locator("#messages .message").count(), 3);
   isLong = true;
+  await page.reload();
+  await opened();
+  assert.equal(await page.locator("#messages .message").count(), 3);
+  await close();
+});
+
+test("everything is asked for once when the page begins, and again when it has changed", async () => {
+  const { page, context, close } = await start();
+  const { count } = await listen(context);
+  await page.reload();
+  await listReady(page);
+  mailbox.put("INBOX", late(1));
+  await until(page, firstIs("Late 1"));
+  await eventually(() => assert.equal(count("Tag/get"), 2));
+  for (const name of ["Mailbox/get", "Email/query", "SavedQuery/get"]) assert.equal(count(name), 2, name);
+  await close();
+});
+
+test("what changes before the page hears of changes is shown", async () => {
+  const { page, context, close } = await start();
+  await context.route("**/jmap/eventsource*", async (route) => {
+    await listReady(page);
+    mailbox.put("INBOX", late(2));
+    mailbox.index();
+    await route.fallback();
+  });
+  await page.reload();
+  await until(page, firstIs("Late 2"));
+  await close();
+});
+
+test("the inbox of the last visit is asked for before it is known to be one", async () => {
+  const { page, context, close } = await start();
+  /** @type {(value: unknown) => void} */
+  let asked = () => {};
+  const isAsked = new Promise((done) => (asked = done));
+  const { count } = await listen(context, async (calls) => {
+    if (calls[0]?.[0] === "Email/query") asked(null);
+    if (calls[0]?.[0] === "Mailbox/get") await isAsked;
+    return false;
+  });
+  await page.goto(new URL("/", page.url()).href);
+  await listReady(page);
+  await until(page, "document.querySelector('.list-head h1').textContent === 'Inbox'");
+  assert.equal(count("Email/query"), 1);
+  await close();
+});
+
+test("conversations beside the open one are there before they are opened, unless they changed", async () => {
+  const { page, context, close } = await start();
+  const { opening } = await listen(context);
+  const opened = (/** @type {string} */ body) =>
+    page.locator("#messages .message.unfolded .text", { hasText: body }).waitFor();
+  const row = page.locator("#list .row a", { hasText: "The oldest one" });
+  const oldest = String(await row.getAttribute("href")).split("/message/")[1] ?? "";
+  await openRow(page, "Re: The plan");
+  await eventually(() => assert.equal(opening(oldest).length, 1));
+  await page.keyboard.press("j");
+  await opened("The oldest one");
+  assert.equal(opening(oldest).length, 1);
+  await page.keyboard.press("k");
+  await opened("Good.");
   await page.keyboard.press("j");
   await opened("The oldest one");
   await page.keyboard.press("k");
   await opened("Good.");
-  assert.equal(await page.locator("#messages .message").count(), 3);
+  assert.equal(opening(oldest).length, 1);
+  // The event of another message is heard when that is shown.
+  mailbox.put("INBOX", late(3));
+  await until(page, firstIs("Late 3"));
+  await page.keyboard.press("j");
+  await opened("The oldest one");
+  assert.equal(opening(oldest).length, 2);
   await close();
+});
+
+test("few answers are held, with the one that is open, and none that failed or was given up", async () => {
+  /** @type {[string, AbortSignal][]} */
+  const asked = [];
+  const { want, hold, get } = ahead(async (id, abort) => {
+    asked.push([id, abort]);
+    if (id === "wrong") throw new Error(id);
+    return `answer ${id}`;
+  });
+  const ids = () => asked.map(([id]) => id).join();
+  want(["a", "b", "c"]);
+  want(["b", "a"]);
+  assert.equal(ids(), "a,b");
+  assert.equal(await get("a"), "answer a");
+  want(["d", "wrong"], "a");
+  assert.deepEqual([ids(), asked[1]?.[1].aborted, asked[0]?.[1].aborted], ["a,b,d,wrong", true, false]);
+  assert.deepEqual([await get("a"), await get("b"), await get("wrong")], ["answer a", undefined, undefined]);
+  hold("e", "answer e");
+  want(["a"], "e");
+  assert.deepEqual([await get("e"), ids()], ["answer e", "a,b,d,wrong"]);
+  want([]);
+  assert.deepEqual([get("e"), get("a")], [undefined, undefined]);
 });
