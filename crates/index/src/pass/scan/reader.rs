@@ -263,7 +263,8 @@ impl<'a> Reader<'a> {
         Ok(unchecked)
     }
 
-    /// Returns whether a directory with the names of its rows changed too recently for its files to be checked.
+    /// Returns whether a directory with the names of its rows changed too recently for its files to be
+    /// checked.
     fn is_left_to_later(&self, now: &Stamp, stored: &Stamp) -> bool {
         has_other_times(now, stored) && now.mtime_ns.max(now.ctime_ns) >= self.checked_before_ns
     }
