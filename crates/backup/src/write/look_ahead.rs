@@ -68,8 +68,8 @@ impl std::fmt::Debug for Shared {
 }
 
 impl LookAhead {
-    /// Begins to look, on one thread less than may compute: the caller waits for something else meanwhile,
-    /// and [`backup_after`](crate::backup_after) does the rest itself. Returns `None` if there is no index, or
+    /// Begins to look, on as many threads as may compute: until [`backup_after`](crate::backup_after) looks
+    /// at the rest, its caller and itself mostly wait for a disk. Returns `None` if there is no index, or
     /// nothing to compare with.
     pub fn begin(environment: &Environment) -> Option<LookAhead> {
         let begun_ns = environment.context.now_ns();
@@ -86,7 +86,7 @@ impl LookAhead {
             seen: Mutex::default(),
         });
         let mut threads = Threads { shared: Arc::clone(&shared), handles: Vec::new() };
-        for _ in 0..environment.context.thread_count.saturating_sub(1).max(1) {
+        for _ in 0..environment.context.thread_count.max(1) {
             let of_thread = Arc::clone(&shared);
             let begun =
                 std::thread::Builder::new().name("look".to_owned()).spawn(move || of_thread.work(&|| false));

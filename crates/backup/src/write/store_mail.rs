@@ -7,8 +7,7 @@
 use crate::blobs::entry::{Content, Entry, EntryView, Stat, look};
 use crate::cache::{Cache, CacheUpdate, CachedDirectory};
 use crate::error::{Error, Problem, Result};
-use crate::names::PIECES;
-use crate::names::PNEU_DIRECTORY;
+use crate::names::{PIECES, PNEU_DIRECTORY};
 use crate::paths::{child, root_of, split};
 use crate::pieces::list::PieceList;
 use crate::roots::resolved_folders;
@@ -290,10 +289,11 @@ impl<'a> Shared<'a> {
                 let directories = entries.iter().map(Entry::view);
                 let mut all: Vec<EntryView<'_>> =
                     directories.chain(stored.files.iter().map(PresentFile::entry)).collect();
+                // Files are sorted already, each once.
                 if !entries.is_empty() {
                     all.sort_by(|a, b| a.name.cmp(b.name));
+                    all.dedup_by(|a, b| a.name == b.name);
                 }
-                all.dedup_by(|a, b| a.name == b.name);
                 self.context.writer.save_tree(&all)?
             }
         };

@@ -36,8 +36,8 @@ impl Host {
     /// `None`, what the index has is backed up.
     ///
     /// `open` is called on a thread of its own while the index is brought in step and files are looked at: a
-    /// repository's key takes time. `lock` is called after that, with what the pass did, since a pass may take
-    /// long and the lock is not needed for it. The lock is released at the end.
+    /// repository's key takes time. `lock` is called after that, with what the pass did, since a pass may
+    /// take long and the lock is not needed for it. The lock is released at the end.
     ///
     /// # Errors
     /// What `open` and `lock` return; as [`Host::update`]; the repository cannot be read or written;

@@ -3,9 +3,9 @@
 /// The digits of each number below 100.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
-    let mut number = 0;
+    let mut number = 0_u8;
     while number < 100 {
-        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        pairs[number as usize] = [b'0' + number / 10, b'0' + number % 10];
         number += 1;
     }
     pairs
