@@ -1,5 +1,4 @@
-//! A look at the files that began before the repository was open counts only for the repository whose tables
-//! it compared with, and only for a moment.
+//! Backups after a look at the files that began before the repository was open.
 
 use crate::support::{Fixture, init, lock, message, open, options};
 use backup::{LookAhead, Target};
@@ -42,18 +41,6 @@ fn nothing_to_compare_with_is_nothing_to_look_at() {
 }
 
 #[test]
-fn a_look_with_the_tables_of_another_repository_does_not_count() {
-    let fixture = Fixture::new();
-    let (first, second) = (storage(), storage());
-    fixture.backup(&open(Arc::clone(&first)).unwrap()).unwrap();
-    fixture.backup(&open(Arc::clone(&second)).unwrap()).unwrap();
-    // The tables of the second are taken, since they were written last.
-    let ahead = LookAhead::begin(&fixture.environment);
-    rewrite(&fixture, 70);
-    assert_eq!(backup(&fixture, &open(first).unwrap(), ahead).counts.files_changed, 1);
-}
-
-#[test]
 fn a_look_before_another_backup_does_not_count() {
     let fixture = Fixture::new();
     let storage = storage();
@@ -64,19 +51,4 @@ fn a_look_before_another_backup_does_not_count() {
     rewrite(&fixture, 72);
     let report = backup(&fixture, &open(storage).unwrap(), ahead);
     assert_eq!((report.counts.files_new, report.counts.files_changed), (0, 1));
-}
-
-#[test]
-fn a_look_some_time_ago_does_not_count() {
-    let mut fixture = Fixture::new();
-    let storage = storage();
-    fixture.backup(&open(Arc::clone(&storage)).unwrap()).unwrap();
-    for clock_ns in [|| 1_900_000_011_000_000_000, || 1_899_999_999_000_000_000] {
-        let ahead = LookAhead::begin(&fixture.environment);
-        rewrite(&fixture, usize::try_from(clock_ns() % 1_000_000_007).unwrap());
-        let then = std::mem::replace(&mut fixture.environment_mut().context.clock_ns, clock_ns);
-        let report = backup(&fixture, &open(Arc::clone(&storage)).unwrap(), ahead);
-        fixture.environment_mut().context.clock_ns = then;
-        assert_eq!(report.counts.files_changed, 1);
-    }
 }

@@ -54,11 +54,6 @@ impl Fixture {
         fixture
     }
 
-    /// Returns what the library gets, to be changed.
-    pub(crate) fn environment_mut(&mut self) -> &mut index::Environment {
-        &mut self.mailbox.environment
-    }
-
     /// Updates the index and makes a backup.
     pub(crate) fn backup(&self, repository: &Repository) -> backup::Result<BackupReport> {
         self.index();

@@ -1,7 +1,7 @@
 //! What a look ahead sees of files, and that a backup believes it.
 
 use crate::blobs::entry::{Content, Entry};
-use crate::cache::Cache;
+use crate::cache::{Cache, cache_directory};
 use crate::testing::fixture::Fixture;
 use crate::testing::mailbox::message;
 use crate::write::look_ahead::LookAhead;
@@ -96,14 +96,15 @@ fn what_was_seen_is_not_looked_at_again() {
     let fixture = Fixture::new();
     fixture.index();
     let (tree, ..) = fixture.backup();
-    let seen = looked(&fixture);
     // The first directory has no other change, the second has one.
+    let changed = fixture.root().join("lists/rust/cur/5.x:2,S");
+    fs::rename(&changed, changed.with_file_name("5.x:2,FS")).unwrap();
+    fixture.index();
+    let seen = looked(&fixture);
     let paths = ["inbox/cur/0.x:2,S", "lists/rust/cur/4.x:2,S"];
     for path in paths {
         fs::write(fixture.root().join(path), message(99)).unwrap();
     }
-    let changed = fixture.root().join("lists/rust/cur/5.x:2,S");
-    fs::rename(&changed, changed.with_file_name("5.x:2,FS")).unwrap();
     let known = Cache::open(&fixture.disk(), &fixture.place()).cache();
     let content = |tree, path: &str| match entry(&fixture, tree, path).content {
         Content::File(pieces) => pieces,
@@ -114,5 +115,38 @@ fn what_was_seen_is_not_looked_at_again() {
     for path in paths {
         assert_eq!(content(with.tree, path), content(tree, path), "{path}");
         assert_ne!(content(without.tree, path), content(tree, path), "{path}");
+    }
+}
+
+#[test]
+fn what_was_seen_counts_for_the_newest_state_of_one_repository() {
+    let fixture = Fixture::new();
+    fixture.index();
+    fixture.backup();
+    let ahead = LookAhead::begin(&fixture.environment).expect("there are tables");
+    let other = cache_directory(&fixture.environment.data, &restic::Id([4; 32]));
+    assert!(ahead.cache_in(&fixture.place()).is_some());
+    assert!(ahead.cache_in(&other).is_none());
+    fixture.put("inbox", "cur", "9.x:2,S", message(9).as_bytes());
+    fixture.index();
+    fixture.backup();
+    assert!(ahead.cache_in(&fixture.place()).is_none());
+}
+
+#[test]
+fn what_was_seen_some_time_ago_does_not_count() {
+    let fixture = Fixture::new();
+    fixture.index();
+    fixture.backup();
+    let mut environment = fixture.environment.clone();
+    let clocks: [(fn() -> i64, bool); 3] = [
+        (|| 1_900_000_009_000_000_000, true),
+        (|| 1_900_000_011_000_000_000, false),
+        (|| 1_899_999_999_000_000_000, false),
+    ];
+    for (clock_ns, counts) in clocks {
+        let ahead = LookAhead::begin(&fixture.environment).expect("there are tables");
+        environment.context.clock_ns = clock_ns;
+        assert_eq!(ahead.recent(&environment).is_some(), counts);
     }
 }

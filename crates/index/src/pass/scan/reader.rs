@@ -46,8 +46,8 @@ enum Work<'a> {
 /// Reads directories one after another, reusing its memory.
 struct Reader<'a> {
     mode: Mode,
-    /// When a directory must have changed last, so that its files are checked in this pass.
-    checked_before_ns: i64,
+    /// When the scan began.
+    started_ns: i64,
     known: &'a FileRows,
     buffer: ScanBuffer,
     listing: Listing,
@@ -67,7 +67,7 @@ pub(in crate::pass) fn read_directories(
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(tasks.len()));
     let worker = || {
-        let mut reader = Reader::new(input, known);
+        let mut reader = Reader::new(input.mode, known, scan.started_ns);
         while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             if observer.is_cancelled() {
                 break;
@@ -142,14 +142,8 @@ impl Task<'_> {
 
 impl<'a> Reader<'a> {
     /// Allocates the memory.
-    fn new(input: &Input<'_>, known: &'a FileRows) -> Reader<'a> {
-        let now_ns = input.environment.context.now_ns();
-        let checked_before_ns = match input.mode {
-            Mode::Brief => now_ns.saturating_sub(YOUNG_NS),
-            Mode::Default | Mode::Lazy | Mode::Thorough => i64::MAX,
-        };
-        let (buffer, listing) = (ScanBuffer::new(), Listing::default());
-        Reader { mode: input.mode, checked_before_ns, known, buffer, listing }
+    fn new(mode: Mode, known: &'a FileRows, started_ns: i64) -> Reader<'a> {
+        Reader { mode, started_ns, known, buffer: ScanBuffer::new(), listing: Listing::default() }
     }
 
     /// Reads `cur` or `new` of the scan's folder `index`.
@@ -264,9 +258,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns whether a directory with the names of its rows changed too recently for its files to be
-    /// checked.
+    /// checked. The stored stamp must be trusted, so that it stays.
     fn is_left_to_later(&self, now: &Stamp, stored: &Stamp) -> bool {
-        has_other_times(now, stored) && now.mtime_ns.max(now.ctime_ns) >= self.checked_before_ns
+        self.mode == Mode::Brief
+            && has_other_times(now, stored)
+            && !stored.is_racy(self.started_ns)
+            && now.mtime_ns.max(now.ctime_ns) > self.started_ns.saturating_sub(YOUNG_NS)
     }
 
     fn closer(&self, folder: &ScannedFolder) -> Closer {

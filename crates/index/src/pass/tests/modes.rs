@@ -99,7 +99,8 @@ fn a_brief_pass_leaves_the_files_of_a_directory_that_just_changed_to_a_later_one
         fs::rename(&path, path.with_file_name("away")).unwrap();
         fs::rename(path.with_file_name("away"), &path).unwrap();
         fs::write(&path, "Subject: another message\n\nanother message\n").unwrap();
-        let future = std::mem::replace(&mut ground.environment.context.clock_ns, now_ns);
+        let soon = || now_ns() + 30_000_000_000;
+        let future = std::mem::replace(&mut ground.environment.context.clock_ns, soon);
         assert_eq!(counts(&ground.update_with(&of(Mode::Brief))), [6, 0, 0, 0, 0]);
         ground.environment.context.clock_ns = future;
         assert_eq!(counts(&ground.update_with(&of(later))), [6, 0, 0, 1, 0], "{later:?}");
@@ -120,7 +121,7 @@ fn a_brief_pass_notices_names_and_drafts_at_once() {
     fs::rename(draft.with_file_name("away"), &draft).unwrap();
     fs::rename(&plain, plain.with_file_name("2.b:2,FS")).unwrap();
     ground.put("b", "cur", "3.b:2,S", "third");
-    ground.environment.context.clock_ns = now_ns;
+    ground.environment.context.clock_ns = || now_ns() + 30_000_000_000;
     assert_eq!(counts(&ground.update_with(&brief)), [3, 1, 1, 1, 0]);
     ground.check();
 }
