@@ -6,6 +6,7 @@
 //! Which repository the tables belong to is not known yet. So those that were written last are taken, and
 //! what was seen counts only if they turn out to be the right ones, and the newest.
 
+use crate::blobs::entry::Stat;
 use crate::cache::{Cache, CachedFile, newest_cache};
 use crate::error::Result;
 use crate::paths::{child, plain};
@@ -96,13 +97,13 @@ impl LookAhead {
         Some(LookAhead { shared, threads, begun_ns })
     }
 
-    /// Returns the index whose files it looks at, if it began a moment ago.
+    /// Returns itself if it began a moment ago.
     pub(crate) fn recent(self, environment: &Environment) -> Option<LookAhead> {
         let age_ns = environment.context.now_ns().saturating_sub(self.begun_ns);
         (0..=AGE_NS_MAX).contains(&age_ns).then_some(self)
     }
 
-    /// Returns the files of the index.
+    /// Returns the index whose files it looks at.
     pub(crate) fn inventory(&self) -> Arc<Inventory> {
         Arc::clone(&self.shared.inventory)
     }
@@ -186,7 +187,7 @@ impl Shared {
         let (listed_count, mut same_count) = (listed.len(), 0);
         let mut listed = listed.iter().map(|file| file.name).peekable();
         for (place, file) in files.iter().enumerate() {
-            if place % CHECK_COUNT == 0 && is_over() {
+            if place.is_multiple_of(CHECK_COUNT) && is_over() {
                 break;
             }
             while listed.next_if(|name| *name < file.name).is_some() {}
@@ -202,11 +203,7 @@ impl Shared {
 }
 
 /// Returns what a look at a file says of it.
-fn sight(
-    file: &CachedFile<'_>,
-    looked: rustix::io::Result<Option<crate::blobs::entry::Stat>>,
-    device: u64,
-) -> Result<Sight> {
+fn sight(file: &CachedFile<'_>, looked: rustix::io::Result<Option<Stat>>, device: u64) -> Result<Sight> {
     Ok(match looked {
         Ok(Some(stat)) if file.is_as(&stat)? => {
             if (stat.link_count, stat.device) == (1, device) {
