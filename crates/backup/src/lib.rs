@@ -19,7 +19,7 @@
 //!   [`MessageArchive::lost_messages`].
 //! - Reads every pack that no index file names: [`ArchivedMessages::unindexed`] and
 //!   [`ArchivedMessages::is_unindexed`] (once).
-//! - Looks at every file of the Maildirs: [`backup`].
+//! - Looks at every file of the Maildirs: [`backup`], [`LookAhead`].
 
 mod archive;
 mod blobs;
@@ -59,6 +59,7 @@ pub use restored::{
 };
 pub use roots::resolved_roots;
 pub use undelete::put_back::Undeleted;
-pub use write::backup::{BackupReport, backup};
+pub use write::backup::{BackupReport, backup, backup_after};
+pub use write::look_ahead::LookAhead;
 pub use write::snapshot::{BackupOptions, Target};
 pub use write::store_mail::Counts;

@@ -7,5 +7,6 @@
 mod at_once;
 mod crash;
 mod erase;
+mod look_ahead;
 mod restic;
 mod support;

@@ -57,11 +57,6 @@ pub(crate) struct CachedFile<'a> {
 }
 
 impl CachedFile<'_> {
-    /// Returns its size in bytes.
-    pub(crate) fn size_bytes(&self) -> Result<u64> {
-        Ok(self.part.u64_at(nodes::SIZE, self.row)?)
-    }
-
     /// Returns the SHA-256 of its content.
     pub(crate) fn content(&self) -> Result<[u8; 32]> {
         Ok(self.part.id_at(nodes::CONTENT, self.row)?)
@@ -84,6 +79,22 @@ impl CachedFile<'_> {
         Ok(self.is_as(stat)? && self.content()? == content)
     }
 
+    /// Returns the metadata of a file that is as this row, with what the row does not have.
+    pub(crate) fn stat(&self, device: u64, link_count: u64) -> Result<Stat> {
+        let (part, row) = (self.part, self.row);
+        Ok(Stat {
+            mode: part.u32_at(nodes::MODE, row)?,
+            uid: part.u32_at(nodes::UID, row)?,
+            gid: part.u32_at(nodes::GID, row)?,
+            device,
+            inode: part.u64_at(nodes::INODE, row)?,
+            link_count,
+            size_bytes: part.u64_at(nodes::SIZE, row)?,
+            mtime_ns: part.i64_at(nodes::MTIME, row)?,
+            ctime_ns: part.i64_at(nodes::CTIME, row)?,
+        })
+    }
+
     /// Returns the state to compare with a file that may be a different one.
     pub(crate) fn row(&self) -> Result<FileState> {
         row(self.part, self.row)
@@ -91,12 +102,12 @@ impl CachedFile<'_> {
 }
 
 impl<'a> CachedDirectory<'a> {
-    /// Returns the cached file of each name. `names` are sorted.
-    pub(crate) fn join<'n>(&self, names: impl Iterator<Item = &'n [u8]>) -> Vec<Option<CachedFile<'a>>> {
-        let mut files = self.files.iter().peekable();
+    /// Returns the place of the file of each name in the list. `names` are sorted.
+    pub(crate) fn join<'n>(&self, names: impl Iterator<Item = &'n [u8]>) -> Vec<Option<usize>> {
+        let mut files = self.files.iter().enumerate().peekable();
         let of_name = |name: &[u8]| {
-            while files.next_if(|file| file.name < name).is_some() {}
-            files.next_if(|file| file.name == name).copied()
+            while files.next_if(|(_, file)| file.name < name).is_some() {}
+            files.next_if(|(_, file)| file.name == name).map(|(place, _)| place)
         };
         names.map(of_name).collect()
     }

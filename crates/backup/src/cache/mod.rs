@@ -13,5 +13,5 @@ mod tables;
 mod update;
 
 pub(crate) use file::{CachedDirectory, CachedFile, FileState};
-pub(crate) use read::{Cache, Opened, cache_directory};
+pub(crate) use read::{Cache, Opened, cache_directory, newest_cache};
 pub(crate) use update::{CacheUpdate, Difference, discard};

@@ -2,7 +2,7 @@
 //!
 //! Input: the tables of a repository, or the trees of its last snapshot if there are none.
 
-use crate::blobs::entry::{Content, Entry, PIECE_BYTES_MIN};
+use crate::blobs::entry::{Content, Entry, PIECE_BYTES_MIN, look};
 use crate::cache::columns::{chunks, compressed, directories, nodes};
 use crate::cache::file::{CachedDirectory, CachedFile, FileRow, FileState, row};
 use crate::cache::tables::{self, ids};
@@ -16,10 +16,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use store::{RowId, Rows, Snapshot, Table, Value};
 
+/// The directory of all tables, below the data directory.
+const CACHES: &str = "archive";
+
 /// The result of opening the tables of a repository.
 pub(crate) enum Opened {
     /// They can be used.
-    Usable(Box<Cache>),
+    Usable(Arc<Cache>),
     /// There are none, or they are damaged, or of another version: new ones may take their place.
     Unusable,
     /// The disk reported an error. The tables may be good.
@@ -28,9 +31,9 @@ pub(crate) enum Opened {
 
 impl Opened {
     /// Returns the tables that can be used.
-    pub(crate) fn cache(self) -> Option<Cache> {
+    pub(crate) fn cache(self) -> Option<Arc<Cache>> {
         match self {
-            Opened::Usable(cache) => Some(*cache),
+            Opened::Usable(cache) => Some(cache),
             Opened::Unusable | Opened::Unreadable(_) => None,
         }
     }
@@ -54,7 +57,7 @@ impl Cache {
     pub(crate) fn open(disk: &Arc<dyn Disk>, directory: &Path) -> Opened {
         let opened = Snapshot::open(disk, directory).map_err(Error::from).and_then(Cache::of);
         match opened {
-            Ok(cache) => Opened::Usable(Box::new(cache)),
+            Ok(cache) => Opened::Usable(Arc::new(cache)),
             Err(Error::Store(CacheError(store::Error::Io(error))))
                 if !error.is_not_found() && !error.is_too_short() =>
             {
@@ -136,11 +139,46 @@ impl Cache {
             }
             source_count += usize::from(files.len() > before);
         }
-        // Each part returns its rows sorted.
+        // Each part returns its rows sorted, and a stable sort merges what is sorted already.
         if source_count > 1 {
-            files.sort_unstable_by_key(|file| file.name);
+            files.sort_by_key(|file| file.name);
         }
         Ok(files)
+    }
+
+    /// Calls `visit` with the size and the content of each file of a directory, in any order. Returns the
+    /// directory's tree in the last backup.
+    ///
+    /// # Errors
+    /// Damage in the tables.
+    pub(crate) fn each_content(
+        &self,
+        path: &[u8],
+        mut visit: impl FnMut(u64, [u8; 32]) -> Result<()>,
+    ) -> Result<Option<Id>> {
+        let Some((number, tree)) = self.directories.get(path) else { return Ok(None) };
+        for part in self.nodes.parts() {
+            for row in part.primary_range(&[Value::U32(*number)])? {
+                visit(part.u64_at(nodes::SIZE, row)?, part.id_at(nodes::CONTENT, row)?)?;
+            }
+        }
+        Ok(self.snapshot.is_some().then_some(*tree))
+    }
+
+    /// Returns an upper bound of the number of files of a directory.
+    pub(crate) fn file_count_max(&self, path: &[u8]) -> Result<usize> {
+        let Some((number, _)) = self.directories.get(path) else { return Ok(0) };
+        let mut count = 0;
+        for part in self.nodes.parts() {
+            count += part.primary_range(&[Value::U32(*number)])?.size_hint().1.unwrap_or(0);
+        }
+        Ok(count)
+    }
+
+    /// Returns whether nobody has written to the tables since they were opened.
+    pub(crate) fn is_newest(&self) -> bool {
+        let newest = self.snapshot.as_ref().map(|own| (own.version(), own.newest()));
+        newest.is_some_and(|(own, newest)| newest.is_ok_and(|newest| newest.version() == own))
     }
 
     /// Returns a directory; an empty one if the cache does not have it.
@@ -260,7 +298,22 @@ impl Cache {
 
 /// Returns the directory of a repository's tables, below the data directory.
 pub(crate) fn cache_directory(data: &Path, repository: &Id) -> PathBuf {
-    data.join("archive").join(repository.to_string())
+    data.join(CACHES).join(repository.to_string())
+}
+
+/// Returns the tables that were written to last, below the data directory, and where they are. Those of a
+/// single repository are the only ones.
+pub(crate) fn newest_cache(disk: &Arc<dyn Disk>, data: &Path) -> Option<(PathBuf, Arc<Cache>)> {
+    let all = data.join(CACHES);
+    let names = disk.list(&all).ok()?.into_iter();
+    let places = names.filter(|name| name.to_str().is_some_and(|name| name.parse::<Id>().is_ok()));
+    let mut places: Vec<PathBuf> = places.map(|name| all.join(name)).collect();
+    if places.len() > 1 {
+        places.sort_by_cached_key(|place| look(place).map_or(i64::MIN, |stat| stat.mtime_ns));
+    }
+    let place = places.pop()?;
+    let cache = Cache::open(disk, &place).cache()?;
+    Some((place, cache))
 }
 
 fn file_hash(unique: &[u8], inode: u64) -> u64 {

@@ -1,8 +1,8 @@
 //! Updates the cache after a backup.
 //!
-//! Input: directories as they were stored. Output: one commit of the tables, after the snapshot is written. A
-//! crash before the commit costs only time: rows are true of files whichever snapshot is the newest, and
-//! every backup checks that the repository has their content.
+//! Input: directories as they were stored. Output: one commit of the tables. A crash before the commit costs
+//! only time, and a commit without a snapshot does no harm: rows are true of files whichever snapshot is the
+//! newest, and every backup checks that the repository has their content.
 
 use crate::blobs::entry::Stat;
 use crate::cache::columns::{directories, nodes};
@@ -15,7 +15,7 @@ use restic::Id;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-use store::{MergeOptions, Options, Rows, Transaction, Value, Writer};
+use store::{MergeOptions, Options, Rows, Snapshot, Transaction, Value, Writer};
 
 /// How the files of a directory differ from the cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,8 +76,8 @@ pub(crate) struct CacheUpdate {
     visited: HashSet<Vec<u8>>,
     new_pieces: std::collections::HashMap<[u8; 32], Vec<Id>>,
     next_directory: u32,
-    /// How many commits the tables had when the backup read them; none if there were no tables.
-    based_on: Option<u64>,
+    /// The tables as the backup read them; none if there were none.
+    known: Option<Snapshot>,
 }
 
 impl CacheUpdate {
@@ -94,7 +94,7 @@ impl CacheUpdate {
             visited: HashSet::new(),
             new_pieces: std::collections::HashMap::new(),
             next_directory: stored.and_then(tables::next_directory).unwrap_or(0),
-            based_on: stored.map(|stored| stored.version().sequence),
+            known: stored.cloned(),
         }
     }
 
@@ -183,16 +183,25 @@ impl CacheUpdate {
             return Ok(());
         }
         transaction.attach(ATTACHMENT, tables::attachment(self.next_directory));
-        let options = || Options { holder: holder.to_owned(), wait: Wait::Block, seed, ..Options::default() };
-        let mut writer = Writer::open_or_create(disk, place, &tables::schemas(), options())?;
+        let based_on = self.known.as_ref().map(|known| known.version().sequence);
+        // What the backup has opened and verified is not opened again.
+        let options = Options {
+            holder: holder.to_owned(),
+            wait: Wait::Block,
+            seed,
+            known: self.known,
+            ..Options::default()
+        };
+        let mut writer = Writer::open_or_create(disk, place, &tables::schemas(), options)?;
         let now = writer.snapshot()?;
         let found = tables::next_directory(&now).map(|_| now.version().sequence);
-        if found != self.based_on {
+        if found != based_on {
             return Ok(());
         }
         writer.commit(transaction)?;
+        let known = Some(writer.snapshot()?);
         drop(writer);
-        let merge = MergeOptions { holder: holder.to_owned(), seed, ..MergeOptions::default() };
+        let merge = MergeOptions { holder: holder.to_owned(), seed, known, ..MergeOptions::default() };
         match store::merge(disk, place, &merge) {
             Ok(_) | Err(store::Error::Io(disk::Error::Locked { .. })) => Ok(()),
             Err(error) => Err(error.into()),

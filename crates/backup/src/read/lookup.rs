@@ -8,21 +8,21 @@ use crate::cache::Cache;
 use crate::error::Result;
 use crate::pieces::lists::PieceLists;
 use restic::Id;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Reads the lists of an archive.
 pub(crate) type Reader<'a> = Box<dyn Fn() -> Result<PieceLists> + Send + Sync + 'a>;
 
 /// Known relations between blobs and messages.
 pub(crate) struct PieceLookup<'a> {
-    tables: Option<Cache>,
+    tables: Option<Arc<Cache>>,
     read: Reader<'a>,
     lists: OnceLock<PieceLists>,
 }
 
 impl<'a> PieceLookup<'a> {
     /// Returns a lookup in the tables. `read` adds the lists in the repository when they are first needed.
-    pub(crate) fn new(tables: Option<Cache>, read: Reader<'a>) -> PieceLookup<'a> {
+    pub(crate) fn new(tables: Option<Arc<Cache>>, read: Reader<'a>) -> PieceLookup<'a> {
         PieceLookup { tables, read, lists: OnceLock::new() }
     }
 

@@ -6,6 +6,7 @@ use crate::testing::mailbox::{TestMailbox, message};
 use crate::testing::memory::MemoryRepository;
 use crate::write::context::BackupContext;
 use crate::write::pneu_files::PneuFiles;
+use crate::write::seen::SeenFiles;
 use crate::write::store_mail::{Counts, StoredMail, store_mail};
 use disk::Disk;
 use index::Inventory;
@@ -86,15 +87,20 @@ impl Fixture {
 
     /// Stores the current contents of the index.
     pub(crate) fn store_mail(&self, cache: Option<&Cache>) -> StoredMail {
+        self.store_seen(cache, &SeenFiles::default())
+    }
+
+    /// Stores the current contents of the index after a look at files.
+    pub(crate) fn store_seen(&self, cache: Option<&Cache>, seen: &SeenFiles) -> StoredMail {
         let inventory = Inventory::open(&self.environment).unwrap();
-        let context = BackupContext { writer: &self.repository, cache, progress: &Silent };
+        let context = BackupContext { writer: &self.repository, cache, seen, progress: &Silent };
         store_mail(&context, &inventory, &self.pneu_files).unwrap()
     }
 
     /// Backs up the current contents of the index, and updates the cache.
     pub(crate) fn backup(&self) -> (Id, Counts, Work) {
         let known = Cache::open(&self.disk(), &self.place()).cache();
-        let StoredMail { tree, changes, counts, problems } = self.store_mail(known.as_ref());
+        let StoredMail { tree, changes, counts, problems } = self.store_mail(known.as_deref());
         self.commit(changes);
         let (opened, trees) = self.repository.brought();
         let shown = |path: &Path| path.strip_prefix(self.root()).unwrap_or(path).display().to_string();

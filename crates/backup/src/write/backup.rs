@@ -1,26 +1,29 @@
 //! One backup: all mail that the index knows becomes a snapshot.
 //!
 //! Input: an index, and a repository that the caller has locked. Output: a snapshot, and what was left out.
-//! Blobs and index files are written first, then the snapshot that names them, and last the cache for the
-//! next backup.
+//! Blobs and index files are written first, then the snapshot that names them. The cache for the next backup
+//! is written meanwhile.
 
 use crate::blobs::entry::Entry;
 use crate::blobs::reader::BlobReader;
 use crate::blobs::repository::{RepositoryReader, RepositoryWriter};
 use crate::blobs::walk::{Revisit, Walk};
-use crate::cache::{Cache, Opened, cache_directory, discard};
+use crate::cache::{Cache, CacheUpdate, Opened, cache_directory, discard};
 use crate::error::{Error, Problem, Result};
 use crate::names::{CONFIGURATION, FOLDERS, QUERIES, TAGS};
 use crate::pieces::lists::read_lists;
 use crate::remedy::Remedy;
 use crate::roots::resolved_roots;
 use crate::write::context::BackupContext;
+use crate::write::look_ahead::LookAhead;
 use crate::write::pneu_files::PneuFiles;
 use crate::write::snapshot::{BackupOptions, Target, save, snapshot};
 use crate::write::store_mail::{Counts, StoredMail, store_mail};
 use index::{Environment, Inventory, Root};
 use restic::{Id, Repository, SaveStatistics, Saver, Snapshot, Surroundings, Time};
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 use work::{Progress, on_threads};
 
 /// The result of a backup.
@@ -51,10 +54,28 @@ pub fn backup(
     options: &BackupOptions,
     progress: &dyn Progress,
 ) -> Result<BackupReport> {
+    backup_after(environment, (target, None), options, progress)
+}
+
+/// Backs up as [`backup`] does, after a look at the files that began before the repository was open. If that
+/// was some time ago, as after a long wait for the lock, it does not count.
+///
+/// # Errors
+/// As [`backup`].
+pub fn backup_after(
+    environment: &Environment,
+    (target, ahead): (&Target<'_>, Option<LookAhead>),
+    options: &BackupOptions,
+    progress: &dyn Progress,
+) -> Result<BackupReport> {
     let repository = target.repository;
     let surroundings = repository.surroundings();
     let begun = now(environment);
-    let inventory = Inventory::open(environment)?;
+    let ahead = ahead.and_then(|ahead| ahead.recent(environment));
+    let inventory = match &ahead {
+        Some(ahead) => ahead.inventory(),
+        None => Arc::new(Inventory::open(environment)?),
+    };
     let paths = paths(inventory.roots());
     // Snapshots are listed before the blob index is read, so that all blobs that they name are in it.
     let listed = repository.snapshots()?;
@@ -62,8 +83,11 @@ pub fn backup(
     let parent = parent(&snapshots, surroundings, &paths);
     let tables = cache_directory(&environment.data, &repository.id());
     let tree = parent.map(|(_, parent)| &parent.tree);
-    let (cache, unread) = match Cache::open(&environment.disk, &tables) {
-        Opened::Usable(cache) => (Some(*cache), None),
+    let known = ahead.as_ref().and_then(|ahead| ahead.cache_in(&tables));
+    let ahead = ahead.filter(|_| known.is_some());
+    let (cache, unread) = match known.map_or_else(|| Cache::open(&environment.disk, &tables), Opened::Usable)
+    {
+        Opened::Usable(cache) => (Some(cache), None),
         Opened::Unreadable(error) => (of_archive(repository, tree, &snapshots, progress)?, Some(error)),
         Opened::Unusable => {
             // New tables are written in their place.
@@ -71,45 +95,78 @@ pub fn backup(
             (of_archive(repository, tree, &snapshots, progress)?, None)
         }
     };
+    let pneu_files = pneu_files(environment, options, surroundings)?;
+    let writing = RepositoryWriter::new(repository, Saver::new(repository, target.lock, options.save)?);
+    let threads = repository.surroundings().context.thread_count;
+    let seen = ahead.map(|ahead| ahead.finish(progress)).transpose()?.unwrap_or_default();
+    let context = BackupContext { writer: &writing, cache: cache.as_deref(), seen: &seen, progress };
+    // The thread that fills a pack also stores it, so that there is one request per thread.
+    let stored = on_threads(threads, || store_mail(&context, &inventory, &pneu_files))?;
+    let StoredMail { tree, changes, counts, mut problems } = stored;
+    let end = || {
+        let saved = writing.into_saver().finish()?;
+        let snapshot = Snapshot {
+            parent: parent.map(|(id, _)| *id),
+            summary: Some(summary(&counts, &saved, (begun, now(environment)))),
+            ..snapshot(target, tree, paths, options)
+        };
+        Ok((save(target, &snapshot)?, saved))
+    };
+    let update = match unread {
+        // They may be good, and more complete than this backup's update, so they stay.
+        Some(error) => Err(format!("the cache of earlier backups could not be read: {error}")),
+        None => Ok(changes),
+    };
+    let (ended, what): (Result<(Id, SaveStatistics)>, Option<String>) =
+        while_updating(environment, &tables, update, end);
+    let (id, saved) = ended?;
+    problems.extend(what.map(|what| Problem::new(tables, what)));
+    problems.extend(unread_snapshots(listed.unread));
+    Ok(BackupReport { snapshot: id, parent: parent.map(|(id, _)| *id), counts, saved, problems })
+}
+
+/// Ends a backup and updates the cache, both at the same time: rows are true of files, whether there is a
+/// snapshot or not. Also returns what there is to say of the cache.
+fn while_updating<T>(
+    environment: &Environment,
+    tables: &Path,
+    update: std::result::Result<CacheUpdate, String>,
+    end: impl FnOnce() -> T,
+) -> (T, Option<String>) {
+    let changes = match update {
+        Ok(changes) => changes,
+        Err(what) => return (end(), Some(what)),
+    };
+    let commit = || {
+        on_threads(environment.context.thread_count, || {
+            changes.commit(&environment.disk, tables, &environment.holder, environment.seed)
+        })
+    };
+    std::thread::scope(|scope| {
+        let committing = scope.spawn(commit);
+        let ended = end();
+        let committed = committing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let what = committed.err().map(|error| {
+            format!(
+                "the cache of earlier backups could not be written, so the next backup takes longer: {error}"
+            )
+        });
+        (ended, what)
+    })
+}
+
+/// Returns what only this program knows.
+fn pneu_files(
+    environment: &Environment,
+    options: &BackupOptions,
+    surroundings: &Surroundings,
+) -> Result<PneuFiles> {
     let mut files = vec![(TAGS.to_owned(), index::export_tags(environment)?.into_bytes())];
     files.extend(index::export_queries(environment)?.map(|bytes| (QUERIES.to_owned(), bytes)));
     files.extend(index::export_folders(environment)?.map(|text| (FOLDERS.to_owned(), text.into_bytes())));
     files.extend(options.configuration.iter().map(|bytes| (CONFIGURATION.to_owned(), bytes.clone())));
-    let pneu_files = PneuFiles {
-        files,
-        now_ns: environment.context.now_ns(),
-        uid: surroundings.uid,
-        gid: surroundings.gid,
-    };
-    let writing = RepositoryWriter::new(repository, Saver::new(repository, target.lock, options.save)?);
-    let context = BackupContext { writer: &writing, cache: cache.as_ref(), progress };
-    let threads = repository.surroundings().context.thread_count;
-    // The thread that fills a pack also stores it, so that there is one request per thread.
-    let stored = on_threads(threads, || store_mail(&context, &inventory, &pneu_files))?;
-    let StoredMail { tree, changes, counts, mut problems } = stored;
-    let saved = writing.into_saver().finish()?;
-    let snapshot = Snapshot {
-        parent: parent.map(|(id, _)| *id),
-        summary: Some(summary(&counts, &saved, (begun, now(environment)))),
-        ..snapshot(target, tree, paths, options)
-    };
-    let id = save(target, &snapshot)?;
-    let what = match unread {
-        // They may be good, and more complete than this backup's update, so they stay.
-        Some(error) => Some(format!("the cache of earlier backups could not be read: {error}")),
-        None => on_threads(environment.context.thread_count, || {
-            changes.commit(&environment.disk, &tables, &environment.holder, environment.seed)
-        })
-        .map_err(|error| {
-            format!(
-                "the cache of earlier backups could not be written, so the next backup takes longer: {error}"
-            )
-        })
-        .err(),
-    };
-    problems.extend(what.map(|what| Problem::new(tables, what)));
-    problems.extend(unread_snapshots(listed.unread));
-    Ok(BackupReport { snapshot: id, parent: snapshot.parent, counts, saved, problems })
+    let now_ns = environment.context.now_ns();
+    Ok(PneuFiles { files, now_ns, uid: surroundings.uid, gid: surroundings.gid })
 }
 
 /// Returns the paths of all roots, in order.
@@ -153,7 +210,7 @@ fn of_archive(
     tree: Option<&Id>,
     snapshots: &[(Id, Snapshot)],
     progress: &dyn Progress,
-) -> Result<Option<Cache>> {
+) -> Result<Option<Arc<Cache>>> {
     let reading = RepositoryReader::new(repository);
     let reader: &dyn BlobReader = &reading;
     let all: Vec<Snapshot> = snapshots.iter().map(|(_, snapshot)| snapshot.clone()).collect();
@@ -173,7 +230,7 @@ fn of_archive(
         return Err(Error::Interrupted);
     }
     let list: Vec<(Vec<u8>, Vec<Entry>)> = directories.into_iter().collect();
-    Cache::of_trees(&list, &lists).map(Some)
+    Ok(Some(Arc::new(Cache::of_trees(&list, &lists)?)))
 }
 
 fn now(environment: &Environment) -> Time {

@@ -6,6 +6,7 @@ use crate::blobs::entry::Stat;
 use crate::blobs::writer::BlobWriter;
 use crate::cache::Cache;
 use crate::error::{Error, Result};
+use crate::write::seen::SeenFiles;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use std::ffi::OsStr;
@@ -19,6 +20,8 @@ pub(crate) struct BackupContext<'a> {
     pub writer: &'a dyn BlobWriter,
     /// The cache of the last backup.
     pub cache: Option<&'a Cache>,
+    /// What is known of files that `cache` has.
+    pub seen: &'a SeenFiles,
     /// The progress of the backup.
     pub progress: &'a dyn Progress,
 }

@@ -13,6 +13,7 @@ use crate::write::context::{BackupContext, look, open};
 use crate::write::expected::{self, Expected};
 use crate::write::layout::Directory;
 use crate::write::save_file::{Predicted, SavedFile, save_file};
+use crate::write::seen::Seen;
 use crate::write::unchanged::{Unchanged, unchanged};
 use index::Inventory;
 use mail::RootBoundary;
@@ -40,6 +41,8 @@ pub(crate) struct FilesPlace<'a> {
     pub other: Option<&'a Path>,
     /// The root.
     pub root: &'a RootBoundary,
+    /// What is known of the files that the cache has.
+    pub seen: Option<&'a Seen>,
 }
 
 /// A file that is there.
@@ -116,7 +119,7 @@ pub(crate) fn store_files<'a>(
     let has_others = directory.has_extras || place.has_directories || !renamed.is_empty();
     if directory.messages.is_some()
         && !has_others
-        && let Some(unchanged) = unchanged(context, place.here, &messages, before)?
+        && let Some(unchanged) = unchanged(context, place.here, &messages, (before, place.seen))?
     {
         return Ok(FilesOutcome::Unchanged(unchanged));
     }
@@ -136,7 +139,8 @@ fn store_expected<'a>(
     (before, stored): (&CachedDirectory<'a>, &mut StoredFiles<'a>),
 ) -> Result<()> {
     let directory = open(place.here)?;
-    let open = OpenDirectory { context, directory: &directory, path: place.here, root: place.root, before };
+    let (path, root, seen) = (place.here, place.root, place.seen);
+    let open = OpenDirectory { context, directory: &directory, path, root, before, seen };
     let lost = open.store_files(expected, stored)?;
     if !lost.is_empty() {
         let (found, mut gone) = find_again(place, lost, stored);
@@ -219,6 +223,7 @@ struct OpenDirectory<'a, 'p> {
     path: &'p Path,
     root: &'p RootBoundary,
     before: &'p CachedDirectory<'a>,
+    seen: Option<&'p Seen>,
 }
 
 impl<'a> OpenDirectory<'a, '_> {
@@ -233,7 +238,11 @@ impl<'a> OpenDirectory<'a, '_> {
         self.check_blobs(&mut present)?;
         self.read_others(&mut present, (&mut lost, stored))?;
         present.retain(|file| file.state != State::Skipped);
-        stored.files.append(&mut present);
+        if stored.files.is_empty() {
+            stored.files = present;
+        } else {
+            stored.files.append(&mut present);
+        }
         Ok(lost)
     }
 
@@ -254,6 +263,23 @@ impl<'a> OpenDirectory<'a, '_> {
         Err(std::io::Error::other("it is a link to a file outside the mail; it is not followed"))
     }
 
+    /// Looks at a file unless it was seen before. `place` is that of its row.
+    fn look_or_recall(&self, name: &[u8], place: Option<usize>) -> Result<std::io::Result<(Stat, State)>> {
+        let known = place.and_then(|place| Some((place, self.before.files.get(place)?)));
+        if let (Some((place, known)), Some(seen)) = (known, self.seen)
+            && let Some(stat) = seen.stat(place, known)?
+        {
+            return Ok(Ok((stat, State::Same)));
+        }
+        match self.look(name) {
+            Ok(stat) => {
+                let is_same = known.map(|(_, known)| known.is_as(&stat)).transpose()? == Some(true);
+                Ok(Ok((stat, if is_same { State::Same } else { State::Unread })))
+            }
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
     /// Looks at all files and decides about each.
     fn look_at_all(
         &self,
@@ -265,16 +291,10 @@ impl<'a> OpenDirectory<'a, '_> {
         let looks: Vec<Result<std::io::Result<(Stat, State)>>> = both
             .into_par_iter()
             .with_min_len(LOOK_COUNT)
-            .map(|(file, known)| match self.look(&file.name) {
-                Ok(stat) => {
-                    let is_same = known.map(|known| known.is_as(&stat)).transpose()? == Some(true);
-                    Ok(Ok((stat, if is_same { State::Same } else { State::Unread })))
-                }
-                Err(error) => Ok(Err(error)),
-            })
+            .map(|(file, place)| self.look_or_recall(&file.name, *place))
             .collect();
         let mut present = Vec::with_capacity(expected.len());
-        for ((expected, known), look) in expected.into_iter().zip(known).zip(looks) {
+        for ((expected, place), look) in expected.into_iter().zip(known).zip(looks) {
             let (stat, state) = match look? {
                 Ok((stat, state)) if stat.is_file() => (stat, state),
                 Ok(_) => {
@@ -290,6 +310,7 @@ impl<'a> OpenDirectory<'a, '_> {
                     continue;
                 }
             };
+            let known = place.and_then(|place| self.before.files.get(place)).copied();
             let mut file = PresentFile { expected, known, stat, content: Id::default(), state, pieces: None };
             match &file.known {
                 Some(known) if state == State::Same => file.content = Id(known.content()?),

@@ -7,8 +7,7 @@
 use crate::blobs::entry::{Content, Entry, EntryView, Stat, look};
 use crate::cache::{Cache, CacheUpdate, CachedDirectory};
 use crate::error::{Error, Problem, Result};
-use crate::names::PIECES;
-use crate::names::PNEU_DIRECTORY;
+use crate::names::{PIECES, PNEU_DIRECTORY};
 use crate::paths::{child, root_of, split};
 use crate::pieces::list::PieceList;
 use crate::roots::resolved_folders;
@@ -17,7 +16,7 @@ use crate::write::expected::Expected;
 use crate::write::files::{FilesOutcome, FilesPlace, PresentFile, StoredFiles, store_files};
 use crate::write::layout::{Directory, Folder, Layout, folders_without_directories, layout, levels};
 use crate::write::pneu_files::{PneuFiles, StoredPneuFiles, store_pneu_files};
-use crate::write::unchanged::Unchanged;
+use crate::write::unchanged::{Unchanged, stored};
 use index::{Inventory, Subdirectory};
 use mail::RootBoundary;
 use rayon::prelude::*;
@@ -216,6 +215,12 @@ impl<'a> Shared<'a> {
                 Err(error) => return Ok(skipped(place, &error.to_string())),
             }
         }
+        if entries.is_empty()
+            && renamed.is_empty()
+            && let Some(unchanged) = self.seen_unchanged(path, directory)?
+        {
+            return Ok(Finished::Unchanged(stat, unchanged));
+        }
         let before = self.context.cache.map(|known| known.directory(path)).transpose()?.unwrap_or_default();
         let other = self.other_path(path, directory).map(|other| PathBuf::from(OsStr::from_bytes(&other)));
         let files = FilesPlace {
@@ -224,6 +229,7 @@ impl<'a> Shared<'a> {
             has_directories: !entries.is_empty(),
             other: other.as_deref(),
             root: &root,
+            seen: self.context.seen.get(path),
         };
         let stored = match store_files(self.context, self.inventory, &files, renamed, &before) {
             Ok(FilesOutcome::Unchanged(unchanged)) => return Ok(Finished::Unchanged(stat, unchanged)),
@@ -243,6 +249,21 @@ impl<'a> Shared<'a> {
             Err(error) => return Err(error),
         };
         self.tree_of(stat, entries, &before, stored)
+    }
+
+    /// Returns the contents of a directory with messages that the look ahead has seen unchanged.
+    fn seen_unchanged(&self, path: &[u8], directory: &Directory) -> Result<Option<Unchanged>> {
+        let (Some((number, _)), Some(seen), Some(cache)) =
+            (directory.messages, self.context.seen.get(path), self.context.cache)
+        else {
+            return Ok(None);
+        };
+        // Where the index does not look, it does not know which files there are.
+        let is_followed = self.inventory.folders().get(number).is_some_and(|folder| !folder.no_update);
+        if directory.has_extras || !is_followed || !seen.is_unchanged {
+            return Ok(None);
+        }
+        stored(self.context, cache, path)
     }
 
     /// Writes the tree of a directory, if the last snapshot does not have it.
@@ -268,8 +289,11 @@ impl<'a> Shared<'a> {
                 let directories = entries.iter().map(Entry::view);
                 let mut all: Vec<EntryView<'_>> =
                     directories.chain(stored.files.iter().map(PresentFile::entry)).collect();
-                all.sort_by(|a, b| a.name.cmp(b.name));
-                all.dedup_by(|a, b| a.name == b.name);
+                // Files are sorted already, each once.
+                if !entries.is_empty() {
+                    all.sort_by(|a, b| a.name.cmp(b.name));
+                    all.dedup_by(|a, b| a.name == b.name);
+                }
                 self.context.writer.save_tree(&all)?
             }
         };

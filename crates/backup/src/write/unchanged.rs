@@ -1,16 +1,17 @@
 //! Tells whether the messages of a directory are as the last snapshot has them.
 //!
-//! Looks at every file, opens none, and keeps nothing in memory of any. This is all that most directories
-//! need in most backups.
+//! Looks at every file that was not seen before, opens none, and keeps nothing in memory of any. This is all
+//! that most directories need in most backups.
 
 use crate::blobs::entry::PIECE_BYTES_MIN;
 use crate::cache::{Cache, CachedDirectory, CachedFile};
 use crate::error::Result;
 use crate::write::context::{BackupContext, look, open};
 use crate::write::expected::Expected;
+use crate::write::seen::Seen;
 use rayon::prelude::*;
 use restic::Id;
-use rustix::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Files that a thread looks at in a row.
@@ -37,7 +38,7 @@ pub(crate) fn unchanged(
     context: &BackupContext<'_>,
     place: &Path,
     expected: &[Expected<'_>],
-    before: &CachedDirectory<'_>,
+    (before, seen): (&CachedDirectory<'_>, Option<&Seen>),
 ) -> Result<Option<Unchanged>> {
     let (Some(cache), Some(tree), files) = (context.cache, before.tree, &before.files) else {
         return Ok(None);
@@ -46,43 +47,58 @@ pub(crate) fn unchanged(
     if !are_named_so || !context.writer.has_tree(&tree)? {
         return Ok(None);
     }
-    let Ok(directory) = open(place) else { return Ok(None) };
-    if !are_as_they_were(&directory, files)? {
+    if !are_as_they_were(place, files, seen)? {
         return Ok(None);
     }
-    let mut pieces = Vec::with_capacity(files.len());
-    let mut bytes = 0;
-    for file in files {
-        bytes += file.size_bytes()?;
-        if !add_pieces(cache, file, &mut pieces)? {
-            return Ok(None);
-        }
-    }
-    if context.writer.has_pieces(&pieces)?.contains(&false) {
-        return Ok(None);
-    }
-    context.progress.add(files.len() as u64, 0);
-    Ok(Some(Unchanged { tree, file_count: files.len() as u64, bytes }))
+    stored(context, cache, place.as_os_str().as_bytes())
 }
 
-fn are_as_they_were(directory: &OwnedFd, files: &[CachedFile<'_>]) -> Result<bool> {
-    let differs = |file: &CachedFile<'_>| match look(directory, file.name) {
+/// Returns the contents of a directory whose files are all as their rows, if the repository has them.
+///
+/// # Errors
+/// The repository or the cache reports a failure.
+pub(crate) fn stored(context: &BackupContext<'_>, cache: &Cache, path: &[u8]) -> Result<Option<Unchanged>> {
+    let (mut pieces, mut file_count, mut bytes, mut are_known) = (Vec::new(), 0, 0, true);
+    let tree = cache.each_content(path, |size_bytes, content| {
+        file_count += 1;
+        bytes += size_bytes;
+        are_known = are_known && add_pieces(cache, (size_bytes, content), &mut pieces)?;
+        Ok(())
+    })?;
+    let Some(tree) = tree.filter(|_| are_known) else { return Ok(None) };
+    if !context.writer.has_tree(&tree)? || context.writer.has_pieces(&pieces)?.contains(&false) {
+        return Ok(None);
+    }
+    context.progress.add(file_count, 0);
+    Ok(Some(Unchanged { tree, file_count, bytes }))
+}
+
+/// Looks at the files that were not seen yet.
+fn are_as_they_were(place: &Path, files: &[CachedFile<'_>], seen: Option<&Seen>) -> Result<bool> {
+    let is_new = |place: usize| !seen.is_some_and(|seen| seen.is_same(place));
+    let left: Vec<&CachedFile<'_>> =
+        files.iter().enumerate().filter(|(place, _)| is_new(*place)).map(|(_, file)| file).collect();
+    if left.is_empty() && !files.is_empty() {
+        return Ok(true);
+    }
+    let Ok(directory) = open(place) else { return Ok(false) };
+    let differs = |file: &&CachedFile<'_>| match look(&directory, file.name) {
         Ok(Some(stat)) => file.is_as(&stat).map(|is_same| !is_same),
         // The code that stores a link checks its target.
         Ok(None) | Err(_) => Ok(true),
     };
     // Stops at the first file that differs or cannot be checked.
     let found =
-        files.par_iter().with_min_len(LOOK_COUNT).map(differs).find_any(|found| !matches!(found, Ok(false)));
+        left.par_iter().with_min_len(LOOK_COUNT).map(differs).find_any(|found| !matches!(found, Ok(false)));
     Ok(!found.transpose()?.unwrap_or(false))
 }
 
 /// Appends the names of a file's pieces; returns whether they are known.
-fn add_pieces(cache: &Cache, file: &CachedFile<'_>, pieces: &mut Vec<Id>) -> Result<bool> {
-    match file.size_bytes()? {
+fn add_pieces(cache: &Cache, (size_bytes, content): (u64, [u8; 32]), pieces: &mut Vec<Id>) -> Result<bool> {
+    match size_bytes {
         0 => {}
-        1..PIECE_BYTES_MIN => pieces.push(Id(file.content()?)),
-        size_bytes => match cache.pieces(file.content()?, size_bytes)? {
+        1..PIECE_BYTES_MIN => pieces.push(Id(content)),
+        _ => match cache.pieces(content, size_bytes)? {
             Some(of_file) => pieces.extend(of_file),
             None => return Ok(false),
         },

@@ -11,6 +11,9 @@ use work::Progress;
 pub enum Mode {
     /// Names and inodes. Drafts are checked by size and times, and read if they have another inode.
     Default,
+    /// As by default. But where a directory changed within the last minute and its names did not, its files
+    /// are left to a later pass: for a caller that looks at every file itself.
+    Brief,
     /// The times of directories: unchanged directories are not read. Drafts are checked as by default.
     Lazy,
     /// Size and times of every file. One that has another inode is read.

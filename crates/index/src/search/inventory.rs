@@ -145,9 +145,9 @@ impl Inventory {
             }
             sources += usize::from(list.len() > before);
         }
-        // Each part returns its rows in order.
+        // Each part returns its rows in order, and a stable sort merges what is sorted already.
         if sources > 1 {
-            list.sort_unstable_by_key(|file| file.name);
+            list.sort_by_key(|file| file.name);
         }
         Ok(list)
     }

@@ -6,8 +6,8 @@
 
 use crate::error::{Error, Result};
 use crate::host::Host;
-use backup::{BackupOptions, BackupReport, Target};
-use index::{Root, Summary, UpdateOptions};
+use backup::{BackupOptions, BackupReport, LookAhead, Target};
+use index::{Mode, Root, Summary, UpdateOptions};
 use restic::{HeldLock, Repository};
 use std::path::PathBuf;
 use std::result;
@@ -35,9 +35,9 @@ impl Host {
     /// Backs up all mail of the index in one snapshot. `update` names the roots that are indexed first; with
     /// `None`, what the index has is backed up.
     ///
-    /// `open` is called on a thread of its own while the index is brought in step: a repository's key takes
-    /// time. `lock` is called after that, with what the pass did, since a pass may take long and the lock is
-    /// not needed for it. The lock is released at the end.
+    /// `open` is called on a thread of its own while the index is brought in step and files are looked at: a
+    /// repository's key takes time. `lock` is called after that, with what the pass did, since a pass may
+    /// take long and the lock is not needed for it. The lock is released at the end.
     ///
     /// # Errors
     /// What `open` and `lock` return; as [`Host::update`]; the repository cannot be read or written;
@@ -55,19 +55,23 @@ impl Host {
         let is_stopped = AtomicBool::new(false);
         let stoppable =
             Relay { progress, at_stage: &|_| (), is_stopped: &|| is_stopped.load(Ordering::Relaxed) };
-        let (opened, updated) = std::thread::scope(|scope| {
+        let environment = &self.settings().environment;
+        // The backup looks at every file itself.
+        let brief = UpdateOptions { mode: Mode::Brief, ..UpdateOptions::default() };
+        let (opened, updated, ahead) = std::thread::scope(|scope| {
             let opening = scope.spawn(|| {
                 // Without a key, the pass would be in vain.
                 open().inspect_err(|_| is_stopped.store(true, Ordering::Relaxed))
             });
-            let updated =
-                update.map(|roots| self.update(roots, &UpdateOptions::default(), &stoppable)).transpose();
-            (opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), updated)
+            let updated = update.map(|roots| self.update(roots, &brief, &stoppable)).transpose();
+            let ahead = if updated.is_ok() { LookAhead::begin(environment) } else { None };
+            let opened = opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (opened, updated, ahead)
         });
         let (repository, updated) = (opened?, updated?);
         let lock = lock(&repository, updated.as_ref())?;
         let target = Target { repository: &repository, lock: &lock };
-        let report = backup::backup(&self.settings().environment, &target, options, progress);
+        let report = backup::backup_after(environment, (&target, ahead), options, progress);
         let report = report.map_err(Error::from)?;
         lock.release().map_err(Error::from)?;
         Ok(BackedUp { updated, report })

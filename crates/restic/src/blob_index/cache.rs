@@ -73,7 +73,8 @@ impl IndexCache {
         rows: &Transaction,
         surroundings: &Surroundings,
     ) -> Option<Sealed> {
-        let mut writer = Writer::open(&self.disk, &self.store_directory(), options(surroundings)).ok()?;
+        let options = Options { known: Some(base.snapshot.clone()), ..options(surroundings) };
+        let mut writer = Writer::open(&self.disk, &self.store_directory(), options).ok()?;
         if writer.version() != base.snapshot.version() {
             return None;
         }
@@ -86,7 +87,8 @@ impl IndexCache {
     /// Merges segments as long as that is worth it; returns the newest state if it still has the same rows.
     fn merged(&self, added: &Snapshot, surroundings: &Surroundings) -> Option<Snapshot> {
         let Options { holder, wait, seed, .. } = options(surroundings);
-        let options = MergeOptions { holder, wait, seed, ..MergeOptions::default() };
+        let known = Some(added.clone());
+        let options = MergeOptions { holder, wait, seed, known, ..MergeOptions::default() };
         let mut is_merged = false;
         while let Ok(Some(_)) = store::merge(&self.disk, &self.store_directory(), &options) {
             is_merged = true;

@@ -6,7 +6,7 @@
 //! end of the fraction, `Z` for UTC, years from 0 to 9999. As in restic, a year outside that range becomes
 //! the nearest one in it.
 
-use crate::encoding::decimal::push_decimal;
+use crate::encoding::decimal::{push_decimal, put_decimal};
 use std::fmt::{Display, Formatter};
 
 /// A point in time with the writer's offset from UTC. Ordered by time.
@@ -83,22 +83,18 @@ impl Time {
 
     /// Appends the time as restic writes it.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let (date, clock) = self.local();
-        push_date(out, date);
-        out.push(b'T');
-        for (place, part) in [clock / 3600, clock / 60 % 60, clock % 60].into_iter().enumerate() {
-            if place > 0 {
-                out.push(b':');
-            }
-            push_decimal(out, part.unsigned_abs(), 2);
+        let ((year, month, day), clock) = self.local();
+        let (year, month, day) = in_range(year, month, day);
+        let mut text = *b"0000-00-00T00:00:00.000000000";
+        let parts = [year, month, day, clock / 3600, clock / 60 % 60, clock % 60, self.nanoseconds.into()];
+        for (place, part) in [0..4, 5..7, 8..10, 11..13, 14..16, 17..19, 20..29].into_iter().zip(parts) {
+            put_decimal(&mut text[place], part.unsigned_abs());
         }
-        if self.nanoseconds > 0 {
-            out.push(b'.');
-            push_decimal(out, u64::from(self.nanoseconds), 9);
-            while out.last() == Some(&b'0') {
-                out.pop();
-            }
-        }
+        let shown = match self.nanoseconds {
+            0 => &text[..19],
+            _ => &text[..text.iter().rposition(|digit| *digit != b'0').map_or(19, |last| last + 1)],
+        };
+        out.extend_from_slice(shown);
         self.push_zone(out);
     }
 
@@ -140,14 +136,20 @@ impl Display for Time {
 }
 
 fn push_date(out: &mut Vec<u8>, (year, month, day): (i64, i64, i64)) {
-    let near = year.clamp(0, YEAR_MAX);
-    let is_lost = day > days_in(near, month);
-    let (month, day) = if is_lost { (month + 1, 1) } else { (month, day) };
-    push_decimal(out, near.unsigned_abs(), 4);
+    let (year, month, day) = in_range(year, month, day);
+    push_decimal(out, year.unsigned_abs(), 4);
     out.push(b'-');
     push_decimal(out, month.unsigned_abs(), 2);
     out.push(b'-');
     push_decimal(out, day.unsigned_abs(), 2);
+}
+
+/// Returns the date with the nearest year that can be written.
+fn in_range(year: i64, month: i64, day: i64) -> (i64, i64, i64) {
+    let near = year.clamp(0, YEAR_MAX);
+    let is_lost = day > days_in(near, month);
+    let (month, day) = if is_lost { (month + 1, 1) } else { (month, day) };
+    (near, month, day)
 }
 
 /// Returns the number that all these digits make, if it is at most `limit`.

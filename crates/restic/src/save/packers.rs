@@ -14,6 +14,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How many packs of a kind are open at the same time.
 const OPEN_COUNT: usize = 2;
 
+/// A pack of trees is closed as soon as it has this many bytes, or earlier if all are. Trees are often all
+/// that a backup writes, and few large packs would be written only after everything else is done.
+const TREE_BYTES_MIN: usize = 4 << 20;
+
 /// The open packs.
 #[derive(Debug)]
 pub(super) struct Packers {
@@ -45,7 +49,8 @@ impl Packers {
         chance: u8,
         add: impl FnOnce(&mut PackBuilder),
     ) -> Option<PackBuilder> {
-        if blob_bytes >= self.byte_count_min {
+        let byte_count_min = self.byte_count_min(kind);
+        if blob_bytes >= byte_count_min {
             let mut builder = PackBuilder::new(kind);
             add(&mut builder);
             return Some(builder);
@@ -56,7 +61,7 @@ impl Packers {
         };
         let mut slot = locked(&slots[usize::from(chance) % OPEN_COUNT]);
         add(slot.get_or_insert_with(|| PackBuilder::in_buffer(kind, self.buffer())));
-        slot.take_if(|builder| builder.is_full() || builder.size() >= self.byte_count_min)
+        slot.take_if(|builder| builder.is_full() || builder.size() >= byte_count_min)
     }
 
     /// Takes back the buffer of a stored pack.
@@ -68,6 +73,13 @@ impl Packers {
         }
     }
 
+    fn byte_count_min(&self, kind: BlobKind) -> usize {
+        match kind {
+            BlobKind::Data => self.byte_count_min,
+            BlobKind::Tree => self.byte_count_min.min(TREE_BYTES_MIN),
+        }
+    }
+
     fn buffer(&self) -> Vec<u8> {
         locked(&self.buffers).pop().unwrap_or_default()
     }
@@ -75,10 +87,10 @@ impl Packers {
     /// Returns the packs that are left; small ones of a kind are merged.
     pub(super) fn rest(&self) -> Vec<PackBuilder> {
         let mut rest = Vec::new();
-        for slots in [&self.data, &self.trees] {
+        for (kind, slots) in [(BlobKind::Data, &self.data), (BlobKind::Tree, &self.trees)] {
             let mut packs: Vec<PackBuilder> = slots.iter().filter_map(|slot| locked(slot).take()).collect();
             let size: usize = packs.iter().map(PackBuilder::size).sum();
-            if packs.len() == OPEN_COUNT && size < self.byte_count_min {
+            if packs.len() == OPEN_COUNT && size < self.byte_count_min(kind) {
                 let second = packs.remove(1);
                 packs[0].append(&second);
             }

@@ -68,6 +68,9 @@ macro_rules! column_range {
         /// If the column is of another kind, there is no such row, or the file is damaged.
         #[inline]
         pub fn $at(&self, column: usize, row: u32) -> Result<$type> {
+            if let PartRows::Segment(segment) = &self.rows {
+                return segment.$at(column, row);
+            }
             match self.value(column, row)? {
                 Value::$variant(value) => Ok(value),
                 _ => Err(self.no_such(column, row..row)),
@@ -229,8 +232,12 @@ impl Part {
     /// # Errors
     /// Same as [`Part::value`].
     pub fn bytes(&self, column: usize, row: u32) -> Result<&[u8]> {
-        match self.value(column, row)? {
-            Value::Bytes(bytes) => Ok(bytes),
+        let value = match &self.rows {
+            PartRows::Segment(segment) => return segment.bytes(column, row),
+            PartRows::Memory(memtable) => memory_column(memtable, column)?.value(row),
+        };
+        match value {
+            Some(Value::Bytes(bytes)) => Ok(bytes),
             _ => Err(self.no_such(column, row..row.saturating_add(1))),
         }
     }

@@ -22,6 +22,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use work::Silent;
 
 mod lookup;
@@ -64,11 +65,11 @@ fn path_of(back: Back) -> PathBuf {
 }
 
 /// A look-up with these tables and an archive without lists.
-fn lookup<'a>(tables: Option<Cache>) -> PieceLookup<'a> {
+fn lookup<'a>(tables: Option<Arc<Cache>>) -> PieceLookup<'a> {
     PieceLookup::new(tables, Box::new(|| Ok(PieceLists::default())))
 }
 
-fn known(fixture: &Fixture) -> Cache {
+fn known(fixture: &Fixture) -> Arc<Cache> {
     Cache::open(&fixture.disk(), &fixture.place()).cache().unwrap()
 }
 

@@ -8,6 +8,7 @@ use crate::testing::mailbox::message;
 use crate::testing::memory::{MemoryRepository, id_of};
 use crate::write::context::BackupContext;
 use crate::write::pneu_files::PneuFiles;
+use crate::write::seen::SeenFiles;
 use crate::write::store_mail::store_mail;
 use index::{Inventory, Root, UpdateOptions};
 use restic::Id;
@@ -84,7 +85,12 @@ fn a_folder_may_lack_a_directory_and_a_root_may_not() {
     fs::rename(fixture.root(), fixture.root().with_file_name("unmounted")).unwrap();
     let refused = || {
         let inventory = Inventory::open(&fixture.environment).unwrap();
-        let context = BackupContext { writer: &fixture.repository, cache: None, progress: &Silent };
+        let context = BackupContext {
+            writer: &fixture.repository,
+            cache: None,
+            seen: &SeenFiles::default(),
+            progress: &Silent,
+        };
         store_mail(&context, &inventory, &PneuFiles::default()).map(|_| ()).unwrap_err().to_string()
     };
     assert!(refused().contains("is a disk not mounted?"), "{}", refused());
@@ -109,7 +115,12 @@ fn a_root_named_with_dots_is_stored_where_it_is() {
     assert_eq!(crate::resolved_roots(&fixture.roots)[0].path, fs::canonicalize(&root).unwrap());
     fs::remove_file(root.parent().unwrap().join("link")).unwrap();
     let inventory = Inventory::open(&fixture.environment).unwrap();
-    let context = BackupContext { writer: &fixture.repository, cache: None, progress: &Silent };
+    let context = BackupContext {
+        writer: &fixture.repository,
+        cache: None,
+        seen: &SeenFiles::default(),
+        progress: &Silent,
+    };
     let refused = store_mail(&context, &inventory, &PneuFiles::default()).err().unwrap();
     assert!(refused.to_string().contains("link/../.. does not exist"), "{refused}");
 }
@@ -213,7 +224,8 @@ fn a_file_renamed_before_its_read_is_stored_under_its_new_name() {
         let content = id_of(message(number).as_bytes());
         let writer = Renaming { writer: &fixture.repository, content, rename };
         let inventory = Inventory::open(&fixture.environment).unwrap();
-        let context = BackupContext { writer: &writer, cache: None, progress: &Silent };
+        let context =
+            BackupContext { writer: &writer, cache: None, seen: &SeenFiles::default(), progress: &Silent };
         let stored = store_mail(&context, &inventory, &PneuFiles::default()).unwrap();
         assert!(stored.problems.is_empty(), "{from}: {:?}", stored.problems);
         assert!(writer.rename.lock().unwrap().is_none(), "{from} was renamed");

@@ -17,6 +17,7 @@ use crate::testing::fixture::Fixture;
 use crate::testing::mailbox::message;
 use work::Silent;
 
+mod look_ahead;
 mod missing;
 
 const ALL: [&str; 12] = [
@@ -322,7 +323,7 @@ fn the_first_of_two_simultaneous_backups_is_known() {
     let stored = ["a", "b"].map(|folder| {
         fixture.put(folder, "cur", "9.x:2,", message(9).as_bytes());
         fixture.index();
-        fixture.store_mail(Cache::open(&fixture.disk(), &fixture.place()).cache().as_ref())
+        fixture.store_mail(Cache::open(&fixture.disk(), &fixture.place()).cache().as_deref())
     });
     stored.into_iter().for_each(|stored| fixture.commit(stored.changes));
     let known = Cache::open(&fixture.disk(), &fixture.place()).cache().unwrap();

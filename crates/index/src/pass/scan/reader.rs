@@ -23,6 +23,9 @@ use work::Progress;
 /// The message about links that are not followed.
 const ELSEWHERE: &str = "is a link to a file outside the mail; it is not followed";
 
+/// A brief pass leaves the files of a directory that changed since then to a later pass.
+const YOUNG_NS: i64 = 60 * 1_000_000_000;
+
 /// One directory to look at.
 struct Task<'a> {
     folder: usize,
@@ -43,6 +46,8 @@ enum Work<'a> {
 /// Reads directories one after another, reusing its memory.
 struct Reader<'a> {
     mode: Mode,
+    /// When the scan began.
+    started_ns: i64,
     known: &'a FileRows,
     buffer: ScanBuffer,
     listing: Listing,
@@ -62,7 +67,7 @@ pub(in crate::pass) fn read_directories(
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(tasks.len()));
     let worker = || {
-        let mut reader = Reader::new(input.mode, known);
+        let mut reader = Reader::new(input.mode, known, scan.started_ns);
         while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             if observer.is_cancelled() {
                 break;
@@ -102,7 +107,7 @@ pub(in crate::pass) fn read_directories(
 fn tasks<'a>(input: &Input<'a>, known: &FileRows, scan: &Scan) -> Result<Vec<Task<'a>>> {
     let mut drafts = match input.mode {
         Mode::Lazy => Drafts::find(known, &scan.folders)?,
-        Mode::Default | Mode::Thorough => Drafts::default(),
+        Mode::Default | Mode::Brief | Mode::Thorough => Drafts::default(),
     };
     let mut tasks = Vec::new();
     for (index, folder) in scan.folders.iter().enumerate().filter(|(_, folder)| !folder.no_update) {
@@ -137,8 +142,8 @@ impl Task<'_> {
 
 impl<'a> Reader<'a> {
     /// Allocates the memory.
-    fn new(mode: Mode, known: &'a FileRows) -> Reader<'a> {
-        Reader { mode, known, buffer: ScanBuffer::new(), listing: Listing::default() }
+    fn new(mode: Mode, known: &'a FileRows, started_ns: i64) -> Reader<'a> {
+        Reader { mode, started_ns, known, buffer: ScanBuffer::new(), listing: Listing::default() }
     }
 
     /// Reads `cur` or `new` of the scan's folder `index`.
@@ -227,13 +232,17 @@ impl<'a> Reader<'a> {
                 None
             }
         };
+        let stored = folder.row.directories[subdirectory.index()].stamp;
         let outdated = match self.closer(folder) {
+            Closer::Drafts if self.is_left_to_later(&opened.stamp(), &stored) => {
+                // The stamp stays what it is, so that a later pass checks all.
+                directory.state.stamp = stored;
+                self.outdated_drafts(number, subdirectory, look)?
+            }
             Closer::All => {
                 self.known.directory(number, subdirectory)?.outdated(Telling::SizeAndTimes, look)?
             }
-            Closer::Drafts
-                if has_other_times(&opened.stamp(), &folder.row.directories[subdirectory.index()].stamp) =>
-            {
+            Closer::Drafts if has_other_times(&opened.stamp(), &stored) => {
                 self.known.directory(number, subdirectory)?.outdated(Telling::SizeAndModification, look)?
             }
             Closer::Drafts => self.outdated_drafts(number, subdirectory, look)?,
@@ -246,6 +255,15 @@ impl<'a> Reader<'a> {
             directory.state.stamp = directory.state.stamp.without_times();
         }
         Ok(unchecked)
+    }
+
+    /// Returns whether a directory with the names of its rows changed too recently for its files to be
+    /// checked. The stored stamp must be trusted, so that it stays.
+    fn is_left_to_later(&self, now: &Stamp, stored: &Stamp) -> bool {
+        self.mode == Mode::Brief
+            && has_other_times(now, stored)
+            && !stored.is_racy(self.started_ns)
+            && now.mtime_ns.max(now.ctime_ns) > self.started_ns.saturating_sub(YOUNG_NS)
     }
 
     fn closer(&self, folder: &ScannedFolder) -> Closer {

@@ -43,11 +43,7 @@ fn a_lazy_pass_reads_only_directories_whose_times_changed() {
 fn a_lazy_pass_reads_what_was_too_young_or_not_whole() {
     let mut ground = Ground::indexed();
     ground.put("a", "cur", "3.a:2,S", "young");
-    let clock = || {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-        i64::try_from(now.as_nanos()).unwrap()
-    };
-    let future = std::mem::replace(&mut ground.environment.context.clock_ns, clock);
+    let future = std::mem::replace(&mut ground.environment.context.clock_ns, now_ns);
     ground.update();
     let is_stored = |ground: &Ground| {
         let now = mail::stat_directory(&ground.root().join("a/cur")).unwrap();
@@ -92,6 +88,47 @@ fn a_file_that_took_the_name_and_inode_of_another_is_noticed() {
         assert_eq!(ground.update_with(&thorough).changed, 1);
         ground.check();
     }
+}
+
+#[test]
+fn a_brief_pass_leaves_the_files_of_a_directory_that_just_changed_to_a_later_one() {
+    let of = |mode| UpdateOptions { mode, ..UpdateOptions::default() };
+    for later in [Mode::Default, Mode::Lazy, Mode::Brief] {
+        let mut ground = Ground::indexed();
+        let path = ground.root().join("a/cur/1.a:2,S");
+        fs::rename(&path, path.with_file_name("away")).unwrap();
+        fs::rename(path.with_file_name("away"), &path).unwrap();
+        fs::write(&path, "Subject: another message\n\nanother message\n").unwrap();
+        let soon = || now_ns() + 30_000_000_000;
+        let future = std::mem::replace(&mut ground.environment.context.clock_ns, soon);
+        assert_eq!(counts(&ground.update_with(&of(Mode::Brief))), [6, 0, 0, 0, 0]);
+        ground.environment.context.clock_ns = future;
+        assert_eq!(counts(&ground.update_with(&of(later))), [6, 0, 0, 1, 0], "{later:?}");
+        ground.check();
+    }
+}
+
+#[test]
+fn a_brief_pass_notices_names_and_drafts_at_once() {
+    let brief = UpdateOptions { mode: Mode::Brief, ..UpdateOptions::default() };
+    let mut ground = Ground::new();
+    let draft = ground.put("a", "cur", "1.a:2,D", "first");
+    let plain = ground.put("b", "cur", "2.b:2,S", "second");
+    ground.age();
+    ground.update();
+    fs::write(&draft, "Subject: rewritten\n\nin place, and longer\n").unwrap();
+    fs::rename(&draft, draft.with_file_name("away")).unwrap();
+    fs::rename(draft.with_file_name("away"), &draft).unwrap();
+    fs::rename(&plain, plain.with_file_name("2.b:2,FS")).unwrap();
+    ground.put("b", "cur", "3.b:2,S", "third");
+    ground.environment.context.clock_ns = || now_ns() + 30_000_000_000;
+    assert_eq!(counts(&ground.update_with(&brief)), [3, 1, 1, 1, 0]);
+    ground.check();
+}
+
+fn now_ns() -> i64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    i64::try_from(now.as_nanos()).unwrap()
 }
 
 #[test]

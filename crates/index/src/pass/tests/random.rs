@@ -287,6 +287,7 @@ fn all_kinds(disk: &SimDisk, ground: &Ground) -> Vec<PassedIndex> {
         of("default", vec![pass(Mode::Default, Cleanup::Pass)]),
         of("lazy", vec![pass(Mode::Lazy, Cleanup::Pass)]),
         of("thorough", vec![pass(Mode::Thorough, Cleanup::Pass)]),
+        of("brief", vec![pass(Mode::Brief, Cleanup::Pass)]),
         of("legacy", vec![pass(Mode::Default, Cleanup::Legacy)]),
         of("lazy and legacy", vec![pass(Mode::Lazy, Cleanup::Legacy)]),
         of(

@@ -93,8 +93,10 @@ impl<'a> JsonWriter<'a> {
     pub fn id(&mut self, id: &Id) {
         self.begin_value();
         let mut text = [b'"'; 66];
+        // Computed, not looked up: so a processor does many at once.
+        let letter = |digit: u8| digit + if digit < 10 { b'0' } else { b'a' - 10 };
         for (letters, byte) in text[1..65].as_chunks_mut().0.iter_mut().zip(id.0) {
-            *letters = [HEXADECIMAL[usize::from(byte >> 4)], HEXADECIMAL[usize::from(byte & 15)]];
+            *letters = [letter(byte >> 4), letter(byte & 15)];
         }
         self.out.extend_from_slice(&text);
     }
