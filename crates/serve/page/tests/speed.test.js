@@ -125,7 +125,7 @@ test("the inbox of the last visit is asked for before it is known to be one", as
   /** @type {(value: unknown) => void} */
   let asked = () => {};
   const isAsked = new Promise((done) => (asked = done));
-  const { count } = await listen(context, async (calls) => {
+  await listen(context, async (calls) => {
     if (calls[0]?.[0] === "Email/query") asked(null);
     if (calls[0]?.[0] === "Mailbox/get") await isAsked;
     return false;
@@ -133,7 +133,6 @@ test("the inbox of the last visit is asked for before it is known to be one", as
   await page.goto(new URL("/", page.url()).href);
   await listReady(page);
   await until(page, "document.querySelector('.list-head h1').textContent === 'Inbox'");
-  assert.equal(count("Email/query"), 1);
   await close();
 });
 
