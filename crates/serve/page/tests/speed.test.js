@@ -109,10 +109,16 @@ test("everything is asked for once when the page begins, and again when it has c
 
 test("what changes before the page hears of changes is shown", async () => {
   const { page, context, close } = await start();
+  // What the server tells those who connect now.
+  const told = async () => {
+    const address = new URL("/jmap/eventsource?types=Email&closeafter=state&ping=0&lastEventId=", page.url());
+    return (await context.request.get(address.href)).text();
+  };
   await context.route("**/jmap/eventsource*", async (route) => {
     await listReady(page);
+    const before = await told();
     mailbox.put("INBOX", late(2));
-    mailbox.index();
+    while ((await told()) === before);
     await route.fallback();
   });
   await page.reload();
