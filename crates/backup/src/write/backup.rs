@@ -1,8 +1,8 @@
 //! One backup: all mail that the index knows becomes a snapshot.
 //!
 //! Input: an index, and a repository that the caller has locked. Output: a snapshot, and what was left out.
-//! Blobs and index files are written first, then the snapshot that names them. The cache for the next backup
-//! is written meanwhile.
+//! Blobs and index files are written first, then the snapshot that names them, and last the cache for the
+//! next backup.
 
 use crate::blobs::entry::Entry;
 use crate::blobs::reader::BlobReader;
@@ -103,56 +103,33 @@ pub fn backup_after(
     // The thread that fills a pack also stores it, so that there is one request per thread.
     let stored = on_threads(threads, || store_mail(&context, &inventory, &pneu_files))?;
     let StoredMail { tree, changes, counts, mut problems } = stored;
-    let end = || {
-        let saved = writing.into_saver().finish()?;
-        let snapshot = Snapshot {
-            parent: parent.map(|(id, _)| *id),
-            summary: Some(summary(&counts, &saved, (begun, now(environment)))),
-            ..snapshot(target, tree, paths, options)
-        };
-        Ok((save(target, &snapshot)?, saved))
+    let saved = writing.into_saver().finish()?;
+    let snapshot = Snapshot {
+        parent: parent.map(|(id, _)| *id),
+        summary: Some(summary(&counts, &saved, (begun, now(environment)))),
+        ..snapshot(target, tree, paths, options)
     };
-    let update = match unread {
+    let id = save(target, &snapshot)?;
+    let what = match unread {
         // They may be good, and more complete than this backup's update, so they stay.
-        Some(error) => Err(format!("the cache of earlier backups could not be read: {error}")),
-        None => Ok(changes),
+        Some(error) => Some(format!("the cache of earlier backups could not be read: {error}")),
+        None => update_cache(environment, &tables, changes),
     };
-    let (ended, what): (Result<(Id, SaveStatistics)>, Option<String>) =
-        while_updating(environment, &tables, update, end);
-    let (id, saved) = ended?;
     problems.extend(what.map(|what| Problem::new(tables, what)));
     problems.extend(unread_snapshots(listed.unread));
     Ok(BackupReport { snapshot: id, parent: parent.map(|(id, _)| *id), counts, saved, problems })
 }
 
-/// Ends a backup and updates the cache, both at the same time: rows are true of files, whether there is a
-/// snapshot or not. Also returns what there is to say of the cache.
-fn while_updating<T>(
-    environment: &Environment,
-    tables: &Path,
-    update: std::result::Result<CacheUpdate, String>,
-    end: impl FnOnce() -> T,
-) -> (T, Option<String>) {
-    let changes = match update {
-        Ok(changes) => changes,
-        Err(what) => return (end(), Some(what)),
-    };
-    let commit = || {
-        on_threads(environment.context.thread_count, || {
-            changes.commit(&environment.disk, tables, &environment.holder, environment.seed)
-        })
-    };
-    std::thread::scope(|scope| {
-        let committing = scope.spawn(commit);
-        let ended = end();
-        let committed = committing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let what = committed.err().map(|error| {
-            format!(
-                "the cache of earlier backups could not be written, so the next backup takes longer: {error}"
-            )
-        });
-        (ended, what)
-    })
+/// Updates the cache after a backup that has a snapshot: the next one tells what is new since then. Returns
+/// what there is to say of it.
+fn update_cache(environment: &Environment, tables: &Path, changes: CacheUpdate) -> Option<String> {
+    let committed = on_threads(environment.context.thread_count, || {
+        changes.commit(&environment.disk, tables, &environment.holder, environment.seed)
+    });
+    let error = committed.err()?;
+    Some(format!(
+        "the cache of earlier backups could not be written, so the next backup takes longer: {error}"
+    ))
 }
 
 /// Returns what only this program knows.
