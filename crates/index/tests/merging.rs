@@ -105,7 +105,8 @@ fn segments_of_few_rows_are_merged_in_all_tables() {
     merge(&environment, Merging::Due { new_count: u64::from(FEW) }, &Silent);
     let snapshot = Snapshot::open(&environment.disk, &environment.index_directory()).unwrap();
     for table in snapshot.tables() {
-        assert!(table.parts().len() <= 2, "{}: {} parts", table.schema().name, table.parts().len());
+        // The rows in memory, what was merged, and a segment that is of another size.
+        assert!(table.parts().len() <= 3, "{}: {} parts", table.schema().name, table.parts().len());
     }
     check(&environment, FEW);
 }

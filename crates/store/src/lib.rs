@@ -65,7 +65,7 @@ mod value;
 mod write;
 
 pub use error::{Damage, Error, Result};
-pub use file::names::is_store_file;
+pub use file::names::{MANIFEST, is_store_file};
 pub use file::sealed::{MappedFile, Sealed};
 pub use file::sealed_write::{SealedWriter, sealed_bytes};
 pub use payload::reader::PayloadReader;

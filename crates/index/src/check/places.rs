@@ -42,16 +42,24 @@ pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Dam
         Err(error) => found.push(Damage::of_index(tag, error.to_string())),
     }
     for place in directories_in(environment.disk.as_ref(), &environment.data.join(ARCHIVE))? {
-        for damage in store::damage_of(&environment.disk, &place) {
-            found.push(Damage {
-                file: damage.file,
-                what: damage.what,
-                remedy: None,
-                repair: Repair::NextBackup,
-            });
+        let damages = store::damage_of(&environment.disk, &place);
+        let damages = damages.into_iter().map(|damage| (damage.file, damage.what));
+        for (file, what) in damages.chain(without_manifest(environment.disk.as_ref(), &place)?) {
+            found.push(Damage { file, what, remedy: None, repair: Repair::NextBackup });
         }
     }
     Ok(())
+}
+
+/// Returns the manifest of a store, and what is wrong, if it is missing beside files that it should name.
+fn without_manifest(disk: &dyn Disk, place: &Path) -> Result<Option<(PathBuf, String)>> {
+    let names = list(disk, place)?;
+    let has = |is_wanted: &dyn Fn(&str) -> bool| names.iter().filter_map(|name| name.to_str()).any(is_wanted);
+    let has_rest = has(&|name| is_store_file(name) && !name.ends_with("lock"));
+    let is_missing = has_rest && !has(&|name| name == store::MANIFEST);
+    Ok(is_missing.then(|| {
+        (place.join(store::MANIFEST), "it is missing, and other files of the store are there".to_owned())
+    }))
 }
 
 /// Returns the unknown files below the data directory, sorted. They are left alone.

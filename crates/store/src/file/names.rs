@@ -8,7 +8,7 @@ use std::fmt;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The manifest's name.
-pub(crate) const MANIFEST: &str = "manifest";
+pub const MANIFEST: &str = "manifest";
 /// The name under which a manifest is written before it is published.
 pub(crate) const MANIFEST_BESIDE: &str = "manifest.new";
 /// The directory of the second copy, if the store keeps one.
