@@ -82,7 +82,7 @@ pub use rows::source::{Order, RowRef, Source};
 pub use rows::transaction::Transaction;
 pub use schema::{Codec, Column, Index, IndexKind, Kind, Schema};
 pub use segment::mapped::Segment;
-pub use segment::write::{Form, SegmentWritten, write_packed_segment, write_segment};
+pub use segment::write::{Form, SegmentWritten, write_segment};
 pub use sort::by_primary::{Sorted, sort_by_primary};
 pub use value::{
     OwnedValue, Value, compare_prefix, hash, hash_key, hint, hint_last, hint_of, normalise, order_i64,

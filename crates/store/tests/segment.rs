@@ -2,7 +2,7 @@
 
 use crate::segment_support::{
     FORMS, PAYLOADS, Row, any_row, check_answers, key_of, path, read_row, rows_of, schema, twin_of, values,
-    write_form, write_in, write_sorted,
+    write_in, write_sorted,
 };
 use disk::Disk;
 use proptest::prelude::*;
@@ -76,7 +76,7 @@ proptest! {
         let twin = twin_of(&schema, &live);
         prop_assert_eq!(sorted.replaced as usize, live.len() - twin.len());
         for form in FORMS {
-            write_form(form)(&disk, path(), &schema, &sources, sorted.order()).unwrap();
+            write_segment(&disk, path(), &schema, &sources, (sorted.order(), form)).unwrap();
             let merged = Segment::open(&disk, path(), &schema).unwrap();
             disk.remove(path()).unwrap();
             prop_assert!(merged.verify().is_empty());
@@ -242,7 +242,7 @@ fn no_rows_and_one_row_make_segments() {
 fn an_invalid_order_is_refused() {
     let schema = plain_schema(&[Kind::U32], &[0], &[]);
     let rows = rows_of(&schema, &[vec![OwnedValue::U32(1)], vec![OwnedValue::U32(1)]]);
-    let _ = write_segment(&SimDisk::new(1), path(), &schema, &[&rows], Order::AsIs);
+    let _ = write_segment(&SimDisk::new(1), path(), &schema, &[&rows], (Order::AsIs, Form::Plain));
 }
 
 /// A source that states a row count and nothing else.
@@ -271,10 +271,10 @@ fn too_many_rows_are_refused() {
     let schema = plain_schema(&[Kind::U32], &[0], &[]);
     let disk = SimDisk::new(1);
     let many = Many(store::limits::ROWS_PER_SEGMENT_MAX + 1);
-    let refused = write_segment(&disk, path(), &schema, &[&many], Order::AsIs);
+    let refused = write_segment(&disk, path(), &schema, &[&many], (Order::AsIs, Form::Plain));
     assert!(matches!(refused, Err(Error::Limit { what: "rows in a segment", .. })), "{refused:?}");
     let three: [&dyn Source; 3] = [&many, &many, &many];
-    let refused = write_segment(&disk, path(), &schema, &three, Order::AsIs);
+    let refused = write_segment(&disk, path(), &schema, &three, (Order::AsIs, Form::Plain));
     assert!(matches!(refused, Err(Error::Limit { what: "rows to put in order", .. })), "{refused:?}");
 }
 
@@ -308,7 +308,7 @@ fn a_damaged_source_is_an_error_everywhere() {
     assert!(matches!(sorted, Err(Error::Missing { .. })), "{sorted:?}");
     let order = [RowRef { source: 0, row: 1 }, RowRef { source: 0, row: 0 }];
     for order in [Order::AsIs, Order::Chosen(&order)] {
-        let written = write_segment(&SimDisk::new(1), path(), &schema, &[&Broken], order);
+        let written = write_segment(&SimDisk::new(1), path(), &schema, &[&Broken], (order, Form::Plain));
         assert!(matches!(written, Err(Error::Missing { .. })), "{written:?}");
     }
 }

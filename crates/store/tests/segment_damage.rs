@@ -70,7 +70,7 @@ fn touch_everything(segment: &Segment, questions: &[Row]) {
     let _ = segment.verify();
     let disk = SimDisk::new(2);
     if let Ok(sorted) = sort_by_primary(&schema, &[segment as &dyn Source], &|_| true) {
-        let _ = write_segment(&disk, path(), &schema, &[segment], sorted.order());
+        let _ = write_segment(&disk, path(), &schema, &[segment], (sorted.order(), Form::Plain));
     }
 }
 

@@ -1,15 +1,13 @@
 //! Shared by the tests of segments: a table with a column of every kind and every codec, and its twin, a list
 //! of rows.
 
-use disk::Disk;
 use proptest::prelude::*;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 use store::{
-    Codec, Column, ColumnSlice, Form, Index, IndexKind, Kind, Order, OwnedValue, PayloadReader, Rows, Schema,
-    Segment, SegmentWritten, Source, Value, compare_prefix, sort_by_primary, write_packed_segment,
-    write_segment,
+    Codec, Column, ColumnSlice, Form, Index, IndexKind, Kind, OwnedValue, PayloadReader, Rows, Schema,
+    Segment, Source, Value, compare_prefix, sort_by_primary, write_segment,
 };
 use testkit::SimDisk;
 
@@ -123,21 +121,10 @@ pub(crate) fn write_sorted(disk: &SimDisk, schema: &Arc<Schema>, sources: &[&dyn
 /// Does the same with numbers in a form.
 pub(crate) fn write_in(form: Form, disk: &SimDisk, schema: &Arc<Schema>, sources: &[&dyn Source]) -> Segment {
     let sorted = sort_by_primary(schema, sources, &|_| true).unwrap();
-    let written = write_form(form)(disk, path(), schema, sources, sorted.order()).unwrap();
+    let written = write_segment(disk, path(), schema, sources, (sorted.order(), form)).unwrap();
     let segment = Segment::open(disk, path(), schema).unwrap();
     assert_eq!((written.row_count, written.file_bytes), (segment.row_count(), segment.file_bytes()));
     segment
-}
-
-type WriteSegment =
-    fn(&dyn Disk, &Path, &Arc<Schema>, &[&dyn Source], Order) -> store::Result<SegmentWritten>;
-
-/// Returns the function that writes segments with numbers in a form.
-pub(crate) fn write_form(form: Form) -> WriteSegment {
-    match form {
-        Form::Plain => write_segment,
-        Form::Packed => write_packed_segment,
-    }
 }
 
 pub(crate) fn key_of(row: &Row, columns: &[u16]) -> Row {

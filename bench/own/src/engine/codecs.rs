@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use store::{Codec, Column, Kind, Order, PayloadReader, Rows, Schema, Segment, Value, write_segment};
+use store::{Codec, Column, Form, Kind, Order, PayloadReader, Rows, Schema, Segment, Value, write_segment};
 use testkit::Random;
 
 /// Records.
@@ -105,7 +105,7 @@ pub(super) fn measure(directory: &Path, mail: &Path, rounds: usize) -> Result<()
             }
             job::remove(&path)?;
             let begin = Instant::now();
-            let written = write_segment(&RealDisk, &path, &schema, &[&rows], Order::AsIs)?;
+            let written = write_segment(&RealDisk, &path, &schema, &[&rows], (Order::AsIs, Form::Plain))?;
             let init = begin.elapsed().as_secs_f64();
             let begin = Instant::now();
             let segment = Segment::open(&RealDisk, &path, &schema)?;

@@ -9,7 +9,7 @@ use disk::RealDisk;
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
-use store::{ColumnSlice, Segment, Value, sort_by_primary, write_segment};
+use store::{ColumnSlice, Form, Segment, Value, sort_by_primary, write_segment};
 use xorf::{BinaryFuse8, Filter};
 
 /// Look-ups of one round.
@@ -59,7 +59,7 @@ pub(super) fn measure(directory: &Path, entry_count: u64, rounds: usize) -> Resu
         let batches = batches.collect::<Result<Vec<_>>>()?;
         let sources: Vec<&dyn store::Source> = batches.iter().map(|rows| rows as _).collect();
         let sorted = sort_by_primary(&schema, &sources, &|_| true)?;
-        write_segment(&RealDisk, &path, &schema, &sources, sorted.order())?;
+        write_segment(&RealDisk, &path, &schema, &sources, (sorted.order(), Form::Plain))?;
     }
     let segment = Segment::open(&RealDisk, &path, &schema)?;
     let ColumnSlice::Id(sorted) = segment.column(0)? else { unreachable!("the first column is the id") };

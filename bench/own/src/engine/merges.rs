@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-use store::{Order, Schema, Segment, Source, Value, sort_by_primary, write_segment};
+use store::{Form, Order, Schema, Segment, Source, Value, sort_by_primary, write_segment};
 
 /// Runs.
 const RUN_COUNT: u64 = 1_000;
@@ -83,7 +83,7 @@ pub(super) fn make(directory: &Path) -> Result<()> {
             };
             let path = content.run_path(directory, number);
             job::remove(&path)?;
-            write_segment(&RealDisk, &path, &schema, &[&rows], Order::AsIs)?;
+            write_segment(&RealDisk, &path, &schema, &[&rows], (Order::AsIs, Form::Plain))?;
         }
     }
     Ok(())
@@ -140,7 +140,7 @@ fn merged(content: Content, runs: &[Segment], times: usize, path: &Path) -> Resu
     let schema = content.schema(Hashed::Yes);
     let sources: Vec<&dyn Source> = runs.iter().map(|run| run as &dyn Source).collect();
     let sorted = sort_by_primary(&schema, &sources, &|_| true)?;
-    let written = write_segment(&RealDisk, path, &schema, &sources, sorted.order())?;
+    let written = write_segment(&RealDisk, path, &schema, &sources, (sorted.order(), Form::Plain))?;
     let count = RUN_COUNT * content.of_run();
     ensure!(u64::from(written.row_count) == count, "{} {} are left", written.row_count, content.word());
     let replaced = u64::from(sorted.replaced);

@@ -9,7 +9,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-use store::{Column, Index, IndexKind, Kind, Order, Rows, Schema, Segment, Value, write_segment};
+use store::{Column, Form, Index, IndexKind, Kind, Order, Rows, Schema, Segment, Value, write_segment};
 use testkit::Random;
 
 /// Rows of the table.
@@ -44,7 +44,7 @@ pub(super) fn measure(directory: &Path, rounds: usize) -> Result<()> {
             let third = Random::of(7, 2, number).next_u64();
             rows.push(&[Value::U64(number), Value::U64(second(number)), Value::U64(third)])?;
         }
-        write_segment(&RealDisk, &path, &schema, &[&rows], Order::AsIs)?;
+        write_segment(&RealDisk, &path, &schema, &[&rows], (Order::AsIs, Form::Plain))?;
     }
     let segment = Segment::open(&RealDisk, &path, &schema)?;
     for round in 0..=rounds {

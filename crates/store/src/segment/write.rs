@@ -65,33 +65,9 @@ pub fn write_segment(
     path: &Path,
     schema: &Arc<Schema>,
     sources: &[&dyn Source],
-    order: Order,
+    (order, form): (Order, Form),
 ) -> Result<SegmentWritten> {
-    write_content(
-        disk,
-        path,
-        schema,
-        &Content { sources, order, lenders: &[], cancel: None, form: Form::Plain },
-    )
-}
-
-/// Does the same as [`write_segment`], but packs numbers.
-///
-/// # Errors
-/// As [`write_segment`].
-pub fn write_packed_segment(
-    disk: &dyn Disk,
-    path: &Path,
-    schema: &Arc<Schema>,
-    sources: &[&dyn Source],
-    order: Order,
-) -> Result<SegmentWritten> {
-    write_content(
-        disk,
-        path,
-        schema,
-        &Content { sources, order, lenders: &[], cancel: None, form: Form::Packed },
-    )
+    write_content(disk, path, schema, &Content { sources, order, lenders: &[], cancel: None, form })
 }
 
 /// How numbers lie in new segments.
