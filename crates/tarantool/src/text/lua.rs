@@ -4,11 +4,11 @@
 //! values are kept on a list, and have a limit.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::DEPTH_MAX;
 use super::extension::Extension;
 use super::lua_table::NUMBER_MAX;
 use super::number::{put_finite, put_whole};
 use super::yaml::{Growth, pairs};
+use super::{check_depth, reverse};
 use crate::error::Damage;
 use crate::msgpack::{Class, Number, Reader};
 use ::printable::json::base64;
@@ -81,17 +81,9 @@ pub(crate) fn put_value(value: &[u8], growth: Growth, out: &mut Vec<u8>) -> Resu
             }
             _ => put_scalar(&mut reader, out)?,
         }
-        if depth > DEPTH_MAX {
-            return Err(Damage::new(0, "a value is nested deeper than 512 levels"));
-        }
+        check_depth(depth)?;
     }
     Ok(())
-}
-
-fn reverse(steps: &mut [Step], begin: usize) {
-    if let Some(new) = steps.get_mut(begin..) {
-        new.reverse();
-    }
 }
 
 fn put_scalar(reader: &mut Reader, out: &mut Vec<u8>) -> Result<(), Damage> {

@@ -17,9 +17,25 @@ mod number;
 mod printable;
 pub(crate) mod yaml;
 
+use crate::error::Damage;
 pub use civil::{seconds_of_text, time_of_seconds};
 pub use json::{JsonStyle, JsonWriter, put_json_text};
 pub(crate) use json::{put_double, put_whole};
 
 /// Values nested deeper than this cannot be printed as YAML or Lua.
 pub const DEPTH_MAX: usize = 512;
+
+/// Fails if a value is nested too deeply.
+fn check_depth(depth: usize) -> Result<(), Damage> {
+    if depth > DEPTH_MAX {
+        return Err(Damage::new(0, "a value is nested deeper than 512 levels"));
+    }
+    Ok(())
+}
+
+/// Turns round the steps from `begin` on: the last one is taken first.
+fn reverse<T>(steps: &mut [T], begin: usize) {
+    if let Some(new) = steps.get_mut(begin..) {
+        new.reverse();
+    }
+}

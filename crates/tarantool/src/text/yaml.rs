@@ -3,12 +3,12 @@
 //! Input: msgpack. Output: events for the emitter. Nested values are kept on a list, and have a limit.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::DEPTH_MAX;
 use super::emitter::{Emitter, Role, Style, is_simple_key};
 use super::extension::Extension;
 use super::lua_table::order;
 use super::number::{put_finite, put_whole, whole};
 use super::printable::printable_text;
+use super::{check_depth, reverse};
 use crate::error::Damage;
 use crate::msgpack::{Class, Number, Reader};
 use ::printable::json::base64;
@@ -193,17 +193,9 @@ pub(super) fn put_value(value: &[u8], growth: Growth, emitter: &mut Emitter) -> 
                 emitter.scalar(&text, in_flow(style, depth), Role::Value);
             }
         }
-        if depth > DEPTH_MAX {
-            return Err(Damage::new(0, "a value is nested deeper than 512 levels"));
-        }
+        check_depth(depth)?;
     }
     Ok(())
-}
-
-fn reverse(steps: &mut [Step], begin: usize) {
-    if let Some(new) = steps.get_mut(begin..) {
-        new.reverse();
-    }
 }
 
 /// Text within brackets is quoted.
