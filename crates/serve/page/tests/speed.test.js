@@ -65,7 +65,7 @@ const openId = (page) => new URL(page.url()).hash.split("/message/")[1] ?? "";
 /** @param {number} number @returns {import("./support.js").Mail} */
 function late(number) {
   const date = `Thu, 1${number} Apr 2025 09:00:00 +0000`;
-  return { id: `late${number}`, subject: `Late ${number}`, date, flags: "S" };
+  return { id: `late${number}`, subject: `Late ${number}`, date, flags: "S", body: `Text ${number}.` };
 }
 
 const firstIs = (/** @type {string} */ subject) =>
@@ -114,7 +114,10 @@ test("what changes before the page hears of changes is shown", async () => {
     const address = new URL("/jmap/eventsource?types=Email&closeafter=state&ping=0&lastEventId=", page.url());
     return (await context.request.get(address.href)).text();
   };
+  /** @type {(string | null)[]} */
+  const known = [];
   await context.route("**/jmap/eventsource*", async (route) => {
+    known.push(new URL(route.request().url()).searchParams.get("lastEventId"));
     await listReady(page);
     const before = await told();
     mailbox.put("INBOX", late(2));
@@ -123,6 +126,8 @@ test("what changes before the page hears of changes is shown", async () => {
   });
   await page.reload();
   await until(page, firstIs("Late 2"));
+  // The rest of the list may be asked for late enough to show it, too.
+  assert.deepEqual(known, [""]);
   await close();
 });
 
@@ -147,26 +152,31 @@ test("conversations beside the open one are there before they are opened, unless
   const { opening } = await listen(context);
   const opened = (/** @type {string} */ body) =>
     page.locator("#messages .message.unfolded .text", { hasText: body }).waitFor();
-  const row = page.locator("#list .row a", { hasText: "The oldest one" });
-  const oldest = String(await row.getAttribute("href")).split("/message/")[1] ?? "";
-  await openRow(page, "Re: The plan");
-  await eventually(() => assert.equal(opening(oldest).length, 1));
+  // Both are read: what is not changes a moment after it was opened.
+  for (const number of [3, 4]) {
+    mailbox.put("INBOX", late(number));
+    await until(page, firstIs(`Late ${number}`));
+  }
+  const row = page.locator("#list .row a", { hasText: "Late 3" });
+  const below = String(await row.getAttribute("href")).split("/message/")[1] ?? "";
+  await openRow(page, "Late 4");
+  await eventually(() => assert.equal(opening(below).length, 1));
   await page.keyboard.press("j");
-  await opened("The oldest one");
-  assert.equal(opening(oldest).length, 1);
+  await opened("Text 3.");
+  assert.equal(opening(below).length, 1);
   await page.keyboard.press("k");
-  await opened("Good.");
+  await opened("Text 4.");
   await page.keyboard.press("j");
-  await opened("The oldest one");
+  await opened("Text 3.");
   await page.keyboard.press("k");
-  await opened("Good.");
-  assert.equal(opening(oldest).length, 1);
+  await opened("Text 4.");
+  assert.equal(opening(below).length, 1);
   // The event of another message is heard when that is shown.
-  mailbox.put("INBOX", late(3));
-  await until(page, firstIs("Late 3"));
+  mailbox.put("INBOX", late(5));
+  await until(page, firstIs("Late 5"));
   await page.keyboard.press("j");
-  await opened("The oldest one");
-  assert.equal(opening(oldest).length, 2);
+  await opened("Text 3.");
+  assert.equal(opening(below).length, 2);
   await close();
 });
 
