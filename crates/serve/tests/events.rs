@@ -100,6 +100,7 @@ fn who_knows_the_newest_state_waits_for_the_next_one() {
 #[test]
 fn what_is_known_can_be_said_in_the_address_too() {
     let fixture = Fixture::new();
+    let _first = open_at_state(&fixture, "");
     let mut client = open(&fixture, "?ping=0&lastEventId=", &[]);
     let text = String::from_utf8(client.chunk().unwrap()).unwrap();
     let known = text.lines().next().unwrap().strip_prefix("id: ").unwrap();
