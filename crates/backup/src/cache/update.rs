@@ -1,8 +1,9 @@
 //! Updates the cache after a backup.
 //!
-//! Input: directories as they were stored. Output: one commit of the tables. A crash before the commit costs
-//! only time, and a commit without a snapshot does no harm: rows are true of files whichever snapshot is the
-//! newest, and every backup checks that the repository has their content.
+//! Input: directories as they were stored. Output: one commit of the tables, after the snapshot is written:
+//! what the next backup tells as new is counted from them. A crash before the commit costs only time: rows
+//! are true of files whichever snapshot is the newest, and every backup checks that the repository has their
+//! content.
 
 use crate::blobs::entry::Stat;
 use crate::cache::columns::{directories, nodes};
