@@ -214,13 +214,15 @@ export class Rows {
     try {
       const answer = await fetchWindow(this, number * WINDOW, abort.signal);
       if (abort.signal.aborted) return;
-      const window = this.keep(number, answer);
+      // Where there are rows, the new ones come when they are whole: names must not go and come back.
+      const isFirst = !this.windows.has(number);
+      if (isFirst) this.keep(number, answer);
       kept?.();
       await addOthers(answer.rows, abort.signal, this.where);
       if (abort.signal.aborted) return;
+      const window = this.keep(number, answer);
       // Given up before, it is asked for again; and so it is if it has changed since it was asked for.
       if (this.told === told || this.told === answer.state) window.state = answer.state;
-      this.version.value += 1;
     } catch (error) {
       if (abort.signal.aborted) return;
       if (error instanceof Refused) {

@@ -56,6 +56,9 @@ test("threads that a late message joins are one row and one conversation, at onc
   await page.locator("#list .row a", { hasText: "About the apple" }).click();
   const authors = page.locator("#messages .message-from bdi");
   await until(page, "document.querySelectorAll('#messages .message').length === 2");
+  await page.evaluate(`globalThis.shown = new Set(); new MutationObserver(() => {
+    for (const each of document.querySelectorAll("#list .who")) globalThis.shown.add(each.textContent);
+  }).observe(document.getElementById("list"), { subtree: true, childList: true, characterData: true });`);
   late();
   // The open conversation has the messages of both threads, also those that were sent.
   await until(page, "document.querySelectorAll('#messages .message').length === 5");
@@ -66,6 +69,8 @@ test("threads that a late message joins are one row and one conversation, at onc
   const row = page.locator("#list .row").first();
   await until(page, "document.querySelector('#list .row .many')?.textContent === '5'");
   assert.equal(await row.locator(".who").textContent(), "Ana, … Bo, Di");
+  // At no time the row told only who wrote last.
+  assert.ok(!(await page.evaluate("[...globalThis.shown]")).includes("Di Marco"));
   assert.equal(await page.locator(".list-head .count").textContent(), "2 conversations, 1 unread");
   // Who opens any of its messages sees all of them.
   await page.goto(`${mailbox.origin}/m/pear%40example.org`);
