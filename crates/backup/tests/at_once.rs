@@ -91,7 +91,7 @@ fn as_many_packs_are_stored_at_once_as_there_are_threads() {
     let fixture = Fixture::new();
     let slow = Arc::new(Slow::default());
     let mut surroundings = surroundings();
-    surroundings.context.thread_count = AT_ONCE;
+    surroundings.context.threads = work::Threads::Exactly(AT_ONCE);
     let repository = init_with(Arc::clone(&slow) as Arc<dyn Storage>, surroundings).unwrap();
     let lock = lock(&repository).unwrap();
     let target = Target { repository: &repository, lock: &lock };

@@ -4,7 +4,7 @@
 //! Returns values, and does not know what they are used for.
 
 use terminal::environment::is_waiting_left_out;
-pub(crate) use terminal::environment::{arguments, clock_ns, current_directory, now, seed, thread_count};
+pub(crate) use terminal::environment::{arguments, clock_ns, current_directory, now, seed, threads};
 
 use restic::Password;
 use restic::address::Credentials;
@@ -106,7 +106,7 @@ fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Rep
 /// Returns the surroundings for work on repositories.
 pub(crate) fn archive_surroundings() -> restic::Surroundings {
     let context =
-        Context::new(clock_ns, thread_count()).with_cancel(Cancel::when(terminal::signals::is_interrupted));
+        Context::new(clock_ns, threads()).with_cancel(Cancel::when(terminal::signals::is_interrupted));
     let surroundings = restic::Surroundings::of_this_process(context);
     if is_waiting_left_out() { restic::Surroundings { sleep: |_| (), ..surroundings } } else { surroundings }
 }

@@ -93,7 +93,7 @@ impl Session {
             changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
             text_slots: index::TEXT_SLOTS,
             opened: index::Opened::default(),
-            context: work::Context::new(environment::clock_ns, environment::thread_count()),
+            context: work::Context::new(environment::clock_ns, environment::threads()),
         };
         let whereabouts = Whereabouts {
             home: surroundings.home.clone(),

@@ -158,5 +158,5 @@ pub fn forget(environment: &Environment, sha256: &[[u8; 32]], observer: &dyn Pro
 }
 
 fn on<T: Send>(environment: &Environment, work: impl FnOnce() -> T + Send) -> T {
-    on_threads(environment.context.thread_count, work)
+    on_threads(environment.context.threads, work)
 }

@@ -213,7 +213,7 @@ fn a_segment_of_text_that_a_merge_removed_is_searched_by_who_had_it() {
 #[test]
 fn text_files_that_a_merge_removed_do_not_stay_mapped() {
     let mut fixture = Fixture::new();
-    fixture.environment.context.thread_count = 1;
+    fixture.environment.context.threads = work::Threads::Exactly(1);
     let mut count = 0;
     let mut add = |more: u32| {
         for number in count..count + more {

@@ -86,7 +86,7 @@ fn the_order_in_which_mail_arrives_changes_no_answer() {
             }
             let batch_message_count = [3, 50, 65_536][usize::try_from(random.below(3)).unwrap()];
             let thread_count = 1 + usize::try_from(random.below(4)).unwrap();
-            fixture.environment.context.thread_count = thread_count;
+            fixture.environment.context.threads = work::Threads::Exactly(thread_count);
             fixture.update_with(&UpdateOptions { batch_message_count, ..UpdateOptions::default() });
             passes.push((count, batch_message_count, thread_count));
         }

@@ -216,7 +216,7 @@ fn the_lock_is_free_while_the_next_batch_is_read() {
     for thread_count in [1, 2] {
         // So many files that threads parse them, in batches of a few.
         let mut fixture = filled(200);
-        fixture.environment.context.thread_count = thread_count;
+        fixture.environment.context.threads = work::Threads::Exactly(thread_count);
         let path = fixture.environment.data.join("index/lock");
         let started = Instant::now();
         let take = || {
@@ -276,7 +276,7 @@ fn an_index_that_is_deleted_and_made_again_during_a_pass_is_not_taken_for_the_ol
 fn a_mailbox_that_is_refreshed_in_the_middle_of_a_pass_answers_as_a_new_one() {
     let mut fixture = filled(40);
     // Nothing is published while the mailboxes are compared.
-    fixture.environment.context.thread_count = 1;
+    fixture.environment.context.threads = work::Threads::Exactly(1);
     let own = index::OwnAddresses::new(&["bo@example.org".to_owned()]);
     fixture.update();
     for number in 40..80 {

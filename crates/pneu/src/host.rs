@@ -76,15 +76,15 @@ impl Host {
         if let Some(days) = settings.configuration.changes_days {
             settings.environment.changes_kept_seconds = i64::from(days) * 24 * 60 * 60;
         }
-        let thread_count = settings.environment.context.thread_count;
+        let threads = settings.environment.context.threads;
         Host {
             current: RwLock::default(),
             opening: Mutex::default(),
             index_writers: Queue::default(),
             user_writers: Queue::default(),
             writer_count: AtomicU64::default(),
-            view_threads: Arc::new(Workers::new(thread_count)),
-            opening_threads: Workers::new(thread_count),
+            view_threads: Arc::new(Workers::new(threads)),
+            opening_threads: Workers::new(threads),
             filters: Filters::new(&settings.configuration, &settings.filter_variables).map(Arc::new),
             settings: Arc::new(settings),
         }
@@ -194,7 +194,7 @@ impl Host {
         let context = &self.settings.environment.context;
         let _turn = queue.wait(|| progress.is_cancelled() || context.cancel.is_cancelled())?;
         let environment = self.environment_of_writer();
-        let written = on_threads(context.thread_count, || write(&environment)).map_err(E::into)?;
+        let written = on_threads(context.threads, || write(&environment)).map_err(E::into)?;
         self.follow()?;
         Ok(written)
     }

@@ -46,7 +46,7 @@ impl Settings {
                 changes_kept_seconds: index::CHANGES_KEPT_SECONDS,
                 text_slots: index::TEXT_SLOTS,
                 opened: index::Opened::default(),
-                context: Context::new(system_clock_ns, work::processor_count()),
+                context: Context::new(system_clock_ns, work::Threads::All),
             },
             configuration: Configuration::default(),
             zone: TimeZone::UTC,

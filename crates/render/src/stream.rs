@@ -109,6 +109,10 @@ fn in_parts<T: Send, E: From<index::Error>>(
     if first > 0 {
         take(make(0..first, &mut RecordReader::new())?)?;
     }
+    if first == count {
+        // Nothing is left for other threads, which would be started.
+        return Ok(());
+    }
     let ranges = (first..count).step_by(amounts.taken);
     let ranges = ranges.map(|start| start..count.min(start + amounts.taken));
     let readers = Mutex::new(Vec::new());

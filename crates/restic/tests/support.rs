@@ -25,7 +25,7 @@ pub(crate) fn password() -> Password {
 
 pub(crate) fn surroundings(thread_count: usize) -> Surroundings {
     let mut surroundings = testing::surroundings();
-    surroundings.context.thread_count = thread_count;
+    surroundings.context.threads = work::Threads::Exactly(thread_count);
     surroundings
 }
 

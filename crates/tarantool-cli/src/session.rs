@@ -41,7 +41,7 @@ impl Session {
             disk: Arc::new(RealDisk),
             holder: format!("pneu-tarantool, process {}", std::process::id()),
             seed: environment::seed(),
-            thread_count: environment::thread_count(),
+            thread_count: environment::threads().count(),
             is_quiet: common.quiet,
             definition,
             terminal: Terminal::new(surroundings.columns, surroundings.no_color, ColorChoice::Auto),

@@ -143,8 +143,8 @@ pub fn seed() -> u64 {
 }
 
 /// Returns how many threads may work.
-pub fn thread_count() -> usize {
-    work::processor_count()
+pub fn threads() -> work::Threads {
+    work::Threads::All
 }
 
 /// Returns whether every wait for locks and servers ends at once, for tests in which they fail

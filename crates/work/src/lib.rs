@@ -13,4 +13,4 @@ mod threads;
 pub use cancel::Cancel;
 pub use context::Context;
 pub use progress::{Cancelled, Progress, Relay, Silent, Stage};
-pub use threads::{Workers, on_threads, processor_count};
+pub use threads::{Threads, Workers, on_threads};

@@ -6,18 +6,44 @@
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;
 
+/// How many threads may work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// One for each processor. The system reads files to tell how many there are, so a short command must not
+    /// ask.
+    All,
+    /// So many; 0 counts as 1.
+    Exactly(usize),
+}
+
+impl Threads {
+    /// Returns how many that are, at least 1.
+    pub fn count(self) -> usize {
+        match self {
+            Threads::All => processor_count(),
+            Threads::Exactly(count) => count.max(1),
+        }
+    }
+}
+
+impl From<usize> for Threads {
+    fn from(count: usize) -> Threads {
+        Threads::Exactly(count)
+    }
+}
+
 /// Threads that are started when work first needs them, and end with this value.
 #[derive(Debug)]
 pub struct Workers {
-    count: usize,
+    threads: Threads,
     /// `None` if the system refuses new threads.
     pool: OnceLock<Option<ThreadPool>>,
 }
 
 impl Workers {
-    /// Returns as many threads as may work; 0 counts as 1. Starts none of them.
-    pub fn new(thread_count: usize) -> Workers {
-        Workers { count: thread_count.max(1), pool: OnceLock::new() }
+    /// Returns as many threads as may work. Starts none of them.
+    pub fn new(threads: impl Into<Threads>) -> Workers {
+        Workers { threads: threads.into(), pool: OnceLock::new() }
     }
 
     /// Runs `work`, and whatever it runs in parallel, on these threads.
@@ -27,8 +53,8 @@ impl Workers {
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let is_in_pool = rayon::current_thread_index().is_some();
         let will_do = match is_in_pool {
-            true => rayon::current_num_threads() == self.count,
-            false => self.count == processor_count(),
+            true => rayon::current_num_threads() == self.threads.count(),
+            false => self.threads == Threads::All || self.threads.count() == processor_count(),
         };
         if will_do { work() } else { self.run_apart(work) }
     }
@@ -36,7 +62,7 @@ impl Workers {
     /// Runs `work`, and whatever it runs in parallel, on these threads, and never on those of others, whose
     /// own work would wait for it.
     pub fn run_apart<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        let start = || ThreadPoolBuilder::new().num_threads(self.count).build().ok();
+        let start = || ThreadPoolBuilder::new().num_threads(self.threads.count()).build().ok();
         match self.pool.get_or_init(start) {
             Some(pool) => pool.install(work),
             // The current pool may have some threads already.
@@ -45,13 +71,13 @@ impl Workers {
     }
 }
 
-/// Runs `work`, and whatever it runs in parallel, on `thread_count` threads; 0 counts as 1.
-pub fn on_threads<T: Send>(thread_count: usize, work: impl FnOnce() -> T + Send) -> T {
-    Workers::new(thread_count).run(work)
+/// Runs `work`, and whatever it runs in parallel, on so many threads.
+pub fn on_threads<T: Send>(threads: impl Into<Threads>, work: impl FnOnce() -> T + Send) -> T {
+    Workers::new(threads).run(work)
 }
 
 /// Returns how many threads can run at once on this machine.
-pub fn processor_count() -> usize {
+fn processor_count() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     // The system reads files to tell.
     *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))

@@ -81,7 +81,7 @@ pub(super) fn decode(path: &Path, about: u64) -> Result<()> {
 /// Makes an index in memory of index files, on one thread.
 pub(super) fn on_one_thread(files: &Arc<dyn IndexFiles>) -> Result<BlobIndex> {
     let mut surroundings = surroundings();
-    surroundings.context.thread_count = 1;
+    surroundings.context.threads = work::Threads::Exactly(1);
     Ok(BlobIndex::load(files, None, &surroundings, &Silent)?)
 }
 

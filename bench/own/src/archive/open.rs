@@ -15,7 +15,6 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::Instant;
 use work::Silent;
 
@@ -65,7 +64,7 @@ fn unlock(directory: &Path) -> Result<Repository> {
     let (_, key) = key_file::unlock(&*storage, &Password::new(blobs::PASSWORD.into()))?;
     let repository = config::load(&*storage, &key)?.id;
     let mut surroundings = surroundings();
-    surroundings.context.thread_count = thread::available_parallelism().map_or(1, usize::from);
+    surroundings.context.threads = work::Threads::All;
     Ok(Repository {
         files: Arc::new(SealedIndexFiles { storage, key: Arc::new(key) }),
         cache: IndexCache { disk: Arc::new(RealDisk), directory: cache_directory(directory), repository },

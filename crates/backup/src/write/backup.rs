@@ -97,7 +97,7 @@ pub fn backup_after(
     };
     let pneu_files = pneu_files(environment, options, surroundings)?;
     let writing = RepositoryWriter::new(repository, Saver::new(repository, target.lock, options.save)?);
-    let threads = repository.surroundings().context.thread_count;
+    let threads = repository.surroundings().context.threads.count();
     let seen = ahead.map(|ahead| ahead.finish(progress)).transpose()?.unwrap_or_default();
     let context = BackupContext { writer: &writing, cache: cache.as_deref(), seen: &seen, progress };
     // The thread that fills a pack also stores it, so that there is one request per thread.
@@ -123,7 +123,7 @@ pub fn backup_after(
 /// Updates the cache after a backup that has a snapshot: the next one tells what is new since then. Returns
 /// what there is to say of it.
 fn update_cache(environment: &Environment, tables: &Path, changes: CacheUpdate) -> Option<String> {
-    let committed = on_threads(environment.context.thread_count, || {
+    let committed = on_threads(environment.context.threads, || {
         changes.commit(&environment.disk, tables, &environment.holder, environment.seed)
     });
     let error = committed.err()?;

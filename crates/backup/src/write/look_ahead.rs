@@ -87,7 +87,7 @@ impl LookAhead {
             seen: Mutex::default(),
         });
         let mut threads = Threads { shared: Arc::clone(&shared), handles: Vec::new() };
-        for _ in 0..environment.context.thread_count.max(1) {
+        for _ in 0..environment.context.threads.count() {
             let of_thread = Arc::clone(&shared);
             let begun =
                 std::thread::Builder::new().name("look".to_owned()).spawn(move || of_thread.work(&|| false));

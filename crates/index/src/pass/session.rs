@@ -200,7 +200,7 @@ impl<'s> Reader<'s, '_> {
         let Session { environment, options, .. } = self.session;
         let now_seconds = present_for_dates(environment.now_seconds());
         let parsing = Parsing { now_seconds, headers: &options.headers, attached: None };
-        let thread_count = environment.context.thread_count;
+        let thread_count = environment.context.threads.count();
         let directory = environment.text_directory();
         let make_writer = || text::writer(&environment.disk, &directory, thread_count);
         let planned = (self.planned.files, self.planned.folders);

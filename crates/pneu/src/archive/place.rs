@@ -57,7 +57,8 @@ impl RepositoryPlace {
         let address = match Address::parse(address).map_err(Error::from)? {
             Address::Local(path) => Address::Local(current()?.join(path)),
             other => {
-                surroundings.context.thread_count = surroundings.context.thread_count.max(REQUEST_COUNT);
+                surroundings.context.threads =
+                    work::Threads::Exactly(surroundings.context.threads.count().max(REQUEST_COUNT));
                 other
             }
         };

@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::setup::configuration::EncryptedText;
 use index::{AttachmentsRead, Environment, Look, Summary, UpdateOptions};
 use std::sync::{Mutex, PoisonError};
-use work::{Context, Progress};
+use work::{Context, Progress, Threads};
 
 impl Host {
     /// Adds the text of attachments to messages that the commands of the configuration have not read yet, and
@@ -34,7 +34,7 @@ impl Host {
     /// Does what [`Host::read_attachments`] does for new messages, one command at a time.
     pub(crate) fn read_attachments_beside(&self, progress: &dyn Progress) -> Result<AttachmentsRead> {
         let environment = self.environment_of_writer();
-        let context = Context { thread_count: 1, ..environment.context };
+        let context = Context { threads: Threads::Exactly(1), ..environment.context };
         self.read_attachments_in(&Environment { context, ..environment }, Look::New, progress)
     }
 

@@ -125,7 +125,7 @@ fn read(
     progress: &dyn Progress,
     damaged: &mut Vec<Error>,
 ) -> Result<(Numbered, Transaction)> {
-    let read = read_all(&*origin.files, wanted, origin.surroundings.context.thread_count, progress);
+    let read = read_all(&*origin.files, wanted, origin.surroundings.context.threads.count(), progress);
     let damaged = (origin.strictness == Strictness::Lenient).then_some(damaged);
     let mut numbered = number(known, sound(read, damaged)?)?;
     let blob_count: usize = numbered.data.iter().chain(&numbered.trees).map(Columns::len).sum();

@@ -37,7 +37,7 @@ pub(super) fn read_packs(
 ) -> Result<Vec<Error>> {
     progress.expect(chosen.len() as u64, chosen.iter().map(|chosen| chosen.size_bytes).sum());
     let faults = Mutex::new(Vec::new());
-    let threads = repository.surroundings().context.thread_count;
+    let threads = repository.surroundings().context.threads.count();
     on_all_threads(threads, chosen, |buffers: &mut Buffers, chosen| {
         progress.check()?;
         let mut entries: Vec<Entry> = Vec::new();

@@ -116,7 +116,7 @@ fn remove_all(
     (kind, ids): (FileKind, &[Id]),
     tell: &(dyn Fn(Result<()>) -> Result<()> + Sync),
 ) -> Result<()> {
-    on_all_threads(repository.surroundings().context.thread_count, ids, |_: &mut (), &id| {
+    on_all_threads(repository.surroundings().context.threads.count(), ids, |_: &mut (), &id| {
         tell(repository.storage().remove_while(FileName { kind, id }, &|| lock.check()))
     })
 }
@@ -132,7 +132,7 @@ fn write_anew(plan: &PrunePlan, lock: &HeldLock, all: &All<'_>, progress: &dyn P
     let expected = AtomicU64::new(0);
     let written = AtomicU64::new(0);
     on_all_threads(
-        repository.surroundings().context.thread_count,
+        repository.surroundings().context.threads.count(),
         &choice.repack,
         |reading: &mut Reading, &pack| {
             progress.check()?;

@@ -237,7 +237,7 @@ impl Repository {
     /// # Errors
     /// As [`snapshot::list`]: a snapshot that cannot be read is no error, but is in [`SnapshotList::unread`].
     pub fn snapshots(&self) -> Result<SnapshotList> {
-        snapshot::list(self.storage(), self.key(), self.surroundings().context.thread_count)
+        snapshot::list(self.storage(), self.key(), self.surroundings().context.threads.count())
     }
 
     /// Seals and stores a snapshot, which is then visible to all. Everything that it names must be durable

@@ -43,7 +43,7 @@ pub fn unindexed_packs(
     }
     packs.sort_unstable();
     let found = Mutex::new(UnindexedPacks::default());
-    on_all_threads(repository.surroundings().context.thread_count, &packs, |_: &mut (), &(id, size)| {
+    on_all_threads(repository.surroundings().context.threads.count(), &packs, |_: &mut (), &(id, size)| {
         progress.check()?;
         let read = pack::list(repository.storage(), repository.key(), id, size);
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);

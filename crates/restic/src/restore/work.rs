@@ -96,7 +96,7 @@ impl<'a> Work<'a> {
         let packs: Vec<&[Piece]> =
             wanted.chunk_by(|left, right| left.wanted.location.pack == right.wanted.location.pack).collect();
         on_all_threads(
-            self.repository.surroundings().context.thread_count,
+            self.repository.surroundings().context.threads.count(),
             &packs,
             |reading: &mut Reading, pieces| {
                 self.progress.check()?;

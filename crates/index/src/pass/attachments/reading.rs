@@ -88,7 +88,7 @@ impl<'a> Reading<'a> {
     /// # Errors
     /// A full disk, damage in the store.
     pub(super) fn read_all(&self, chosen: &[u32], time: Duration) -> Result<Batch> {
-        let thread_count = self.environment.context.thread_count.clamp(1, chosen.len().max(1));
+        let thread_count = self.environment.context.threads.count().clamp(1, chosen.len().max(1));
         let (next, started) = (AtomicUsize::new(0), Instant::now());
         let work = || self.read_some(chosen, &next, &|| started.elapsed() >= time);
         let results: Vec<Result<Batch>> = std::thread::scope(|scope| {
@@ -113,7 +113,7 @@ impl<'a> Reading<'a> {
     fn read_some(&self, chosen: &[u32], next: &AtomicUsize, is_over: &dyn Fn() -> bool) -> Result<Batch> {
         let Environment { disk, context, .. } = self.environment;
         let directory = self.environment.text_directory();
-        let mut documents = text::writer(disk, &directory, context.thread_count.max(1));
+        let mut documents = text::writer(disk, &directory, context.threads.count());
         let mut batch = Batch::default();
         while (batch.ended.is_empty() || !is_over())
             && !self.asking.observer.is_cancelled()

@@ -113,7 +113,7 @@ impl<'a> Archived<'a> {
         let attached = self.options.asking(self.observer);
         let parsing = Parsing { now_seconds: self.now_seconds, headers: &self.options.headers, attached };
         let next = AtomicUsize::new(0);
-        let thread_count = self.environment.context.thread_count.max(1);
+        let thread_count = self.environment.context.threads.count();
         let count = (fresh.len() / DOCUMENTS_PER_WRITER_MIN + 1).min(thread_count);
         while self.writers.len() < count {
             let (disk, directory) = (&self.environment.disk, self.environment.text_directory());

@@ -45,8 +45,8 @@ pub(in crate::pass) struct Plan {
 pub(in crate::pass) struct Candidate {
     /// The file.
     pub found: Found,
-    /// The row that it replaces.
-    pub replaces: Option<FileRow>,
+    /// The row that it replaces. Few files of a long list have one, so the list has no room for it.
+    pub replaces: Option<Box<FileRow>>,
 }
 
 /// A file that is at another place or has another name than its row says.
@@ -136,7 +136,7 @@ pub(in crate::pass) fn plan(scan: Scan, all_roots: &[Root], loss: Loss, gone: Go
         Gone::NotSeen => plan.gone = matched.gone,
         Gone::None => kept = matched.gone.iter().map(|row| (row.folder, row.subdirectory)).collect(),
         Gone::LookedUp(looked_up) => {
-            let read = plan.read.iter().filter_map(|candidate| candidate.replaces.as_ref());
+            let read = plan.read.iter().filter_map(|candidate| candidate.replaces.as_deref());
             let looked_up = looked_up.without(plan.moved.iter().map(|moved| &moved.old).chain(read));
             plan.gone = looked_up.gone;
             plan.summary.problems.extend(looked_up.problems);
@@ -218,7 +218,7 @@ fn take_moves(plan: &mut Plan, moved: Vec<Move>) {
     };
     for Move { old, new } in moved {
         if was_draft(&old) || is_draft(&new) {
-            plan.read.push(Candidate { found: new, replaces: Some(old) });
+            plan.read.push(Candidate { found: new, replaces: Some(Box::new(old)) });
         } else {
             plan.moved.push(Move { old, new });
         }
@@ -226,7 +226,7 @@ fn take_moves(plan: &mut Plan, moved: Vec<Move>) {
 }
 
 fn suspects(suspect: Vec<(FileRow, Found)>) -> impl Iterator<Item = Candidate> {
-    suspect.into_iter().map(|(row, found)| Candidate { found, replaces: Some(row) })
+    suspect.into_iter().map(|(row, found)| Candidate { found, replaces: Some(Box::new(row)) })
 }
 
 /// Finds the folders of rows and files.
@@ -342,7 +342,7 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits, roots: &[Root]) {
             stays
         };
         plan.moved.retain(|moved| stays(Some(&moved.old), &moved.new));
-        plan.read.retain(|candidate| stays(candidate.replaces.as_ref(), &candidate.found));
+        plan.read.retain(|candidate| stays(candidate.replaces.as_deref(), &candidate.found));
         plan.gone.retain(row_is_other);
         plan.restated.retain(|(row, _, _)| row_is_other(row));
         for (folder, _) in plan.folders.iter_mut().zip(&limits.roots).filter(|(_, of)| **of == root) {

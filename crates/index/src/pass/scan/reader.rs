@@ -88,7 +88,7 @@ pub(in crate::pass) fn read_directories(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..input.environment.context.thread_count.min(tasks.len()) {
+        for _ in 1..input.environment.context.threads.count().min(tasks.len()) {
             scope.spawn(worker);
         }
         worker();

@@ -111,7 +111,7 @@ impl Step<'_> {
             .chunk_by(|left, right| left.0.location.pack == right.0.location.pack)
             .flat_map(|trees| trees.chunks(UNIT_TREE_COUNT_MAX))
             .collect();
-        let thread_count = self.repository.surroundings().context.thread_count;
+        let thread_count = self.repository.surroundings().context.threads.count();
         on_all_threads(thread_count, &units, |reading: &mut Reading, unit| {
             self.progress.check()?;
             self.read(reading, unit, items)
