@@ -127,13 +127,19 @@ pub(crate) fn file_key(folder: u32, subdirectory: Subdirectory, name: &[u8]) -> 
     [Value::U32(folder), Value::U8(subdirectory.number()), Value::Bytes(name)]
 }
 
+/// A damaged file may claim more folders than there are. Room is made for so many at once.
+const FOLDERS_EXPECTED_MAX: usize = 4096;
+
 /// Returns all folders.
 ///
 /// # Errors
 /// Damage in the store.
 pub(crate) fn folders(snapshot: &Snapshot) -> Result<Vec<FolderRow>> {
     let table = snapshot.table(folders::TABLE)?;
-    let mut rows = Vec::new();
+    // A list that grows touches several times the memory, which takes a short command longer than reading.
+    let expected = usize::try_from(table.row_count())
+        .map_or(FOLDERS_EXPECTED_MAX, |count| count.min(FOLDERS_EXPECTED_MAX));
+    let mut rows = Vec::with_capacity(expected);
     for part in table.parts() {
         // Whole columns: every command reads all folders.
         let columns = (0..=folders::KEYWORDS).map(|column| part.column(column));

@@ -44,7 +44,7 @@ pub(crate) struct Commit {
     pub(crate) snapshot: Snapshot,
     pub(crate) state: State,
     /// In ascending order of their numbers.
-    pub(crate) folders: Arc<[FolderRow]>,
+    pub(crate) folders: Arc<Vec<FolderRow>>,
     pub(crate) files: Table,
     pub(crate) messages: Table,
     pub(crate) text: TextReader,
@@ -138,7 +138,7 @@ impl Commit {
                         messages: snapshot.table(messages::TABLE)?,
                         snapshot,
                         state,
-                        folders: folders.into(),
+                        folders: Arc::new(folders),
                         text,
                         directory,
                         conversations: OnceLock::new(),
