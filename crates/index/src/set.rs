@@ -1,10 +1,10 @@
 //! Sets of message numbers: bitmaps in chunks.
 //!
 //! Numbers are nearly dense, and a column scan sets bits in any order, so a plain bitmap does: and, or, xor
-//! and not run at memory speed. Most sets of a short command have a few numbers, or all of them. A bitmap of a
-//! million numbers then takes longer to touch than to compute with, so chunks without any number and chunks
-//! with all of theirs take no memory. This is the scheme of roaring bitmaps (Chambi, Lemire, Kaser and Godin,
-//! 2016) without its lists of numbers and of runs. Must not know tables or queries.
+//! and not run at memory speed. Most sets of a short command have a few numbers, or all of them. A bitmap of
+//! a million numbers then takes longer to touch than to compute with, so chunks without any number and
+//! chunks with all of theirs take no memory. This is the scheme of roaring bitmaps (Chambi, Lemire, Kaser
+//! and Godin, 2016) without its lists of numbers and of runs. Must not know tables or queries.
 
 use std::ops::Range;
 
@@ -354,7 +354,8 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_a_tree(a in chunks(), b in chunks(), bound in 2 * CHUNK_NUMBERS..4 * CHUNK_NUMBERS,
-                              more in 0..2 * CHUNK_NUMBERS, start in 0..4 * CHUNK_NUMBERS, length in 0u32..300) {
+                              more in 0..2 * CHUNK_NUMBERS, start in 0..4 * CHUNK_NUMBERS, length in
+                              0u32..300) {
             let ((mine, a), (theirs, b)) = (made(&a, bound), made(&b, bound));
             type Operation = fn(&mut NumberSet, &NumberSet);
             let cases: [(Operation, BTreeSet<u32>); 4] = [
@@ -376,17 +377,13 @@ mod tests {
             (start..start + length).for_each(|number| one_by_one.insert(number));
             prop_assert_eq!(&range, &one_by_one);
             (start..start + length).for_each(|number| range.remove(number));
-            let left: BTreeSet<u32> = a.iter().copied().filter(|n| !(start..start + length).contains(n)).collect();
-            prop_assert_eq!(numbers(&range), left);
-            let mut rest = NumberSet::full(bound);
-            rest.minus(&mine);
-            prop_assert_eq!(rest.count(), u64::from(bound) - a.len() as u64);
-            let mut grown = mine.clone();
-            grown.grow(bound + more);
-            prop_assert_eq!(grown.bound(), bound + more);
-            prop_assert_eq!(numbers(&grown), a.clone());
-            grown.insert_all(bound..bound + more);
-            prop_assert_eq!(grown.count(), (a.len() as u64) + u64::from(more));
+            let left: BTreeSet<u32> = a.iter().copied().filter(|n| !(start..start +
+            length).contains(n)).collect(); prop_assert_eq!(numbers(&range), left); let mut rest =
+            NumberSet::full(bound); rest.minus(&mine); prop_assert_eq!(rest.count(), u64::from(bound) -
+            a.len() as u64); let mut grown = mine.clone(); grown.grow(bound + more);
+            prop_assert_eq!(grown.bound(), bound + more); prop_assert_eq!(numbers(&grown), a.clone());
+            grown.insert_all(bound..bound + more); prop_assert_eq!(grown.count(), (a.len() as u64) +
+            u64::from(more));
         }
     }
 
