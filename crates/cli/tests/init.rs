@@ -177,6 +177,10 @@ fn a_first_index_lets_other_programs_go_first() {
     let said = || run(&mut home.command(&["index", "--maildir", home.mail().to_str().unwrap()])).err;
     assert_eq!(said().lines().last(), Some("10"));
     assert_eq!(said().lines().last(), Some(own.trim()), "an update is short");
+    // As an index is that was stopped before it had looked at everything.
+    fs::write(home.index_directory().join("incomplete"), "").unwrap();
+    assert_eq!(said().lines().last(), Some("10"));
+    assert_eq!(said().lines().last(), Some(own.trim()), "it is complete now");
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(crate) fn begin(environment: &Environment) -> Result<()> {
 ///
 /// # Errors
 /// Disk errors.
-pub(crate) fn is_incomplete(environment: &Environment) -> Result<bool> {
+pub fn is_incomplete(environment: &Environment) -> Result<bool> {
     match environment.disk.size(&environment.index_directory().join(INCOMPLETE_NAME)) {
         Err(error) if error.is_not_found() => Ok(false),
         size => Ok(size.map(|_| true)?),

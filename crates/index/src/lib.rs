@@ -37,6 +37,7 @@ pub use check::{Damage, Depth, Repair, damage_of_user, diagnose, strangers};
 pub use edges::Grouping;
 pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
 pub use error::{Error, Result, TableError, TokenFault, moment};
+pub use first::is_incomplete as is_first_incomplete;
 pub use names::{folder_directories, folder_names, is_tag, tag_names};
 pub use open::roots;
 pub use opened::Opened;

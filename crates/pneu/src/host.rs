@@ -140,6 +140,14 @@ impl Host {
         }
     }
 
+    /// Returns whether a first index began and has not looked at all of the mail yet.
+    ///
+    /// # Errors
+    /// Disk errors.
+    pub fn is_first_index_incomplete(&self) -> Result<bool> {
+        Ok(index::is_first_incomplete(&self.settings.environment)?)
+    }
+
     /// Takes over the newest commit of the index and of what the user saved, and returns whether there was a
     /// newer one.
     /// Views that were made before keep what they show. The cost depends on what changed, not on how much

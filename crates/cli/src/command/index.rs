@@ -184,7 +184,8 @@ impl Arguments {
         if is_rebuilt && !session.is_quiet {
             output::complain("the index has an older version and is rebuilt");
         }
-        if (is_first || is_rebuilt) && !self.watch {
+        let reads_all = is_first || is_rebuilt || session.host()?.is_first_index_incomplete()?;
+        if reads_all && !self.watch {
             priority::let_others_go_first();
         }
         let (import, interrupted) = match is_rebuilt {
