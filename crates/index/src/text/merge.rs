@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::set::NumberSet;
 use crate::state::TextSegment;
-use crate::text::directory::TextFiles;
+use crate::text::directory::{TextFiles, file_name};
 use crate::text::fields::NUMBER;
 use crate::text::open::open_index;
 use crate::text::words;
@@ -119,7 +119,12 @@ pub(crate) fn merge(
     let files = &TextFiles::new(disk, path).stopped_by(cancel);
     let is_known = known.map(|known| move |_: &str, number| known.contains(number));
     let keeps = is_known.as_ref().map(|is_known| is_known as &Keeps<'_>);
-    let merged = groups(chosen, rayon::current_num_threads())
+    let size = |segment: &TextSegment| {
+        let size = disk.size(&path.join(file_name(&segment.id)));
+        // A small segment has no file. Without a size, groups are uneven.
+        size.unwrap_or(u64::from(segment.document_count))
+    };
+    let merged = groups(chosen, rayon::current_num_threads(), &size)
         .par_iter()
         .map(|group| merge_group(files, group, keeps))
         .collect::<tantivy::Result<Vec<_>>>()
@@ -151,8 +156,12 @@ pub(crate) fn replace(
 
 /// Divides segments into groups that are merged in parallel, each into one segment. There are as many groups
 /// as threads, provided that each group is worth it and its result leaves the tier, so that no document is
-/// merged twice within a tier.
-fn groups(chosen: &[TextSegment], thread_count: usize) -> Vec<Vec<TextSegment>> {
+/// merged twice within a tier. `size` returns how much work a segment is.
+fn groups(
+    chosen: &[TextSegment],
+    thread_count: usize,
+    size: &dyn Fn(&TextSegment) -> u64,
+) -> Vec<Vec<TextSegment>> {
     let tier = chosen.iter().map(|segment| tier_of(segment.document_count)).max().unwrap_or(0);
     let is_worth_it = |group: &Vec<TextSegment>| {
         let documents = u32::try_from(document_count(group)).unwrap_or(u32::MAX);
@@ -160,21 +169,28 @@ fn groups(chosen: &[TextSegment], thread_count: usize) -> Vec<Vec<TextSegment>> 
             && documents >= GROUP_DOCUMENTS_MIN
             && tier_of(documents) > tier
     };
-    let cut = (2..=thread_count).rev().map(|count| cut_even(chosen, count));
+    let cut = (2..=thread_count).rev().map(|count| cut_even(chosen, count, size));
     cut.into_iter().find(|groups| groups.iter().all(is_worth_it)).unwrap_or_else(|| vec![chosen.to_vec()])
 }
 
-/// Divides segments into groups with about the same number of documents.
-fn cut_even(chosen: &[TextSegment], count: usize) -> Vec<Vec<TextSegment>> {
-    let mut groups = vec![Vec::new(); count];
-    let mut sorted = chosen.to_vec();
-    sorted.sort_by_key(|segment| std::cmp::Reverse(segment.document_count));
-    for segment in sorted {
-        if let Some(smallest) = groups.iter_mut().min_by_key(|group| (document_count(group), group.len())) {
-            smallest.push(segment);
+/// Divides segments into groups with about the same size in total.
+fn cut_even(
+    chosen: &[TextSegment],
+    count: usize,
+    size: &dyn Fn(&TextSegment) -> u64,
+) -> Vec<Vec<TextSegment>> {
+    let mut sorted: Vec<(u64, &TextSegment)> =
+        chosen.iter().map(|segment| (size(segment), segment)).collect();
+    sorted.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+    let mut groups = vec![(0, Vec::new()); count];
+    for (size, segment) in sorted {
+        if let Some((total, smallest)) = groups.iter_mut().min_by_key(|(total, group)| (*total, group.len()))
+        {
+            *total += size;
+            smallest.push(segment.clone());
         }
     }
-    groups
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 fn merge_group(
@@ -368,7 +384,7 @@ mod tests {
     #[test]
     fn much_is_merged_on_all_cores_and_little_into_one() {
         let cut = |counts: &[u32], threads: usize| {
-            let groups = groups(&segments(counts), threads);
+            let groups = groups(&segments(counts), threads, &|segment| u64::from(segment.document_count));
             groups.iter().map(|group| document_count(group)).collect::<Vec<_>>()
         };
         assert_eq!(cut(&[1000; 16], 4), [16_000]);
@@ -378,5 +394,13 @@ mod tests {
         assert_eq!(cut(&[20_000; 6], 2), [120_000], "halves would stay in their tier");
         assert_eq!(cut(&[65_536, 8_200, 8_200, 8_200, 8_200, 8_200], 2), [106_536], "no group of one");
         assert_eq!(cut(&[60_000, 20_000, 20_000, 10_000, 10_000, 1000], 2), [121_000]);
+        // Long mail is more work.
+        let size = |segment: &TextSegment| match segment.document_count {
+            30_000 => 9,
+            _ => 3,
+        };
+        let groups = groups(&segments(&[30_000, 30_001, 30_002, 30_003, 30_004, 30_005, 30_006]), 2, &size);
+        assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(groups[0][0].document_count, 30_000);
     }
 }
