@@ -12,6 +12,7 @@ pub mod apply;
 pub mod cat;
 mod check;
 mod decimal;
+pub mod diff;
 mod error;
 pub mod export;
 mod file;
@@ -21,6 +22,7 @@ pub mod key;
 mod load;
 pub mod msgpack;
 mod plan;
+pub mod query;
 mod recover;
 mod remedy;
 pub mod space;
@@ -46,7 +48,7 @@ pub use json_path::PathStep;
 pub use load::{
     KIND_UNNAMED, OnDamage, SPACE_UNNAMED, SnapshotFile, SnapshotRows, blocks, load_snapshot, read_spaces,
 };
-pub use plan::{CutReport, Mode, Plan, PlanOptions, PlannedFile, Torn, cut_torn_tail, plan};
+pub use plan::{CutReport, Mode, Plan, PlanOptions, PlannedFile, Torn, cut_torn_tail, plan, plan_snapshot};
 pub use recover::{Recovered, RecoveredTable, recover};
 pub use remedy::Remedy;
 pub use space::table;

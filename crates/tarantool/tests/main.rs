@@ -12,6 +12,7 @@ mod cat;
 mod damage;
 mod damage_logs;
 mod damage_support;
+mod diff;
 mod duplicate_keys;
 mod export;
 mod header;

@@ -12,6 +12,7 @@ mod cut;
 mod logs;
 mod options;
 mod planned;
+mod single;
 mod snapshot;
 
 use crate::check::loss::Loss;
@@ -27,6 +28,7 @@ use std::path::Path;
 pub use cut::{CutReport, cut_torn_tail};
 pub use options::{Mode, PlanOptions};
 pub use planned::{Plan, PlannedFile, Torn};
+pub use single::plan_snapshot;
 
 /// Makes a plan of the files in `directory`.
 ///
