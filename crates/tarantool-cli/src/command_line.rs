@@ -25,6 +25,7 @@ Examples:
   pneu-tarantool get shop.store orders 17
   pneu-tarantool scan shop.store orders --index by_day --from 2024-03-01 --limit 10
   pneu-tarantool export shop.store --to new/
+  pneu-tarantool export /var/lib/tarantool/shop --until 2024-03-01T12:00 --to noon/
 
 Exit codes: 0 found or done, 1 nothing found, 2 error, 3 done but something was lost,
 130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.";

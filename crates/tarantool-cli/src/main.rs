@@ -11,6 +11,8 @@ mod file_summary;
 mod follow;
 mod open;
 mod options;
+mod position;
+mod recovery;
 mod remedy;
 mod rows_output;
 mod session;

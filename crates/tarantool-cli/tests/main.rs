@@ -15,3 +15,5 @@ mod cat_support;
 mod commands;
 mod generated;
 mod support;
+mod until;
+mod until_against_tarantool;
