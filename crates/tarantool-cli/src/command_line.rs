@@ -27,6 +27,7 @@ Examples:
   pneu-tarantool count shop.store orders --where 'paid and price >= 10.5'
   pneu-tarantool diff monday.store /var/lib/tarantool/shop
   pneu-tarantool export shop.store --to new/
+  pneu-tarantool export /var/lib/tarantool/shop --until 2024-03-01T12:00 --to noon/
 
 Exit codes: 0 found or done, 1 nothing found, 2 error, 3 done but something was lost,
 130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.";

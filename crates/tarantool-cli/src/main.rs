@@ -13,6 +13,7 @@ mod file_summary;
 mod follow;
 mod open;
 mod options;
+mod position;
 mod query_options;
 mod recovery;
 mod remedy;

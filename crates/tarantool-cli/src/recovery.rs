@@ -4,11 +4,14 @@
 //! said of them. Does not know what becomes of the rows.
 
 use crate::open;
+use crate::position::position;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use tarantool::text::time_of_seconds;
 use tarantool::{Depth, Error, FileKind, FormatVersion, Header, Mode, Plan, PlanOptions, Recovered};
+use terminal::amount::count;
 use terminal::output;
 
 // Without a doc comment, which would become the help of every command.
@@ -17,6 +20,10 @@ pub(crate) struct RecoveryOptions {
     /// Where the logs are, if not in DIR
     #[arg(long, value_name = "DIR")]
     pub wal: Option<PathBuf>,
+    /// End before this LSN or time; or after the rows of this VClock, such as "{1: 5}". A transaction counts
+    /// if its last row does, and a synchronous one if it was confirmed by then
+    #[arg(long, value_name = "POSITION")]
+    pub until: Option<String>,
     /// Load what is sound, and list what is lost
     #[arg(long)]
     pub salvage: bool,
@@ -25,13 +32,14 @@ pub(crate) struct RecoveryOptions {
 impl RecoveryOptions {
     /// Returns the first option that is given, as it is written.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [("--wal", self.wal.is_some()), ("--salvage", self.salvage)];
+        let given =
+            [("--wal", self.wal.is_some()), ("--until", self.until.is_some()), ("--salvage", self.salvage)];
         given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
     }
 
     /// Returns what tells apart ways to read the same files.
     pub(crate) fn key(&self) -> String {
-        format!("{:?}", self.mode())
+        format!("{:?} {:?}", self.mode(), self.until)
     }
 
     fn mode(&self) -> Mode {
@@ -51,11 +59,16 @@ pub(crate) struct Recovery {
 /// older one may stand in.
 ///
 /// # Errors
-/// The directory cannot be recovered.
+/// An option has no meaning; the directory cannot be recovered.
 pub(crate) fn recover(session: &Session, directory: &Path, options: &RecoveryOptions) -> Result<Recovery> {
     let disk = session.disk.as_ref();
     let mode = options.mode();
-    let mut plan_options = PlanOptions { log_directory: options.wal.clone(), mode, ..PlanOptions::default() };
+    let mut plan_options = PlanOptions {
+        log_directory: options.wal.clone(),
+        mode,
+        until: position(options.until.as_deref())?,
+        ..PlanOptions::default()
+    };
     if mode == Mode::Salvage {
         // What is whole has to be known before anything is loaded.
         let logs = options.wal.as_deref().unwrap_or(directory);
@@ -86,8 +99,10 @@ pub(crate) fn recover_snapshot(
     path: &Path,
     options: &RecoveryOptions,
 ) -> Result<Recovery> {
-    if options.wal.is_some() {
-        bail!("--wal is for directories, and {} is a file", path.display());
+    for (option, is_given) in [("--wal", options.wal.is_some()), ("--until", options.until.is_some())] {
+        if is_given {
+            bail!("{option} is for directories, and {} is a file", path.display());
+        }
     }
     let mode = options.mode();
     let plan_options = PlanOptions { mode, ..PlanOptions::default() };
@@ -134,5 +149,28 @@ impl Recovery {
             vclock: self.recovered.vclock.clone(),
             previous: None,
         }
+    }
+
+    /// Returns which files were read, and how far their rows reach.
+    pub(crate) fn read_line(&self) -> String {
+        let Recovery { plan, recovered } = self;
+        let snapshot = match &plan.snapshot {
+            Some(file) => file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            None => "no snapshot".to_owned(),
+        };
+        let (rows, spaces) = (recovered.row_count(), recovered.tables.len());
+        let logs = count(plan.logs.len() as u64, "log");
+        let (rows, spaces) = (count(rows, "row"), count(spaces as u64, "space"));
+        format!("{snapshot} and {logs}, up to {{{}}}: {rows} of {spaces}", recovered.vclock)
+    }
+
+    /// Returns the first row that is left out because it comes after the point in time.
+    pub(crate) fn until_line(&self) -> Option<String> {
+        let cut = self.plan.cut.as_ref()?;
+        let time = time_of_seconds(cut.timestamp).unwrap_or_else(|| format!("@{}", cut.timestamp));
+        let replica = if cut.replica == 0 { String::new() } else { format!(" of replica {}", cut.replica) };
+        let row = format!("the transaction that ends with LSN {}{replica}, of {time}", cut.lsn);
+        let name = cut.path.file_name().unwrap_or_default().to_string_lossy();
+        Some(format!("{row}, in {name}, and all after it are left out"))
     }
 }

@@ -127,3 +127,40 @@ fn tuples_without_a_common_key_are_compared_as_wholes() {
          wholes\n"
     );
 }
+
+/// Two states of one directory, by its logs.
+#[test]
+fn two_points_of_one_directory_are_compared() {
+    let home = Home::new();
+    snapshot(&home.path().join("shop"), 4, &[orders(some_orders())]);
+    let row = |id, price| tuple(&[V::N(id), V::S("ana"), V::N(price)]);
+    log(&home.path().join("shop"), 4, &[row(20, 1), row(20, 2), row(21, 3), row(20, 4)]);
+    let diff = |arguments: &[&str]| {
+        let run = home.run(&[&["diff", "shop"], arguments].concat());
+        assert!(run.code == Some(i32::from(!run.out.is_empty())) && run.err.is_empty(), "{run:?}");
+        let begin = "{\"space\":\"orders\",\"space_id\":512,\"change\":";
+        run.out.replace(begin, "").lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let new = |id, price| {
+        format!("\"added\",\"key\":[{id}],\"tuple\":{{\"id\":{id},\"customer\":\"ana\",\"price\":{price}}}}}")
+    };
+    let price = |old, new| {
+        format!("\"changed\",\"key\":[20],\"fields\":{{\"price\":{{\"old\":{old},\"new\":{new}}}}}}}")
+    };
+    assert_eq!(diff(&["--from", "5"]), [new(20, 4), new(21, 3)]);
+    assert_eq!(diff(&["--from", "6", "--to", "7"]), [price(1, 2)]);
+    assert_eq!(diff(&["--from", "6"]), [price(1, 4), new(21, 3)]);
+    assert!(diff(&["--from", "6", "--to", "6"]).is_empty());
+    assert!(diff(&["shop", "--until", "6"]).is_empty());
+    assert_eq!(home.good(&["scan", "shop", "orders", "--ge", "20", "--until", "7"]), "[20,\"ana\",2]\n");
+    for (arguments, code) in [
+        (&["--to", "5"][..], 2),
+        (&["shop", "--from", "5"], 2),
+        (&["--from", "5", "--until", "6"], 2),
+        (&[], 2),
+    ] {
+        assert_eq!(home.run(&[&["diff", "shop"], arguments].concat()).code, Some(code), "{arguments:?}");
+    }
+    let run = home.run(&["count", "shop/00000000000000000004.snap", "orders", "--until", "5"]);
+    assert!(run.code == Some(2) && run.err.contains("--until is for directories"), "{run:?}");
+}

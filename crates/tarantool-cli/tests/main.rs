@@ -20,3 +20,5 @@ mod made;
 mod query;
 mod query_against_tarantool;
 mod support;
+mod until;
+mod until_against_tarantool;

@@ -29,6 +29,7 @@ mod state;
 mod state_random;
 mod support;
 mod tarantool;
+mod until;
 mod update;
 mod values;
 mod write;

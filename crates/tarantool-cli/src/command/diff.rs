@@ -14,7 +14,8 @@ use terminal::output::complain;
 ///
 /// Compares tuples by primary key: added ones, removed ones, and changed ones with the fields that differ.
 /// Spaces and definitions that differ are printed, too. Spaces belong together by their names, or else by
-/// their numbers.
+/// their numbers. With --from, two states of one directory are compared: what the rows of its logs from there
+/// on have changed.
 ///
 /// A snapshot or a directory of Tarantool is loaded first. The store that is made of it is kept in the user's
 /// cache, so that the next question is answered at once.
@@ -24,15 +25,23 @@ Examples:
   pneu-tarantool diff 00000000000000000118.snap 00000000000000000240.snap
   pneu-tarantool diff monday.store /var/lib/tarantool/shop --space orders | jq .fields
   pneu-tarantool diff monday.store tuesday.store --summary
+  pneu-tarantool diff /var/lib/tarantool/shop --from 2024-03-01T12:00 --to 2024-03-01T13:00
 
 Exit code 0: they are equal. Exit code 1: they differ. Exit code 3: something was lost while loading.")]
 pub(crate) struct Arguments {
     /// The older one: a snapshot, a directory with snapshots and logs, or a store
     #[arg(value_name = "A")]
     old: PathBuf,
-    /// The newer one
-    #[arg(value_name = "B")]
-    new: PathBuf,
+    /// The newer one. Not with --from
+    #[arg(value_name = "B", required_unless_present = "from", conflicts_with = "from")]
+    new: Option<PathBuf>,
+    /// Compare A, a directory, with itself: as it was before this LSN or time, or after the rows of this
+    /// VClock, such as "{1: 5}"
+    #[arg(long, value_name = "POSITION", conflicts_with = "until")]
+    from: Option<String>,
+    /// End of the newer state, as --until of "pneu-tarantool load". Default: all that is there
+    #[arg(long, value_name = "POSITION", requires = "from")]
+    to: Option<String>,
     /// Only this space, by name or number. May be repeated
     #[arg(long, value_name = "NAME|ID")]
     space: Vec<String>,
@@ -48,8 +57,15 @@ pub(crate) struct Arguments {
 
 impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let old = Source::open(session, &self.old, &self.options)?;
-        let new = Source::open(session, &self.new, &self.options)?;
+        let until = |position: &Option<String>| {
+            let mut options = self.options.clone();
+            if self.from.is_some() {
+                options.recovery.until.clone_from(position);
+            }
+            options
+        };
+        let old = Source::open(session, &self.old, &until(&self.from))?;
+        let new = Source::open(session, self.new.as_ref().unwrap_or(&self.old), &until(&self.to))?;
         old.settle(new.settle(self.print(session, &old, &new)))
     }
 }

@@ -39,6 +39,8 @@ pub fn plan_snapshot(disk: &dyn Disk, path: &Path, options: &PlanOptions) -> Res
         lost: scanned.lost,
         remarks: Vec::new(),
         torn: Vec::new(),
+        cut: None,
+        ends_at_point: false,
         mode: options.mode,
     })
 }
