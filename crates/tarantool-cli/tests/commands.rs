@@ -429,12 +429,14 @@ fn segments_are_merged_and_answer_as_before() {
     };
     in_segments("5");
     let answers = || -> Vec<String> {
-        let all: [&[&str]; 5] = [
+        let all: [&[&str]; 7] = [
             &["scan", "s", "letters"],
             &["scan", "s", "letters", "--index", "by_town", "--reverse"],
             &["scan", "s", "letters", "--from", "2", "--to", "21"],
             &["get", "s", "letters", "--index", "by_hash", "Brest"],
             &["get", "s", "letters", "97"],
+            &["count", "s", "letters"],
+            &["count", "s", "letters", "--index", "by_town", "--ge", "Lyon", "--lt", "Nice"],
         ];
         all.iter().map(|arguments| home.good(arguments)).collect()
     };
