@@ -59,6 +59,12 @@ unsafe impl stable_deref_trait::StableDeref for Map {}
 unsafe impl stable_deref_trait::CloneStableDeref for Map {}
 
 impl Map {
+    /// Returns the first bytes, at most `length_bytes`, without copying them.
+    pub fn prefix(&self, length_bytes: usize) -> Map {
+        let bytes = self.get(..length_bytes).unwrap_or(self);
+        Map { bytes: NonNull::from(bytes), storage: Arc::clone(&self.storage) }
+    }
+
     /// Maps all of `file`, which `path` names in errors. An empty file gives an empty owned map.
     ///
     /// # Errors
@@ -237,6 +243,15 @@ mod tests {
 
     fn is_here(map: &Map, place: usize) -> bool {
         matches!(&*map.storage, Storage::Mapped { map, .. } if is_in_memory(map, place))
+    }
+
+    #[test]
+    fn a_prefix_shares_the_memory_and_outlives_the_map() {
+        let map = Map::from(&b"some bytes"[..]);
+        let (short, long) = (map.prefix(4), map.prefix(99));
+        assert_eq!(short.as_ptr(), map.as_ptr());
+        drop(map);
+        assert_eq!((&short[..], &long[..]), (&b"some"[..], &b"some bytes"[..]));
     }
 
     #[test]

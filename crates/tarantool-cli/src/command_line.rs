@@ -22,9 +22,12 @@ Examples:
   pneu-tarantool cat /var/lib/tarantool/shop --space orders --follow
   pneu-tarantool info /var/lib/tarantool/shop
   pneu-tarantool load /var/lib/tarantool/shop --into shop.store
-  pneu-tarantool get shop.store orders 17
-  pneu-tarantool scan shop.store orders --index by_day --from 2024-03-01 --limit 10
+  pneu-tarantool get /var/lib/tarantool/shop orders 17
+  pneu-tarantool scan shop.store orders --index by_day --ge 2024-03-01 --where 'price > 10'
+  pneu-tarantool count shop.store orders --where 'paid and price >= 10.5'
+  pneu-tarantool diff monday.store /var/lib/tarantool/shop
   pneu-tarantool export shop.store --to new/
+  pneu-tarantool export /var/lib/tarantool/shop --until 2024-03-01T12:00 --to noon/
 
 Exit codes: 0 found or done, 1 nothing found, 2 error, 3 done but something was lost,
 130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.";
@@ -80,6 +83,8 @@ mod tests {
             ("--quiet load d --into s", true),
             ("cat a b --space orders --type insert,update --key -5 --format yaml", false),
             ("scan s space --from -5 --to 7 --reverse", false),
+            ("scan s space --ge -5 x --lt 7 --where a=1 --fields a,b", false),
+            ("count s space --from a --from b -q", true),
         ] {
             assert_eq!(parsed(line).unwrap().common.quiet, quiet, "{line}");
         }
@@ -97,6 +102,10 @@ mod tests {
             "load d",
             "get s space",
             "scan s space --limit x",
+            "scan s space --eq",
+            "scan s space --eq 1 --lt 2",
+            "count s space --ge 1 --gt 2",
+            "diff a",
             "info d --data x",
             "cat",
             "cat f --format x",

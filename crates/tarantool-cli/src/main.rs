@@ -5,15 +5,21 @@
 //! returns an exit code. `command_line` reads the arguments, and one file in `command` carries each command
 //! out.
 
+mod cache;
 mod command;
 mod command_line;
+mod environment;
 mod file_summary;
 mod follow;
 mod open;
 mod options;
+mod position;
+mod query_options;
+mod recovery;
 mod remedy;
 mod rows_output;
 mod session;
+mod source;
 
 use session::Session;
 use std::ffi::OsString;
@@ -21,13 +27,13 @@ use std::io::Write;
 use std::process::ExitCode;
 use terminal::completion::{Line, Offered};
 use terminal::exit::{self, Meaning};
-use terminal::{complaint, environment, signals};
+use terminal::{complaint, signals};
 
 fn main() -> ExitCode {
     complaint::name_program(command_line::NAME);
     // Without it an I/O error under a map ends the program with "Bus error" and no name. It can do without.
     let _ = disk::fault::install();
-    let arguments: Vec<OsString> = environment::arguments().collect();
+    let arguments: Vec<OsString> = terminal::environment::arguments().collect();
     if let Some(line) = Line::asked(&arguments) {
         return complete(&line);
     }
@@ -35,7 +41,8 @@ fn main() -> ExitCode {
         Ok(request) => request,
         Err(error) => return exit::usage(&error),
     };
-    let session = Session::new(&request.common, &environment::surroundings(), command_line::definition);
+    let session =
+        Session::new(&request.common, &terminal::environment::surroundings(), command_line::definition);
     let result = request.command.run(&session);
     if let Err(error) = &result
         && !exit::is_closed_pipe(error)
@@ -49,7 +56,7 @@ fn main() -> ExitCode {
 fn complete(line: &Line) -> ExitCode {
     let answer = line.answer(&command_line::full_definition(), |wanted| match wanted.value_name {
         "DIR" | "STORE" | "DIR|STORE" => Offered::Directories,
-        "FILE|DIR" | "FILE|DIR|STORE" => Offered::Files,
+        "FILE|DIR" | "FILE|DIR|STORE" | "A" | "B" => Offered::Files,
         _ => Offered::nothing(),
     });
     // A shell that has gone asks for nothing.

@@ -1,18 +1,13 @@
 //! Opens what the commands of `pneu-tarantool` work with.
 //!
-//! Turns paths and names into stores, spaces and keys. Prints nothing but progress.
+//! Turns paths into stores, checked files and locks. Prints nothing but progress.
 
 use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
-use store::{OwnedValue, Snapshot, Table, Value};
-use tarantool::key::values_of_text;
-use tarantool::msgpack::Reader;
-use tarantool::space::{Space, Spaces};
-use tarantool::table::{SpaceTable, TableIndex};
-use tarantool::text::{JsonStyle, JsonWriter};
+use store::Snapshot;
 use tarantool::{CheckedFiles, UncheckedFiles};
 
 /// What a directory holds.
@@ -49,101 +44,6 @@ pub(crate) fn open_store(session: &Session, directory: &Path) -> Result<Snapshot
             error.into()
         }
     })
-}
-
-/// A space of a store, opened.
-pub(crate) struct OpenSpace {
-    /// Its rows.
-    pub table: Table,
-    /// How they are found.
-    pub shape: SpaceTable,
-}
-
-/// Opens a space by its name or number.
-///
-/// # Errors
-/// There is none, or the store is damaged.
-pub(crate) fn space(snapshot: &Snapshot, name: &str) -> Result<OpenSpace> {
-    let spaces = tarantool::stored_spaces(snapshot)?;
-    let Some(space) = named(&spaces, name)? else {
-        bail!(
-            "there is no space {name} in {}; pneu-tarantool info lists them",
-            snapshot.directory().display()
-        );
-    };
-    let shape = SpaceTable::new(&space);
-    let table =
-        snapshot.table(&shape.schema.name).with_context(|| format!("space {name} has no rows that last"))?;
-    if table.schema() != &shape.schema {
-        bail!(
-            "{} keeps space {name} with other columns or indexes than it describes",
-            snapshot.directory().display()
-        );
-    }
-    Ok(OpenSpace { table, shape })
-}
-
-fn named(spaces: &Spaces, name: &str) -> Result<Option<Space>> {
-    let wrong =
-        |damage: tarantool::Damage| anyhow!("the definition of space {name} is damaged: {}", damage.what);
-    if let Some(space) = spaces.named(name).map_err(wrong)? {
-        return Ok(Some(space));
-    }
-    match name.parse() {
-        Ok(id) => spaces.get(id).map_err(wrong),
-        Err(_) => Ok(None),
-    }
-}
-
-impl OpenSpace {
-    /// Returns an index by its name; the primary key if none is named.
-    ///
-    /// # Errors
-    /// There is none.
-    pub(crate) fn index(&self, name: Option<&str>) -> Result<Option<&TableIndex>> {
-        let Some(name) = name else { return Ok(self.shape.primary()) };
-        if let Some(index) = self.shape.index(name) {
-            return Ok(Some(index));
-        }
-        let names: Vec<&str> = self.shape.indexes.iter().map(|index| index.name.as_str()).collect();
-        bail!("there is no index {name}; there are: {}", names.join(", "))
-    }
-
-    /// Returns the tuple of a row.
-    ///
-    /// # Errors
-    /// A file is damaged.
-    pub(crate) fn tuple(&self, row: store::RowId) -> Result<&[u8]> {
-        match self.table.value(self.shape.shape.tuple_column(), row)? {
-            Value::Bytes(tuple) => Ok(tuple),
-            other => bail!("the column with tuples holds {other:?}"),
-        }
-    }
-}
-
-/// Appends a tuple as JSON.
-///
-/// # Errors
-/// It is not msgpack.
-pub(crate) fn put_tuple(tuple: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let written = JsonWriter::new(JsonStyle::Readable).put(&mut Reader::new(tuple), out);
-    written.map_err(|damage| anyhow!("a tuple is damaged at byte {}: {}", damage.offset, damage.what))
-}
-
-/// Reads the values of a key, or of its beginning: for each part all that its text may stand for, the
-/// smallest first.
-///
-/// # Errors
-/// There are too many, or one is not of its part's type.
-pub(crate) fn key_parts(index: &TableIndex, values: &[String]) -> Result<Vec<Vec<OwnedValue>>> {
-    if values.len() > index.parts.len() {
-        bail!("index {} has {} parts, and {} values are given", index.name, index.parts.len(), values.len());
-    }
-    let parse = |(value, part): (&String, &tarantool::space::Part)| {
-        values_of_text(value, part.kind)
-            .map_err(|what| anyhow!("\"{value}\" is not a key of index {}: {what}", index.name))
-    };
-    values.iter().zip(&index.parts).map(parse).collect()
 }
 
 /// Reads every block of a directory of Tarantool, on all cores and with progress.

@@ -72,7 +72,7 @@ const TOWNS: [&str; 5] = ["Paris", "Lyon", "Brest", "Paris", "Nice"];
 
 /// A home with a directory `shop`: a snapshot with five letters, and a log that adds two, each in a block of
 /// its own.
-fn home() -> (Home, PathBuf) {
+pub(crate) fn home() -> (Home, PathBuf) {
     let home = Home::new();
     let directory = home.path().join("shop");
     fs::create_dir(&directory).unwrap();
@@ -111,33 +111,33 @@ fn home() -> (Home, PathBuf) {
 
 const LOG: &str = "00000000000000000004.xlog";
 
-fn loaded() -> (Home, PathBuf) {
+pub(crate) fn loaded() -> (Home, PathBuf) {
     let (home, directory) = home();
     let out = home.good(&["load", "shop", "--into", "s"]);
     assert!(out.starts_with("read     00000000000000000004.snap and 1 log, up to {1: 6}: "), "{out}");
     (home, directory)
 }
 
-fn edit(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = fs::read(path).unwrap();
     change(&mut bytes);
     fs::write(path, bytes).unwrap();
 }
 
 /// Cuts the log within its second block.
-fn tear(directory: &Path) {
+pub(crate) fn tear(directory: &Path) {
     edit(&directory.join(LOG), |bytes| bytes.truncate(bytes.len() - 10));
 }
 
 /// Flips a bit in the log's first block.
-fn damage(directory: &Path) {
+pub(crate) fn damage(directory: &Path) {
     edit(&directory.join(LOG), |bytes| {
         let end = bytes.windows(2).position(|pair| pair == b"\n\n").unwrap() + 2;
         bytes[end + 25] ^= 1;
     });
 }
 
-fn said(run: &Run) -> (Option<i32>, &str, &str) {
+pub(crate) fn said(run: &Run) -> (Option<i32>, &str, &str) {
     (run.code, run.out.as_str(), run.err.as_str())
 }
 
@@ -429,12 +429,14 @@ fn segments_are_merged_and_answer_as_before() {
     };
     in_segments("5");
     let answers = || -> Vec<String> {
-        let all: [&[&str]; 5] = [
+        let all: [&[&str]; 7] = [
             &["scan", "s", "letters"],
             &["scan", "s", "letters", "--index", "by_town", "--reverse"],
             &["scan", "s", "letters", "--from", "2", "--to", "21"],
             &["get", "s", "letters", "--index", "by_hash", "Brest"],
             &["get", "s", "letters", "97"],
+            &["count", "s", "letters"],
+            &["count", "s", "letters", "--index", "by_town", "--ge", "Lyon", "--lt", "Nice"],
         ];
         all.iter().map(|arguments| home.good(arguments)).collect()
     };

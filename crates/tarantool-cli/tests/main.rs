@@ -8,10 +8,17 @@
 )]
 
 mod against_tarantool;
+mod cache;
 mod cat;
 mod cat_against_tarantoolctl;
 mod cat_follow;
 mod cat_support;
 mod commands;
+mod diff;
 mod generated;
+mod made;
+mod query;
+mod query_against_tarantool;
 mod support;
+mod until;
+mod until_against_tarantool;

@@ -73,6 +73,14 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// The state at a point in time is not known, or several states are meant.
+    #[error("{}: {what}", path.display())]
+    Point {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        what: String,
+    },
     /// A row cannot be applied to the rows before it.
     #[error("{}: row {lsn}: {what}", path.display())]
     Row {

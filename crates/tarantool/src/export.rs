@@ -1,23 +1,22 @@
-//! Writes a store as a snapshot that Tarantool loads.
+//! Writes the tuples of all spaces as a snapshot that Tarantool loads.
 //!
-//! Input: a store with the tables of spaces. Output: a `.snap` file. Does not know how the store was filled.
+//! Input: tuples, in a store or in memory. Output: a `.snap` file. Does not know where they come from.
 //!
 //! Tarantool's own spaces come first, then those of users, both by number, and the rows of each space in the
-//! order of its primary key, as Tarantool writes them. Rows that the store keeps in order of arrival are
+//! order of its primary key, as Tarantool writes them. Rows that are kept in order of arrival are
 //! written in that order: Tarantool sorts them when it loads them.
 
 use crate::error::{Error, Result};
 use crate::file::header::Header;
+use crate::file::row::GROUP_LOCAL;
 use crate::file::write::SnapWriter;
 use crate::msgpack::{put_array_len, put_str, put_uint};
-use crate::space::table::{TUPLE, space_of_table};
 use crate::space::{Engine, SPACE_SPACE, Spaces};
+use crate::tuples::{SpaceTuples, Tuples};
 use crate::update::{Context, update};
 use disk::Disk;
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use store::{PRIMARY, Snapshot, Table, Value};
 use work::Progress;
 
 /// The target of a snapshot.
@@ -42,75 +41,57 @@ pub struct Exported {
     pub remarks: Vec<String>,
 }
 
-/// The group of spaces that are not replicated.
-const GROUP_LOCAL: u64 = 1;
 /// The field of `_space` that names the engine.
 const FIELD_ENGINE: u64 = 3;
 
-/// Writes everything that is in a store into the snapshot that `header` describes. `progress` counts rows.
+/// Writes all tuples into the snapshot that `header` describes. `progress` counts rows.
 ///
 /// # Errors
 /// Damage of the store, or a disk error. Then no snapshot exists.
 pub fn export(
-    snapshot: &Snapshot,
-    spaces: &Spaces,
+    tuples: &Tuples,
+    definitions: &Spaces,
     header: &Header,
     target: Target,
     progress: &dyn Progress,
 ) -> Result<Exported> {
-    let mut tables: Vec<(u32, &Table)> = Vec::new();
-    for table in snapshot.tables() {
-        let name = &table.schema().name;
-        let id = space_of_table(name).ok_or_else(|| Error::Unsupported {
-            path: snapshot.directory().to_owned(),
-            what: format!("the table {name} is not a space of Tarantool"),
-        })?;
-        tables.push((id, table));
-    }
-    tables.sort_by_key(|(id, _)| *id);
     let mut writer = SnapWriter::create(target.disk, target.directory, header, target.seconds)?;
     let mut remarks = Vec::new();
-    for (id, table) in tables {
-        let job = Job { id, table, spaces, directory: snapshot.directory(), progress };
+    for space in tuples.spaces() {
+        let job = Job { space, definitions, directory: tuples.directory(), progress };
         job.write(&mut writer, &mut remarks)?;
     }
     let row_count = writer.row_count();
     Ok(Exported { path: writer.finish()?, row_count, remarks })
 }
 
-/// One table to write.
+/// One space to write.
 struct Job<'a> {
-    id: u32,
-    table: &'a Table,
-    spaces: &'a Spaces,
+    space: &'a SpaceTuples<'a>,
+    definitions: &'a Spaces,
     directory: &'a Path,
     progress: &'a dyn Progress,
 }
 
 impl Job<'_> {
     fn write(&self, writer: &mut SnapWriter, remarks: &mut Vec<String>) -> Result<()> {
-        let space = self.spaces.get(self.id).map_err(|damage| self.unsupported(damage.what))?;
+        let id = self.space.id;
+        let space = self.definitions.get(id).map_err(|damage| self.unsupported(damage.what))?;
         let group = if space.is_some_and(|space| space.is_local) { GROUP_LOCAL } else { 0 };
-        let column = self.table.schema().column(TUPLE);
-        let column = column.ok_or_else(|| self.unsupported("it has no tuples"))?;
-        for row in self.table.range(PRIMARY, Bound::Unbounded, Bound::Unbounded)? {
-            let Value::Bytes(tuple) = self.table.value(column, row?)? else {
-                return Err(self.unsupported("its tuples are no bytes"));
-            };
+        self.space.each(|tuple| {
             match self.in_memory(tuple, remarks)? {
-                Some(changed) => writer.insert(self.id, group, &changed)?,
-                None => writer.insert(self.id, group, tuple)?,
+                Some(changed) => writer.insert(id, group, &changed)?,
+                None => writer.insert(id, group, tuple)?,
             }
             self.progress.add(1, 0);
-            self.progress.check()?;
-        }
-        Ok(())
+            Ok(self.progress.check()?)
+        })
     }
 
     /// Returns another definition for a vinyl space: its rows are now in the snapshot, which can only hold
     /// rows of memtx.
     fn in_memory(&self, tuple: &[u8], remarks: &mut Vec<String>) -> Result<Option<Vec<u8>>> {
-        if self.id != SPACE_SPACE {
+        if self.space.id != SPACE_SPACE {
             return Ok(None);
         }
         let mut spaces = Spaces::new();
@@ -123,7 +104,7 @@ impl Job<'_> {
     }
 
     fn unsupported(&self, what: &str) -> Error {
-        let what = format!("the table of space {} cannot be written: {what}", self.id);
+        let what = format!("the table of space {} cannot be written: {what}", self.space.id);
         Error::Unsupported { path: self.directory.to_owned(), what }
     }
 }

@@ -12,6 +12,7 @@ pub mod apply;
 pub mod cat;
 mod check;
 mod decimal;
+pub mod diff;
 mod error;
 pub mod export;
 mod file;
@@ -21,12 +22,15 @@ pub mod key;
 mod load;
 pub mod msgpack;
 mod plan;
+mod position;
+pub mod query;
 mod recover;
 mod remedy;
 pub mod space;
 pub mod state;
 mod stored;
 pub mod text;
+mod tuples;
 pub mod update;
 mod vclock;
 
@@ -46,9 +50,13 @@ pub use json_path::PathStep;
 pub use load::{
     KIND_UNNAMED, OnDamage, SPACE_UNNAMED, SnapshotFile, SnapshotRows, blocks, load_snapshot, read_spaces,
 };
-pub use plan::{CutReport, Mode, Plan, PlanOptions, PlannedFile, Torn, cut_torn_tail, plan};
+pub use plan::{
+    Cut, CutReport, Mode, Plan, PlanOptions, PlannedFile, Torn, cut_torn_tail, plan, plan_snapshot,
+};
+pub use position::Position;
 pub use recover::{Recovered, RecoveredTable, recover};
 pub use remedy::Remedy;
 pub use space::table;
 pub use stored::{LOST, ORIGIN, lost_attachment, stored_header, stored_lost, stored_spaces};
+pub use tuples::{SpaceTuples, Tuples};
 pub use vclock::{REPLICA_MAX, VClock};

@@ -5,10 +5,9 @@
 
 use crate::error::{Error, Result};
 use crate::file::header::Header;
-use crate::space::table::{TUPLE, table_name};
-use crate::space::{SPACE_INDEX, SPACE_SPACE, Spaces};
-use std::ops::Bound;
-use store::{PRIMARY, Snapshot, Value};
+use crate::space::Spaces;
+use crate::tuples::Tuples;
+use store::Snapshot;
 
 /// The name of the attachment with the source of a store's rows: the header of a snapshot with the same rows,
 /// as text.
@@ -63,25 +62,7 @@ pub fn stored_header(snapshot: &Snapshot) -> Result<Option<Header>> {
 /// # Errors
 /// If the store has no spaces, a definition is invalid, or a file is damaged.
 pub fn stored_spaces(snapshot: &Snapshot) -> Result<Spaces> {
-    let mut spaces = Spaces::new();
-    for id in [SPACE_SPACE, SPACE_INDEX] {
-        let unsupported = |what: String| Error::Unsupported { path: snapshot.directory().to_owned(), what };
-        let table = snapshot.table(&table_name(id)).map_err(|error| match error {
-            store::Error::Missing { .. } => unsupported("holds no spaces of Tarantool".to_owned()),
-            other => other.into(),
-        })?;
-        let columns = &table.schema().columns;
-        let column = columns.iter().position(|column| column.name == TUPLE);
-        let column = column.ok_or_else(|| unsupported(format!("the table of space {id} has no tuples")))?;
-        for row in table.range(PRIMARY, Bound::Unbounded, Bound::Unbounded)? {
-            let Value::Bytes(tuple) = table.value(column, row?)? else { continue };
-            let set = if id == SPACE_SPACE { spaces.set_space(tuple) } else { spaces.set_index(tuple) };
-            set.map_err(|damage| {
-                unsupported(format!("a definition in space {id} is damaged: {}", damage.what))
-            })?;
-        }
-    }
-    Ok(spaces)
+    Tuples::of_store(snapshot)?.definitions()
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use store::{Options, Snapshot};
 use tarantool::export::{Target, export};
 use tarantool::{
-    Body, Depth, Header, Mode, ORIGIN, PlanOptions, Row, RowKind, SnapWriter, Unpacker, plan, recover, rows,
-    stored_header, stored_spaces,
+    Body, Depth, Header, Mode, ORIGIN, PlanOptions, Row, RowKind, SnapWriter, Tuples, Unpacker, plan,
+    recover, rows, stored_header,
 };
 use testkit::sim_disk::{Acknowledged, crash_at_every_operation, fail_at_every_operation};
 use testkit::{SimDisk, tarantool};
@@ -34,11 +34,11 @@ fn with_store() -> SimDisk {
 /// The same as the command: creates the directory and writes the snapshot.
 fn export_to(disk: &Arc<dyn Disk>, store: &Path, directory: &Path) -> tarantool::Result<u64> {
     let snapshot = Snapshot::open(disk, store)?;
-    let spaces = stored_spaces(&snapshot)?;
+    let tuples = Tuples::of_store(&snapshot)?;
     let header = stored_header(&snapshot)?.unwrap();
     disk.create_directory(directory)?;
     let target = Target { disk, directory, seconds: 1.5 };
-    Ok(export(&snapshot, &spaces, &header, target, &Silent)?.row_count)
+    Ok(export(&tuples, &tuples.definitions()?, &header, target, &Silent)?.row_count)
 }
 
 fn export_all(disk: &SimDisk) -> tarantool::Result<u64> {

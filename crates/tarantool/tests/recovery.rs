@@ -15,7 +15,7 @@ use tarantool::export::{Exported, Target, export};
 use tarantool::space::{Space, Spaces};
 use tarantool::state::{Finished, FinishedSpace, OnRejectedRow, State};
 use tarantool::table::SpaceTable;
-use tarantool::{Header, OnDamage, SnapshotFile, blocks, load_snapshot, read_spaces};
+use tarantool::{Header, OnDamage, SnapshotFile, Tuples, blocks, load_snapshot, read_spaces};
 use work::Silent;
 
 /// The beginning of every script.
@@ -130,7 +130,7 @@ fn recover(directory: &Path) -> Finished {
                 _ => None,
             });
         let places: Vec<_> = places.collect();
-        let log = LogFile { path: Path::new("log"), bytes: &bytes };
+        let log = LogFile { path: Path::new("log"), bytes: &bytes, end: None };
         apply_log(log, places.into_iter(), &mut state, 2, &Silent).unwrap();
     }
     state.finish().unwrap()
@@ -429,7 +429,9 @@ fn exported(original: &Path) -> (tempfile::TempDir, Exported) {
     let count = Watch(|rows| {
         counted.fetch_add(rows, Ordering::Relaxed);
     });
-    let exported = export(&snapshot, &spaces_of(&finished), &header, target, &count).unwrap();
+    let exported =
+        export(&Tuples::of_store(&snapshot).unwrap(), &spaces_of(&finished), &header, target, &count)
+            .unwrap();
     assert_eq!(exported.row_count, counted.load(Ordering::Relaxed));
     (directory, exported)
 }

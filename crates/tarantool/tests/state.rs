@@ -364,7 +364,7 @@ fn errors_name_the_position_of_damage_in_a_log() {
         let apply = |bytes: &[u8], places: &[tarantool::BlockPlace]| {
             let mut state = state("{}", OnRejectedRow::Refuse);
             let done = AtomicU64::new(0);
-            let log = LogFile { path: Path::new("1.xlog"), bytes };
+            let log = LogFile { path: Path::new("1.xlog"), bytes, end: None };
             let progress = Watch(|stored| {
                 done.fetch_add(stored, Ordering::Relaxed);
             });
@@ -414,7 +414,7 @@ fn a_block_applied_in_parts_gives_the_same_as_at_once() {
         let stored_bytes = place.payload.len() as u64;
         let told = Mutex::new(Vec::new());
         let mut in_parts = state("{}", OnRejectedRow::Refuse);
-        let log = LogFile { path: Path::new("1.xlog"), bytes: &bytes };
+        let log = LogFile { path: Path::new("1.xlog"), bytes: &bytes, end: None };
         let progress = Watch(|stored| told.lock().unwrap().push(stored));
         apply_log(log, std::iter::once(place), &mut in_parts, thread_count, &progress).unwrap();
         assert_eq!(after(in_parts, &[]), after(at_once, &[]));

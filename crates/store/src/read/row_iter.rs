@@ -62,6 +62,19 @@ impl<'a> RowIter<'a> {
         Ok(RowIter { schema, parts, index, runs, front: None, back: None })
     }
 
+    /// Returns how many rows are left. Takes no time for each of them unless some are dead.
+    ///
+    /// # Errors
+    /// If a file is damaged.
+    pub fn remaining(mut self) -> Result<u64> {
+        let has_begun = self.front.is_some() || self.back.is_some();
+        let has_dead = |run: &Run| self.parts[run.part as usize].has_dead();
+        if !has_begun && !self.runs.iter().any(has_dead) {
+            return Ok(self.runs.iter().map(|run| run.positions.len() as u64).sum());
+        }
+        self.try_fold(0, |count, row| row.map(|_| count + 1))
+    }
+
     fn take(&mut self, end: End) -> Result<Option<RowId>> {
         if let [run] = self.runs.as_mut_slice() {
             let part = &self.parts[run.part as usize];

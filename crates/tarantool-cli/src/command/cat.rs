@@ -1,13 +1,14 @@
 //! `pneu-tarantool cat`: prints the rows of snapshots and logs.
 
 use crate::follow::{Follow, follow};
+use crate::position::position;
 use crate::rows_output::{Notices, RowsOutput};
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use tarantool::cat::{
-    Position, Printer, RowFilter, RowForm, RowsFile, SpaceChoice, definitions_before, kind_named, open_rows,
+    Printer, RowFilter, RowForm, RowsFile, SpaceChoice, definitions_before, kind_named, open_rows,
 };
 use tarantool::space::Formats;
 use tarantool::text::JsonStyle;
@@ -139,23 +140,14 @@ impl Arguments {
     }
 
     fn filter(&self) -> Result<RowFilter> {
-        let position = |text: &Option<String>| match text {
-            None => Ok(None),
-            Some(text) => Position::parse(text).map(Some).ok_or_else(|| {
-                anyhow!(
-                    "\"{text}\" is no position: an LSN, a time such as 2024-03-01T12:30 or @SECONDS, or a \
-                     VClock such as {{1: 5}} is expected"
-                )
-            }),
-        };
         let kind = |name: &String| -> Result<RowKind> {
             kind_named(name.trim()).ok_or_else(|| anyhow!("\"{name}\" is no type of rows; see --help"))
         };
         Ok(RowFilter {
             spaces: self.space.iter().map(|space| SpaceChoice::parse(space)).collect(),
             shows_system: self.show_system,
-            from: position(&self.from)?,
-            to: position(&self.to)?,
+            from: position(self.from.as_deref())?,
+            to: position(self.to.as_deref())?,
             replicas: self.replica.clone(),
             kinds: self.types.iter().map(kind).collect::<Result<_>>()?,
             key: self.key.clone(),

@@ -1,13 +1,12 @@
 //! `pneu-tarantool get`: prints the tuples with a key.
 
-use crate::open::{self, put_tuple};
+use crate::query_options::{PrintOptions, put_line};
 use crate::session::Session;
-use anyhow::{Result, bail};
+use crate::source::{Source, SourceOptions};
+use anyhow::{Error, Result, bail};
 use clap::Args;
-use std::ops::Bound;
 use std::path::PathBuf;
-use store::{IndexKind, OwnedValue, PRIMARY, RowId, Value};
-use tarantool::table::TableIndex;
+use tarantool::query::{Direction, KeyConditions};
 use terminal::command_line::Run;
 use terminal::exit::Outcome;
 
@@ -16,15 +15,21 @@ use terminal::exit::Outcome;
 /// Type numbers, text, true, false, nil and UUIDs as they are. A number with a point also finds the decimal
 /// that is written the same way. In an ordered index, the first parts of a key find all tuples that begin
 /// with them.
+///
+/// A snapshot or a directory of Tarantool is loaded first. The store that is made of it is kept in the user's
+/// cache, so that the next question is answered at once.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pneu-tarantool get shop.store orders 17
-  pneu-tarantool get shop.store orders --index by_customer ana 2024")]
+  pneu-tarantool get /var/lib/tarantool/shop orders 17
+  pneu-tarantool get shop.store orders --index by_customer ana 2024
+  pneu-tarantool get 00000000000000000118.snap orders 17 --format json | jq .price
+
+Exit code 1: nothing found. Exit code 3: done, but something was lost while loading.")]
 pub(crate) struct Arguments {
-    /// A store made by "pneu-tarantool load"
-    #[arg(value_name = "STORE")]
-    store: PathBuf,
+    /// A snapshot, a directory with snapshots and logs, or a store made by "pneu-tarantool load"
+    #[arg(value_name = "FILE|DIR|STORE")]
+    source: PathBuf,
     /// Name or number of a space
     #[arg(value_name = "SPACE")]
     space: String,
@@ -34,58 +39,42 @@ pub(crate) struct Arguments {
     /// The values of the key's parts
     #[arg(value_name = "KEY", required = true, allow_negative_numbers = true)]
     key: Vec<String>,
+    #[command(flatten)]
+    print: PrintOptions,
+    #[command(flatten)]
+    options: SourceOptions,
 }
 
 impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let snapshot = open::open_store(session, &self.store)?;
-        let space = open::space(&snapshot, &self.space)?;
+        let source = Source::open(session, &self.source, &self.options)?;
+        source.settle(self.print(session, &source))
+    }
+}
+
+impl Arguments {
+    fn print(&self, session: &Session, source: &Source) -> Result<Outcome> {
+        let space = source.space(&self.space)?;
+        let mut writer = self.print.writer(&space)?;
         let Some(index) = space.index(self.index.as_deref())? else {
             bail!("space {} has no key; pneu-tarantool scan prints its tuples", self.space);
         };
-        let mut rows = Vec::new();
-        for key in keys(&open::key_parts(index, &self.key)?) {
-            rows.extend(find(&space, index, &key)?);
+        if space.is_hash(index) && self.key.len() < index.parts.len() {
+            let count = index.parts.len();
+            bail!("index {} is a hash index: all {count} parts of its key are needed", index.name);
         }
-        if rows.is_empty() {
-            return session.nothing_found();
-        }
+        let keys = KeyConditions { eq: self.key.clone(), ..KeyConditions::default() };
+        let selection = keys.selection(Some(index)).map_err(Error::msg)?;
         let mut output = session.output();
         let mut line = Vec::new();
-        for row in rows {
+        let mut count = 0;
+        for row in selection.rows(&space.table, Some(index), Direction::Ascending)? {
             line.clear();
-            put_tuple(space.tuple(row)?, &mut line)?;
-            line.push(b'\n');
+            put_line(&mut writer, space.tuple(row?)?, &mut line)?;
             output.bytes(&line)?;
+            count += 1;
         }
         output.finish()?;
-        Ok(Outcome::Done)
+        if count == 0 { session.nothing_found() } else { Ok(Outcome::Done) }
     }
-}
-
-/// Returns every key that takes one value for each part.
-fn keys(parts: &[Vec<OwnedValue>]) -> Vec<Vec<OwnedValue>> {
-    parts.iter().fold(vec![Vec::new()], |keys, values| {
-        let with = |key: &Vec<OwnedValue>, value: &OwnedValue| {
-            [key.as_slice(), std::slice::from_ref(value)].concat()
-        };
-        keys.iter().flat_map(|key| values.iter().map(move |value| with(key, value))).collect()
-    })
-}
-
-/// Returns the rows with a key, or with a key that begins so.
-fn find(space: &open::OpenSpace, index: &TableIndex, key: &[OwnedValue]) -> Result<Vec<RowId>> {
-    let values: Vec<Value> = key.iter().map(OwnedValue::as_value).collect();
-    let name = index.store_name.as_str();
-    if key.len() == index.parts.len() {
-        return Ok(space.table.find(name, &values)?);
-    }
-    let schema = &space.shape.schema;
-    let is_hash = name != PRIMARY
-        && schema.index(name).is_some_and(|number| schema.indexes[number].kind == IndexKind::Hash);
-    if is_hash {
-        bail!("index {} is a hash index: all {} parts of its key are needed", index.name, index.parts.len());
-    }
-    let end = Bound::Included(values.as_slice());
-    space.table.range(name, end, end)?.map(|row| Ok(row?)).collect()
 }

@@ -4,6 +4,8 @@
 
 mod cat;
 mod completions;
+mod count;
+mod diff;
 mod export;
 mod get;
 mod info;
@@ -24,6 +26,8 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<info::Arguments>("info"),
     Command::new::<get::Arguments>("get"),
     Command::new::<scan::Arguments>("scan"),
+    Command::new::<count::Arguments>("count"),
+    Command::new::<diff::Arguments>("diff"),
     Command::new::<verify::Arguments>("verify"),
     Command::new::<merge::Arguments>("merge"),
     Command::new::<completions::Arguments>("completions"),

@@ -1,89 +1,91 @@
 //! `pneu-tarantool scan`: prints tuples in the order of an index.
 
-use crate::open::{self, put_tuple};
+use crate::query_options::{PrintOptions, RowOptions, damaged, put_line};
 use crate::session::Session;
-use anyhow::{Result, bail};
+use crate::source::{Source, SourceOptions};
+use anyhow::{Error, Result};
 use clap::Args;
-use std::ops::Bound;
 use std::path::PathBuf;
-use store::{OwnedValue, PRIMARY, RowIter, Value};
+use tarantool::query::Direction;
 use terminal::command_line::Run;
 use terminal::exit::Outcome;
 
 /// Print tuples in the order of an index, one JSON array per line
+///
+/// A snapshot or a directory of Tarantool is loaded first. The store that is made of it is kept in the user's
+/// cache, so that the next question is answered at once.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pneu-tarantool scan shop.store orders
-  pneu-tarantool scan shop.store orders --from 100 --to 200
-  pneu-tarantool scan shop.store orders --index by_customer --from ana --from 2024 --limit 10
-  pneu-tarantool scan shop.store orders --reverse --limit 1             the last tuple")]
+  pneu-tarantool scan /var/lib/tarantool/shop orders --where 'price > 10 and note like \"late%\"'
+  pneu-tarantool scan shop.store orders --ge 100 --lt 200 --fields id,price
+  pneu-tarantool scan shop.store orders --index by_customer --ge ana 2024 --limit 10
+  pneu-tarantool scan 00000000000000000118.snap orders --index by_customer --eq ana --format json
+  pneu-tarantool scan shop.store orders --reverse --limit 1             the last tuple
+
+Exit code 1: nothing found. Exit code 3: done, but something was lost while loading.")]
 pub(crate) struct Arguments {
-    /// A store made by "pneu-tarantool load"
-    #[arg(value_name = "STORE")]
-    store: PathBuf,
+    /// A snapshot, a directory with snapshots and logs, or a store made by "pneu-tarantool load"
+    #[arg(value_name = "FILE|DIR|STORE")]
+    source: PathBuf,
     /// Name or number of a space
     #[arg(value_name = "SPACE")]
     space: String,
-    /// Scan this index. Default: the primary key
-    #[arg(long, value_name = "NAME")]
-    index: Option<String>,
-    /// Begin with this key. Repeat for each further part
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
-    from: Vec<String>,
-    /// End with this key and all keys that begin with it. Repeat for each further part
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
-    to: Vec<String>,
+    #[command(flatten)]
+    rows: RowOptions,
     /// Print at most this many tuples
     #[arg(long, value_name = "NUMBER")]
     limit: Option<u64>,
+    /// Leave out this many tuples first
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    offset: u64,
     /// Print the last tuples first
     #[arg(long)]
     reverse: bool,
+    #[command(flatten)]
+    print: PrintOptions,
+    #[command(flatten)]
+    options: SourceOptions,
 }
 
 impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let snapshot = open::open_store(session, &self.store)?;
-        let space = open::space(&snapshot, &self.space)?;
-        let index = space.index(self.index.as_deref())?;
-        let (name, from, to) = match index {
-            Some(index) => {
-                // What an end may stand for is all within.
-                let smallest = open::key_parts(index, &self.from)?
-                    .into_iter()
-                    .filter_map(|part| part.into_iter().next());
-                let largest = open::key_parts(index, &self.to)?.into_iter().filter_map(|mut part| part.pop());
-                (index.store_name.as_str(), smallest.collect(), largest.collect())
-            }
-            None if self.from.is_empty() && self.to.is_empty() => (PRIMARY, Vec::new(), Vec::new()),
-            None => bail!("space {} has no key to begin or end with", self.space),
-        };
-        let (from, to) = (values(&from), values(&to));
-        let mut rows = space.table.range(name, bound(&from), bound(&to))?;
-        let mut next = || if self.reverse { RowIter::next_back(&mut rows) } else { rows.next() };
+        let source = Source::open(session, &self.source, &self.options)?;
+        source.settle(self.print(session, &source))
+    }
+}
+
+impl Arguments {
+    fn print(&self, session: &Session, source: &Source) -> Result<Outcome> {
+        let space = source.space(&self.space)?;
+        let (mut writer, expression) = (self.print.writer(&space)?, self.rows.expression(&space)?);
+        let index = space.index(self.rows.index.as_deref())?;
+        let selection = self.rows.keys().selection(index).map_err(Error::msg)?;
+        let direction = if self.reverse { Direction::Descending } else { Direction::Ascending };
         let mut output = session.output();
         let mut line = Vec::new();
-        let mut count = 0;
-        while self.limit.is_none_or(|limit| count < limit)
-            && let Some(row) = next()
+        let (mut skipped, mut count) = (0, 0);
+        let is_full = |count| self.limit.is_some_and(|limit| count >= limit);
+        let mut rows = selection.rows(&space.table, index, direction)?;
+        while !is_full(count)
+            && let Some(row) = rows.next()
         {
+            let tuple = space.tuple(row?)?;
+            if let Some(expression) = &expression
+                && !expression.fits(tuple).map_err(|damage| damaged(&damage))?
+            {
+                continue;
+            }
+            if skipped < self.offset {
+                skipped += 1;
+                continue;
+            }
             line.clear();
-            put_tuple(space.tuple(row?)?, &mut line)?;
-            line.push(b'\n');
+            put_line(&mut writer, tuple, &mut line)?;
             output.bytes(&line)?;
             count += 1;
         }
         output.finish()?;
         if count == 0 { session.nothing_found() } else { Ok(Outcome::Done) }
     }
-}
-
-fn values(key: &[OwnedValue]) -> Vec<Value<'_>> {
-    key.iter().map(OwnedValue::as_value).collect()
-}
-
-/// No value stands for no end.
-fn bound<'a>(key: &'a [Value<'a>]) -> Bound<&'a [Value<'a>]> {
-    if key.is_empty() { Bound::Unbounded } else { Bound::Included(key) }
 }

@@ -26,6 +26,17 @@ pub struct LogFile<'a> {
     pub path: &'a Path,
     /// The log's bytes.
     pub bytes: &'a [u8],
+    /// Where to end, if not at the end of the last block.
+    pub end: Option<RowEnd>,
+}
+
+/// A place between rows of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowEnd {
+    /// The offset of the block.
+    pub block_offset: usize,
+    /// How many of its rows come before the place.
+    pub row_count: usize,
 }
 
 /// Applies the rows of these blocks of a log, in order, on `thread_count` threads, of which at most two are
@@ -47,11 +58,11 @@ pub fn apply_log(
             outcome = carry_out_piece(log.path, piece, state, progress);
             outcome.is_ok()
         };
-        Cutter::new(OneThread(carry_out)).unpack_all(log.bytes, blocks);
+        Cutter::new(OneThread(carry_out), log.end).unpack_all(log.bytes, blocks);
         return outcome;
     }
     let (sink, ends) = OtherThread::new();
-    let cutter = Cutter::new(sink);
+    let cutter = Cutter::new(sink, log.end);
     thread::scope(|scope| {
         scope.spawn(move || cutter.unpack_all(log.bytes, blocks));
         carry_out(log.path, ends, state, progress)

@@ -3,7 +3,7 @@
 //! Made from a row that borrows from a payload. Returns the same row, borrowing from a copy. Does not know
 //! what rows do.
 
-use crate::file::row::{Body, Row, RowKind};
+use crate::file::row::{Body, GROUP_LOCAL, Row, RowKind};
 
 /// The positions of a row's parts in a piece.
 #[derive(Clone, Copy)]
@@ -11,6 +11,7 @@ pub(super) struct RowPlace {
     kind: RowKind,
     replica: u32,
     is_commit: bool,
+    is_local: bool,
     flags: u64,
     lsn: i64,
     tsn: i64,
@@ -34,11 +35,12 @@ impl RowPlace {
     /// Records a row of `payload`, which was copied to `begin` of its piece.
     pub(super) fn new(row: &Row, payload: &[u8], begin: usize) -> RowPlace {
         let span = |part: Option<&[u8]>| Span::new(part.unwrap_or_default(), payload, begin);
-        let Row { kind, replica, lsn, tsn, is_commit, flags, body, .. } = *row;
+        let Row { kind, replica, lsn, tsn, group, is_commit, flags, body, .. } = *row;
         RowPlace {
             kind,
             replica,
             is_commit,
+            is_local: group == GROUP_LOCAL,
             flags,
             lsn,
             tsn,
@@ -52,7 +54,8 @@ impl RowPlace {
         }
     }
 
-    /// Returns the row, except its time and group, which do not matter to a state.
+    /// Returns the row, except its time and any other group than that of rows that are not replicated, which do not
+    /// matter to a state.
     #[inline]
     pub(super) fn row<'p>(&self, piece: &'p [u8]) -> Row<'p> {
         let part = |span: Span| (span.length > 0).then(|| span.of(piece));
@@ -65,8 +68,9 @@ impl RowPlace {
             ops: part(self.ops),
             bytes: self.body.of(piece),
         };
-        let RowPlace { kind, replica, is_commit, flags, lsn, tsn, .. } = *self;
-        Row { kind, replica, lsn, timestamp: 0.0, group: 0, tsn, is_commit, flags, body }
+        let RowPlace { kind, replica, is_commit, is_local, flags, lsn, tsn, .. } = *self;
+        let group = if is_local { GROUP_LOCAL } else { 0 };
+        Row { kind, replica, lsn, timestamp: 0.0, group, tsn, is_commit, flags, body }
     }
 }
 

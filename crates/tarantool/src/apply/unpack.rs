@@ -9,6 +9,7 @@
 //! a transaction, since its rows would have to be copied one by one until the transaction ends. The number
 //! of rows of a transaction is limited instead.
 
+use super::RowEnd;
 use super::row_place::RowPlace;
 use crate::error::Damage;
 use crate::file::block::{BlockPlace, Unpacker};
@@ -98,6 +99,8 @@ pub(super) struct Cutter<S> {
     piece: Piece,
     /// Rows after the end of the last transaction.
     open_row_count: usize,
+    /// Where to end, if not at the end of the last block.
+    end: Option<RowEnd>,
 }
 
 /// Why no more pieces are made.
@@ -108,8 +111,8 @@ enum Stop {
 }
 
 impl<S: Sink> Cutter<S> {
-    pub(super) fn new(sink: S) -> Cutter<S> {
-        Cutter { sink, piece: Piece::default(), open_row_count: 0 }
+    pub(super) fn new(sink: S, end: Option<RowEnd>) -> Cutter<S> {
+        Cutter { sink, piece: Piece::default(), open_row_count: 0, end }
     }
 
     /// Unpacks blocks into pieces, until there are no more, one is damaged, or the receiver takes no more.
@@ -117,7 +120,7 @@ impl<S: Sink> Cutter<S> {
         let mut unpacker = Unpacker::default();
         for place in blocks {
             let taken = match unpacker.unpack(bytes, &place) {
-                Ok(payload) => self.take(payload, &place),
+                Ok(payload) => self.take(self.wanted(payload, &place), &place),
                 Err(damage) => Err(Stop::Damage(damage)),
             };
             self.piece.stored_bytes += place.payload.len();
@@ -133,6 +136,17 @@ impl<S: Sink> Cutter<S> {
         }
         // If it is not taken, the receiver has found an error.
         let _ = self.sink.take(self.piece);
+    }
+
+    /// Returns the rows of a block that come before the end. Damage among them ends them, too, and is found
+    /// when they are taken.
+    fn wanted<'p>(&self, payload: &'p [u8], place: &BlockPlace) -> &'p [u8] {
+        let Some(end) = self.end.filter(|end| end.block_offset == place.offset) else { return payload };
+        let mut rows = rows(payload);
+        if end.row_count > 0 && rows.by_ref().take(end.row_count).any(|row| row.is_err()) {
+            return payload;
+        }
+        payload.get(..rows.offset()).unwrap_or(payload)
     }
 
     /// Takes the rows of a block, up to the first that is damaged.
@@ -224,7 +238,7 @@ mod tests {
 
     fn new() -> (Cutter<OtherThread>, Ends) {
         let (sink, ends) = OtherThread::new();
-        (Cutter::new(sink), ends)
+        (Cutter::new(sink, None), ends)
     }
 
     /// Cuts a block repeatedly, and passes each piece to `each` and back.

@@ -18,7 +18,7 @@ mod walk;
 mod worker;
 
 pub use definitions::{definitions_after, definitions_before};
-pub use filter::{Position, RowFilter, SpaceChoice};
+pub use filter::{RowFilter, SpaceChoice};
 pub use follow::{Followed, Growing};
 pub use print::{Notice, Printer, Totals};
 pub use rows::{RowForm, kind_name, kind_named};

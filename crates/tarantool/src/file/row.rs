@@ -134,6 +134,10 @@ pub struct Body<'a> {
     pub bytes: &'a [u8],
 }
 
+/// The group of rows that are not replicated. Their replica is 0, whichever replica's transaction they belong
+/// to.
+pub(crate) const GROUP_LOCAL: u64 = 1;
+
 /// Keys of the head.
 const KEY_KIND: u64 = 0x00;
 const KEY_REPLICA: u64 = 0x02;

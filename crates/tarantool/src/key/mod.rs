@@ -25,5 +25,6 @@ mod number;
 mod text;
 
 pub use normalise::{PartKind, PartType, normalise_missing, normalise_part};
+pub(crate) use number::put_decimal;
 pub use number::put_number;
 pub use text::{normalise_text, value_of_text, values_of_text};

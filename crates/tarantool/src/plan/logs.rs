@@ -17,7 +17,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Makes the plan.
-pub(super) fn plan(snapshot: Option<ScannedSnapshot>, logs: &[Log], options: &PlanOptions) -> Result<Plan> {
+///
+/// `cut_log` ends at a point in time, not where its writer ended.
+pub(super) fn plan(
+    snapshot: Option<ScannedSnapshot>,
+    logs: &[Log],
+    options: &PlanOptions,
+    cut_log: Option<&Path>,
+) -> Result<Plan> {
     let (snapshot, lost) = snapshot.map_or((None, Vec::new()), |scanned| (Some(scanned.file), scanned.lost));
     let reached = snapshot.as_ref().map_or_else(VClock::default, |file| file.header.vclock.clone());
     let plan = Plan {
@@ -27,10 +34,12 @@ pub(super) fn plan(snapshot: Option<ScannedSnapshot>, logs: &[Log], options: &Pl
         remarks: Vec::new(),
         torn: Vec::new(),
         reached,
+        cut: None,
+        ends_at_point: false,
         mode: options.mode,
     };
     let instance = plan.snapshot.as_ref().map(|file| file.header.instance);
-    let mut planner = Planner { plan, depth: options.depth.max(Depth::Checksums), options };
+    let mut planner = Planner { plan, depth: options.depth.max(Depth::Checksums), options, cut_log };
     let rescued: Vec<Candidate> = match options.mode {
         Mode::Strict => Vec::new(),
         Mode::Salvage => logs.iter().filter_map(|log| Candidate::rescue(log.as_ref().err()?)).collect(),
@@ -77,7 +86,7 @@ pub(super) fn plan(snapshot: Option<ScannedSnapshot>, logs: &[Log], options: &Pl
     Ok(planner.plan)
 }
 
-fn is_foreign(instance: Option<[u8; 16]>, opened: &Opened) -> bool {
+pub(super) fn is_foreign(instance: Option<[u8; 16]>, opened: &Opened) -> bool {
     let nil = [0; 16];
     instance.is_some_and(|own| own != nil && opened.header.instance != nil && opened.header.instance != own)
 }
@@ -86,6 +95,7 @@ struct Planner<'a> {
     plan: Plan,
     depth: Depth,
     options: &'a PlanOptions,
+    cut_log: Option<&'a Path>,
 }
 
 impl Planner<'_> {
@@ -161,7 +171,7 @@ impl Planner<'_> {
         let file = planned(opened, scan.clone());
         if let Some(next) = next {
             self.ends_before(&file, &scan, &next.opened, is_read_whole)?;
-        } else if !file.is_closed && holes.is_empty() {
+        } else if !file.is_closed && holes.is_empty() && self.cut_log != Some(&file.path) {
             let path = file.path.display();
             self.plan
                 .remarks

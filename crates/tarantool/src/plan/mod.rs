@@ -6,27 +6,35 @@
 //! A plan has the newest sound snapshot and every log after it. Nothing may be missing between them: the end
 //! of each file is compared with the beginning of the next. Only the last log may end with damage, where a
 //! crash tore a write.
+//!
+//! A plan that ends at a point in time (`until`, `view`) is made of the files as if they ended there.
 
 mod candidate;
 mod cut;
 mod logs;
 mod options;
 mod planned;
+mod single;
 mod snapshot;
+mod until;
+mod view;
 
 use crate::check::loss::Loss;
 use crate::check::scan::Depth;
 use crate::error::{Error, Result};
 use crate::file::directory::{self, Named};
 use crate::file::header::FileKind;
-use candidate::open_all;
+use candidate::{Log, open_all};
 use disk::Disk;
 use snapshot::choose;
 use std::path::Path;
+use view::view;
 
 pub use cut::{CutReport, cut_torn_tail};
 pub use options::{Mode, PlanOptions};
 pub use planned::{Plan, PlannedFile, Torn};
+pub use single::plan_snapshot;
+pub use until::Cut;
 
 /// Makes a plan of the files in `directory`.
 ///
@@ -42,16 +50,45 @@ pub fn plan(disk: &dyn Disk, directory: &Path, options: &PlanOptions) -> Result<
     }
     let has_files = !(snapshots.is_empty() && logs.is_empty());
     let opened = open_all(disk, &logs)?;
-    let chosen = choose(disk, &snapshots, &opened, &options)?;
-    if chosen.newest.is_none() && (options.mode == Mode::Strict || !has_files) {
-        return Err(no_snapshot(directory, log_directory, chosen.refused.into_iter().next(), &logs));
+    let until = options.until.clone().filter(|_| has_files);
+    let files = Files { directory, log_directory, log_count: logs.len(), has_files };
+    match until {
+        None => plan_of(disk, files, &snapshots, &opened, &options, None),
+        Some(until) => {
+            let view = view(disk, directory, &until, snapshots, opened)?;
+            let plan = plan_of(disk, files, &view.snapshots, &view.logs, &options, view.cut_log())?;
+            Ok(view.finish(plan))
+        }
     }
-    let logs = opened;
+}
+
+/// Where files are, and whether there are any.
+#[derive(Clone, Copy)]
+struct Files<'a> {
+    directory: &'a Path,
+    log_directory: &'a Path,
+    log_count: usize,
+    has_files: bool,
+}
+
+/// Makes a plan of these files. `cut_log` ends at a point in time.
+fn plan_of(
+    disk: &dyn Disk,
+    files: Files,
+    snapshots: &[Named],
+    logs: &[Log],
+    options: &PlanOptions,
+    cut_log: Option<&Path>,
+) -> Result<Plan> {
+    let chosen = choose(disk, snapshots, logs, options)?;
+    if chosen.newest.is_none() && (options.mode == Mode::Strict || !files.has_files) {
+        return Err(no_snapshot(files, chosen.refused.into_iter().next()));
+    }
     // If the newest snapshot is damaged, an older one and the logs since then have the same rows, provided
     // that they reach as far.
     if let (Some(whole), Some(damaged)) = (&chosen.whole, chosen.refused_signature) {
         let deep = PlanOptions { mode: Mode::Strict, depth: Depth::Rows, ..options.clone() };
-        if let Ok(mut plan) = logs::plan(Some(whole.clone()), &logs, &deep)
+        if let Ok(mut plan) = logs::plan(Some(whole.clone()), logs, &deep, cut_log)
             && plan.reached.signature() >= damaged
         {
             let told = chosen.refused.iter().map(ToString::to_string);
@@ -65,18 +102,19 @@ pub fn plan(disk: &dyn Disk, directory: &Path, options: &PlanOptions) -> Result<
         (Some(error), Mode::Strict) => Err(error),
         _ => {
             let has_snapshot = chosen.newest.is_some();
-            let mut plan = logs::plan(chosen.newest, &logs, &options)?;
+            let mut plan = logs::plan(chosen.newest, logs, options, cut_log)?;
             if !has_snapshot {
                 let what = "there is no snapshot: all that was in it".to_owned();
-                plan.lost.insert(0, Loss::file(directory, FileKind::Snapshot, 0, what));
+                plan.lost.insert(0, Loss::file(files.directory, FileKind::Snapshot, 0, what));
             }
             Ok(plan)
         }
     }
 }
 
-fn no_snapshot(directory: &Path, log_directory: &Path, refused: Option<Error>, logs: &[Named]) -> Error {
-    let what = match logs.len() {
+fn no_snapshot(files: Files, refused: Option<Error>) -> Error {
+    let Files { directory, log_directory, log_count, .. } = files;
+    let what = match log_count {
         0 if directory == log_directory => "holds no snapshot and no log of Tarantool".to_owned(),
         0 => format!("holds no snapshot of Tarantool, and {} no log", log_directory.display()),
         count => {

@@ -2,6 +2,7 @@
 
 use crate::check::blocks::{CheckedBlocks, CheckedFiles};
 use crate::check::scan::Depth;
+use crate::position::Position;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ pub enum Mode {
 }
 
 /// How a plan is made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PlanOptions {
     /// The directory of the logs, if it is not that of the snapshots.
     pub log_directory: Option<PathBuf>,
@@ -23,6 +24,8 @@ pub struct PlanOptions {
     pub mode: Mode,
     /// How closely to check. Salvage always reads every row.
     pub depth: Depth,
+    /// Where to end: only whole transactions before this position count.
+    pub until: Option<Position>,
     /// Blocks that were read already. Other blocks are read sequentially if needed.
     pub checked: Option<Arc<CheckedFiles>>,
 }
@@ -37,6 +40,12 @@ impl PlanOptions {
 impl Default for PlanOptions {
     /// Refuses damage, and checks only what must be known before the rows are read.
     fn default() -> PlanOptions {
-        PlanOptions { log_directory: None, mode: Mode::Strict, depth: Depth::Heads, checked: None }
+        PlanOptions {
+            log_directory: None,
+            mode: Mode::Strict,
+            depth: Depth::Heads,
+            until: None,
+            checked: None,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A plan: the files to read, and their faults.
 
 use super::options::Mode;
+use super::until::Cut;
 use crate::check::loss::Loss;
 use crate::check::scan::FileScan;
 use crate::error::{Error, Result};
@@ -28,6 +29,10 @@ pub struct Plan {
     /// The vector clock at the end. Unless the depth is [`crate::Depth::Rows`], only as far as files were
     /// read.
     pub reached: VClock,
+    /// The first transaction after the point in time that the plan ends at, if there is one.
+    pub cut: Option<Cut>,
+    /// Whether the plan ends at a point in time. Transactions that are not decided there do not count.
+    pub ends_at_point: bool,
     pub(super) mode: Mode,
 }
 

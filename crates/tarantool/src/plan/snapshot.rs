@@ -93,7 +93,8 @@ impl Chosen {
     }
 }
 
-fn scan_snapshot(opened: &Opened, options: &PlanOptions) -> ScannedSnapshot {
+/// Looks for damage in a snapshot.
+pub(super) fn scan_snapshot(opened: &Opened, options: &PlanOptions) -> ScannedSnapshot {
     let input = ScanInput {
         bytes: &opened.bytes,
         begin: opened.header_bytes,
@@ -197,7 +198,7 @@ fn clock_at(log: &Opened, signature: i64) -> Option<VClock> {
 }
 
 /// Returns the damage of a snapshot, if it is not sound.
-fn damage_of(scanned: &ScannedSnapshot) -> Option<Error> {
+pub(super) fn damage_of(scanned: &ScannedSnapshot) -> Option<Error> {
     let path = scanned.file.path.clone();
     let damage =
         |offset: usize, what: &str| Error::Damage { path, offset: offset as u64, what: what.to_owned() };

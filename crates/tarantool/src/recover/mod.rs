@@ -9,7 +9,7 @@
 
 mod duplicate_keys;
 
-use crate::apply::{LogFile, apply_log};
+use crate::apply::{LogFile, RowEnd, apply_log};
 use crate::check::loss::counted_rows;
 use crate::error::{Error, Result};
 use crate::file::block::BlockPlace;
@@ -91,8 +91,11 @@ fn recover_here(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Pro
     }
     for (place, log) in plan.logs.iter().enumerate() {
         plan.follows(place, state.vclock())?;
-        let file = LogFile { path: &log.path, bytes: &log.bytes };
+        let file = LogFile { path: &log.path, bytes: &log.bytes, end: row_end(plan, log) };
         apply_log(file, log.blocks(), &mut state, thread_count, progress)?;
+    }
+    if plan.ends_at_point {
+        remarks.extend(state.drop_undecided());
     }
     let Finished { spaces, vclock, remarks: more, left_out: lacking, rejected } =
         state.finish().map_err(|RejectedRow { lsn, what }| {
@@ -109,6 +112,12 @@ fn recover_here(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Pro
         tables.push(RecoveredTable { table: space.table, rows });
     }
     Ok(Recovered { tables, vclock, remarks, left_out, rejected, thread_count })
+}
+
+/// Returns the end of the rows of a log that count, if the plan ends within it.
+fn row_end(plan: &Plan, log: &PlannedFile) -> Option<RowEnd> {
+    let cut = plan.cut.as_ref().filter(|cut| cut.path == log.path)?;
+    Some(RowEnd { block_offset: cut.block_offset, row_count: cut.row_count })
 }
 
 /// Refuses rows that logs inserted although the snapshot has a row with the same key. Inserts are not checked

@@ -4,7 +4,7 @@
 //! fields, ready for JSON. Does not know how rows are printed.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::definition::Part;
+use super::definition::{Part, Space};
 use super::spaces::{SPACE_INDEX, SPACE_SPACE, Spaces};
 use crate::error::Damage;
 use crate::file::row::{Row, RowKind};
@@ -34,6 +34,21 @@ pub struct SpaceFormat {
     pub primary: Vec<Part>,
     /// The names of the indexes, by number.
     pub indexes: Vec<String>,
+}
+
+impl SpaceFormat {
+    /// Returns the names that a definition gives.
+    pub fn of(space: Space) -> SpaceFormat {
+        let names = space.fields.iter().map(|field| field.name.as_slice()).collect::<Vec<_>>();
+        let primary = space.indexes.iter().find(|index| index.iid == 0);
+        SpaceFormat {
+            name_json: json(&space.name),
+            field_keys: field_keys(&names),
+            primary: primary.map(|index| index.parts.clone()).unwrap_or_default(),
+            indexes: space.indexes.iter().map(|index| index.name.clone()).collect(),
+            name: space.name,
+        }
+    }
 }
 
 impl Default for Formats {
@@ -115,16 +130,7 @@ impl Formats {
     fn refresh(&mut self, id: u32) {
         match self.spaces.get(id).ok().flatten() {
             Some(space) => {
-                let names = space.fields.iter().map(|field| field.name.as_slice()).collect::<Vec<_>>();
-                let primary = space.indexes.iter().find(|index| index.iid == 0);
-                let format = SpaceFormat {
-                    name_json: json(&space.name),
-                    field_keys: field_keys(&names),
-                    primary: primary.map(|index| index.parts.clone()).unwrap_or_default(),
-                    indexes: space.indexes.iter().map(|index| index.name.clone()).collect(),
-                    name: space.name,
-                };
-                self.known.insert(id, format);
+                self.known.insert(id, SpaceFormat::of(space));
             }
             None => {
                 self.known.remove(&id);

@@ -100,13 +100,18 @@ impl Spaces {
     }
 
     /// Returns the tuple that defines a space.
-    pub(super) fn space_tuple(&self, id: u32) -> Option<&[u8]> {
+    pub(crate) fn space_tuple(&self, id: u32) -> Option<&[u8]> {
         self.definitions.get(&id)?.space.as_deref()
     }
 
     /// Returns the tuple that defines an index.
-    pub(super) fn index_tuple(&self, id: u32, iid: u32) -> Option<&[u8]> {
+    pub(crate) fn index_tuple(&self, id: u32, iid: u32) -> Option<&[u8]> {
         self.definitions.get(&id)?.indexes.get(&iid).map(Vec::as_slice)
+    }
+
+    /// Returns the numbers of a space's indexes, in order.
+    pub(crate) fn index_ids(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
+        self.definitions.get(&id).into_iter().flat_map(|definition| definition.indexes.keys().copied())
     }
 
     /// Returns the space with this name, if there is one.

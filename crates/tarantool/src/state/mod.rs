@@ -263,6 +263,22 @@ impl State {
         Ok(())
     }
 
+    /// Drops all transactions that have no end or no verdict yet. Returns a remark if any waited for a verdict.
+    pub fn drop_undecided(&mut self) -> Option<String> {
+        self.open.take_all();
+        let count = self.limbo.take_all().len();
+        (count > 0).then(|| {
+            format!(
+                "{} not confirmed at that point, or waited for one that was not: left out",
+                if count == 1 {
+                    "1 transaction was".to_owned()
+                } else {
+                    format!("{count} transactions were")
+                }
+            )
+        })
+    }
+
     /// Finishes. Transactions that still wait for an answer count.
     ///
     /// # Errors

@@ -8,12 +8,8 @@
 //! does.
 
 use super::limbo::OwnedRow;
-use crate::file::row::Row;
+use crate::file::row::{GROUP_LOCAL, Row};
 use std::collections::BTreeMap;
-
-/// The group of rows that are not replicated. Their replica is 0, whichever replica's transaction they belong
-/// to.
-const GROUP_LOCAL: u64 = 1;
 
 /// Rows that wait for the last row of their transaction, by replica.
 #[derive(Debug, Default)]

@@ -15,12 +15,14 @@ pub(crate) mod lua;
 mod lua_table;
 mod number;
 mod printable;
+mod tuple;
 pub(crate) mod yaml;
 
 use crate::error::Damage;
 pub use civil::{seconds_of_text, time_of_seconds};
 pub use json::{JsonStyle, JsonWriter, put_json_text};
 pub(crate) use json::{put_double, put_whole};
+pub(crate) use tuple::{put_field_key, put_named_tuple};
 
 /// Values nested deeper than this cannot be printed as YAML or Lua.
 pub const DEPTH_MAX: usize = 512;

@@ -8,7 +8,7 @@ use crate::file::header::FileKind;
 use crate::file::row::RowKind;
 use crate::msgpack::{Class, Reader};
 use crate::space::SpaceFormat;
-use crate::text::{JsonStyle, JsonWriter, put_double, put_whole};
+use crate::text::{JsonStyle, JsonWriter, put_double, put_named_tuple, put_whole};
 
 /// Flags of a row, besides that of the last row of a transaction.
 const FLAGS: [(u64, &[u8]); 2] = [(2, b",\"wait_sync\":true"), (4, b",\"wait_ack\":true")];
@@ -142,28 +142,8 @@ impl JsonRows {
         format: Option<&SpaceFormat>,
         out: &mut Vec<u8>,
     ) -> Result<(), Damage> {
-        let mut reader = Reader::new(tuple);
         let keys = format.map(|format| format.field_keys.as_slice()).unwrap_or_default();
-        if keys.is_empty() || reader.peek()? != Class::Array {
-            return self.values.put(&mut reader, out);
-        }
-        let count = reader.array_len()?;
-        out.push(b'{');
-        for number in 0..count {
-            if number > 0 {
-                out.push(b',');
-            }
-            match keys.get(number as usize) {
-                Some(key) => out.extend_from_slice(key),
-                None => {
-                    put_number(b"\"", number.saturating_add(1), out);
-                    out.extend_from_slice(b"\":");
-                }
-            }
-            self.values.put(&mut reader, out)?;
-        }
-        out.push(b'}');
-        Ok(())
+        put_named_tuple(&mut self.values, &mut Reader::new(tuple), keys, out)
     }
 
     /// Appends a record of vinyl's log: `[kind, {property: value}]`.
