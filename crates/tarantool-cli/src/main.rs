@@ -16,6 +16,7 @@ mod recovery;
 mod remedy;
 mod rows_output;
 mod session;
+mod tables;
 
 use session::Session;
 use std::ffi::OsString;
@@ -51,7 +52,7 @@ fn main() -> ExitCode {
 fn complete(line: &Line) -> ExitCode {
     let answer = line.answer(&command_line::full_definition(), |wanted| match wanted.value_name {
         "DIR" | "STORE" | "DIR|STORE" => Offered::Directories,
-        "FILE|DIR" | "FILE|DIR|STORE" => Offered::Files,
+        "FILE|DIR" | "FILE|DIR|STORE" | "DIR|FILE" => Offered::Files,
         _ => Offered::nothing(),
     });
     // A shell that has gone asks for nothing.

@@ -14,6 +14,8 @@ mod cat_follow;
 mod cat_support;
 mod commands;
 mod generated;
+mod repair;
 mod support;
+mod tables;
 mod until;
 mod until_against_tarantool;

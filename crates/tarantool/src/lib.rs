@@ -24,6 +24,7 @@ mod plan;
 mod position;
 mod recover;
 mod remedy;
+pub mod repair;
 pub mod space;
 pub mod state;
 mod stored;

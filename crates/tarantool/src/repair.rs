@@ -73,8 +73,8 @@ pub struct Repair {
     pub has_vinyl: bool,
 }
 
-/// Finds out what is wrong in `directory`, and how it is repaired. Reads everything, and loads it in memory on
-/// `thread_count` threads. The mode, depth and end in `options` are not used.
+/// Finds out what is wrong in `directory`, and how it is repaired. Reads everything, and loads it in memory
+/// on `thread_count` threads. The mode, depth and end in `options` are not used.
 ///
 /// # Errors
 /// Disk errors; the directory has no snapshot of which anything is left.
@@ -156,9 +156,10 @@ impl Repair {
         if self.plan.snapshot.is_none() {
             return Err(Error::Unsupported {
                 path: self.directory.clone(),
-                what: "holds no snapshot of which anything is left, and Tarantool does not start without its \
+                what:
+                    "holds no snapshot of which anything is left, and Tarantool does not start without its \
                     own spaces; put a snapshot back"
-                    .to_owned(),
+                        .to_owned(),
             });
         }
         let path = self.directory.join(snapshot_header(&self.plan, &self.recovered).file_name());
@@ -188,7 +189,8 @@ impl Repair {
         for step in &self.steps {
             match step {
                 Step::Cut(torn) | Step::Remove(torn) => {
-                    let only = Plan { torn: vec![torn.clone()], ..self.plan.clone() };
+                    let mut only = self.plan.clone();
+                    only.torn = vec![torn.clone()];
                     cut_torn_tail(disk.as_ref(), &only)?;
                 }
                 Step::Keep { path, copy } => keep(disk.as_ref(), path, copy)?,
@@ -228,11 +230,15 @@ impl Repair {
 /// Copies a file durably.
 fn keep(disk: &dyn Disk, path: &Path, copy: &Path) -> Result<()> {
     let bytes = disk.map(path)?;
+    let mut begun = copy.as_os_str().to_owned();
+    begun.push(".inprogress");
+    let begun = PathBuf::from(begun);
     // What an earlier repair began to copy.
-    disk.remove(copy)?;
-    let mut file = disk.create(copy)?;
+    disk.remove(&begun)?;
+    let mut file = disk.create(&begun)?;
     file.write(&bytes)?;
     file.sync()?;
+    disk.rename(&begun, copy)?;
     if let Some(directory) = copy.parent() {
         disk.sync_directory(directory)?;
     }

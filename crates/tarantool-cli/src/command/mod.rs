@@ -10,6 +10,7 @@ mod info;
 mod load;
 mod man;
 mod merge;
+mod repair;
 mod scan;
 mod verify;
 
@@ -25,6 +26,7 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<get::Arguments>("get"),
     Command::new::<scan::Arguments>("scan"),
     Command::new::<verify::Arguments>("verify"),
+    Command::new::<repair::Arguments>("repair"),
     Command::new::<merge::Arguments>("merge"),
     Command::new::<completions::Arguments>("completions"),
     Command::new::<man::Arguments>("man"),
