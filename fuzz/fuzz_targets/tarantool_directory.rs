@@ -1,12 +1,13 @@
-//! A directory with any snapshot and any two logs is planned or refused, never with a panic. Everything in a
-//! plan can be read, down to the last row.
+//! A directory with any snapshot and any two logs is planned or refused, never with a panic, also up to an
+//! earlier point. Everything in a plan can be read, down to the last row.
 #![no_main]
 
 use disk::Disk;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
-use tarantool::{Depth, Mode, PlanOptions, Unpacker, cut_torn_tail, plan, rows};
+use tarantool::{Depth, Mode, PlanOptions, Position, Unpacker, cut_torn_tail, plan, recover, rows};
 use testkit::SimDisk;
+use work::Silent;
 
 const DIRECTORY: &str = "/t";
 
@@ -20,6 +21,15 @@ fuzz_target!(|input: (&[u8], &[u8], &[u8])| {
         let clock = if name.contains("1.") { "{1: 1}" } else { "{}" };
         let head = format!("{word}\n0.13\nVClock: {clock}\n\n");
         disk.put(&Path::new(DIRECTORY).join(name), &[head.as_bytes(), rest].concat());
+    }
+    for until in ["1", "2", "{1: 1}", "{}", "@1", "@1e9"] {
+        let until = Position::parse(until);
+        for mode in [Mode::Strict, Mode::Salvage] {
+            let options = PlanOptions { mode, until: until.clone(), ..PlanOptions::default() };
+            if let Ok(plan) = plan(&disk, Path::new(DIRECTORY), &options) {
+                let _ = recover(&plan, mode, 1, &Silent);
+            }
+        }
     }
     for (mode, depth) in
         [(Mode::Strict, Depth::Heads), (Mode::Strict, Depth::Rows), (Mode::Salvage, Depth::Rows)]

@@ -1,7 +1,7 @@
 //! Arrow IPC files: the columns as they lie in the memory of programs that compute with them.
 //!
 //! Input: fields and columns. Output: bytes of the file: the schema, a batch for each group of rows, and at
-//! the end where the batches lie. The library describes all of them; the buffers of the four kinds of columns
+//! the end where the batches lie. The library describes all of them; the buffers of all kinds of columns
 //! are put together here, as its arrays bring the code of all its types with them: 0.25 MB.
 //! <https://arrow.apache.org/docs/format/Columnar.html>
 
@@ -83,12 +83,15 @@ impl ArrowFile {
 
 fn described(name: &str, kind: Kind) -> arrow_schema::Field {
     let data_type = match kind {
-        Kind::Text => DataType::Utf8,
-        Kind::Number => DataType::Int64,
+        Kind::Text | Kind::OptionalText => DataType::Utf8,
+        Kind::Number | Kind::OptionalNumber => DataType::Int64,
+        Kind::OptionalDouble => DataType::Float64,
+        Kind::OptionalBoolean => DataType::Boolean,
+        Kind::OptionalBytes => DataType::Binary,
         Kind::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
         Kind::Texts => DataType::List(Arc::new(described("element", Kind::Text))),
     };
-    arrow_schema::Field::new(name, data_type, kind == Kind::Time)
+    arrow_schema::Field::new(name, data_type, kind.is_optional())
 }
 
 /// Encodes a group of rows.
@@ -131,8 +134,23 @@ impl Body {
                 self.absent();
                 self.buffer(|out| put_numbers(column.numbers.iter().copied(), out));
             }
-            Kind::Time => self.put_times(column),
+            // The bits of a number with a point are what its values are made of.
+            Kind::Time | Kind::OptionalNumber | Kind::OptionalDouble => {
+                self.presence(column);
+                let mut next = values_of(column);
+                self.buffer(|out| put_numbers(column.is_present.iter().map(&mut next), out));
+            }
+            Kind::OptionalBoolean => {
+                self.presence(column);
+                let mut next = values_of(column);
+                let values: Vec<bool> = column.is_present.iter().map(|present| next(present) != 0).collect();
+                self.buffer(|out| put_bits(&values, out));
+            }
             Kind::Text => self.put_texts(column),
+            Kind::OptionalText | Kind::OptionalBytes => {
+                self.presence(column);
+                self.put_text_buffers(column);
+            }
             Kind::Texts => {
                 self.node(column.row_count, 0);
                 self.absent();
@@ -142,20 +160,19 @@ impl Body {
         }
     }
 
-    fn put_times(&mut self, column: &Column) {
-        self.node(column.row_count, column.row_count - column.numbers.len());
-        let bits = |group: &[bool]| {
-            group.iter().rev().fold(0_u8, |bits, is_present| bits << 1 | u8::from(*is_present))
-        };
-        self.buffer(|out| out.extend(column.is_present.chunks(8).map(bits)));
-        let mut numbers = column.numbers.iter().copied();
-        let mut next = |is_present: &bool| if *is_present { numbers.next().unwrap_or(0) } else { 0 };
-        self.buffer(|out| put_numbers(column.is_present.iter().map(&mut next), out));
+    /// Adds which rows have a value.
+    fn presence(&mut self, column: &Column) {
+        self.node(column.row_count, column.missing_count());
+        self.buffer(|out| put_bits(&column.is_present, out));
     }
 
     fn put_texts(&mut self, column: &Column) {
         self.node(column.text_count(), 0);
         self.absent();
+        self.put_text_buffers(column);
+    }
+
+    fn put_text_buffers(&mut self, column: &Column) {
         self.offsets(&column.text_offsets);
         self.buffer(|out| out.extend_from_slice(&column.text));
     }
@@ -179,6 +196,18 @@ impl Body {
         self.buffers.push(Buffer::new(wide(at), wide(self.bytes.len() - at)));
         self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
     }
+}
+
+/// Returns the values of a column, row by row; 0 where a row has none.
+fn values_of(column: &Column) -> impl FnMut(&bool) -> i64 {
+    let mut numbers = column.numbers.iter().copied();
+    move |is_present| if *is_present { numbers.next().unwrap_or(0) } else { 0 }
+}
+
+/// Appends a bit for each value, the first one lowest.
+fn put_bits(values: &[bool], out: &mut Vec<u8>) {
+    let byte = |group: &[bool]| group.iter().rev().fold(0_u8, |bits, value| bits << 1 | u8::from(*value));
+    out.extend(values.chunks(8).map(byte));
 }
 
 fn put_numbers(numbers: impl Iterator<Item = i64>, out: &mut Vec<u8>) {

@@ -14,13 +14,30 @@ pub enum Kind {
     Time,
     /// Any number of texts in each row.
     Texts,
+    /// A whole number in each row, or none.
+    OptionalNumber,
+    /// A number with a point in each row, or none.
+    OptionalDouble,
+    /// True or false in each row, or none.
+    OptionalBoolean,
+    /// A text in each row, or none.
+    OptionalText,
+    /// Bytes in each row, or none.
+    OptionalBytes,
+}
+
+impl Kind {
+    /// Returns whether a row may have no value.
+    pub(crate) fn is_optional(self) -> bool {
+        !matches!(self, Kind::Text | Kind::Number | Kind::Texts)
+    }
 }
 
 /// A column's name and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct Field<'a> {
     /// The name.
-    pub name: &'static str,
+    pub name: &'a str,
     /// The kind.
     pub kind: Kind,
 }
@@ -30,15 +47,16 @@ pub struct Field {
 pub struct Column {
     pub(crate) kind: Kind,
     pub(crate) row_count: usize,
-    /// Of the kinds number and time. A row without a time has none here.
+    /// Of the kinds with numbers, and with true and false. A number with a point has its bits here. A row
+    /// without a value has none here.
     pub(crate) numbers: Vec<i64>,
-    /// Of the kind time: whether each row has one.
+    /// Of the kinds whose rows may have no value: whether each row has one.
     pub(crate) is_present: Vec<bool>,
     /// Of the kind texts: how many texts there are up to each row. The first is 0.
     pub(crate) list_offsets: Vec<i32>,
     /// All texts, one after the other.
     pub(crate) text: Vec<u8>,
-    /// Where each text ends. The first is 0.
+    /// Where each text ends. The first is 0. A row without a text has an empty one here.
     pub(crate) text_offsets: Vec<i32>,
 }
 
@@ -91,9 +109,37 @@ impl Column {
     /// Adds a row with a time in milliseconds since 1970, or with none.
     pub fn push_time(&mut self, time_ms: Option<i64>) {
         debug_assert_eq!(self.kind, Kind::Time);
-        self.numbers.extend(time_ms);
-        self.is_present.push(time_ms.is_some());
-        self.row_count += 1;
+        self.put_optional(time_ms);
+    }
+
+    /// Adds a row with a whole number, or with none.
+    pub fn push_optional_number(&mut self, number: Option<i64>) {
+        debug_assert_eq!(self.kind, Kind::OptionalNumber);
+        self.put_optional(number);
+    }
+
+    /// Adds a row with a number with a point, or with none.
+    pub fn push_optional_double(&mut self, number: Option<f64>) {
+        debug_assert_eq!(self.kind, Kind::OptionalDouble);
+        self.put_optional(number.map(|number| number.to_bits().cast_signed()));
+    }
+
+    /// Adds a row with true or false, or with none.
+    pub fn push_optional_boolean(&mut self, value: Option<bool>) {
+        debug_assert_eq!(self.kind, Kind::OptionalBoolean);
+        self.put_optional(value.map(i64::from));
+    }
+
+    /// Adds a row with a text, or with none.
+    pub fn push_optional_text(&mut self, text: Option<&str>) {
+        debug_assert_eq!(self.kind, Kind::OptionalText);
+        self.put_optional_bytes(text.map(str::as_bytes));
+    }
+
+    /// Adds a row with bytes, or with none.
+    pub fn push_optional_bytes(&mut self, bytes: Option<&[u8]>) {
+        debug_assert_eq!(self.kind, Kind::OptionalBytes);
+        self.put_optional_bytes(bytes);
     }
 
     /// Adds a row with several texts.
@@ -115,9 +161,30 @@ impl Column {
         self.text.len() + 8 * self.numbers.len() + 4 * (self.text_count() + list_count)
     }
 
+    fn put_optional(&mut self, number: Option<i64>) {
+        self.numbers.extend(number);
+        self.is_present.push(number.is_some());
+        self.row_count += 1;
+    }
+
+    fn put_optional_bytes(&mut self, bytes: Option<&[u8]>) {
+        self.put_bytes(bytes.unwrap_or_default());
+        self.is_present.push(bytes.is_some());
+        self.row_count += 1;
+    }
+
     fn put(&mut self, text: &str) {
-        self.text.extend_from_slice(text.as_bytes());
+        self.put_bytes(text.as_bytes());
+    }
+
+    fn put_bytes(&mut self, bytes: &[u8]) {
+        self.text.extend_from_slice(bytes);
         self.text_offsets.push(offset(self.text.len()));
+    }
+
+    /// Returns how many rows have no value.
+    pub(crate) fn missing_count(&self) -> usize {
+        self.is_present.iter().filter(|is_present| !**is_present).count()
     }
 
     /// Returns how many texts there are, of all rows.

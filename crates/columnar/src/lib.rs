@@ -3,7 +3,7 @@
 //! Input: the names and kinds of columns, then groups of rows as columns. Output: the bytes of the file, in
 //! order, so that it can go to a pipe. Does not depend on what the columns mean.
 //!
-//! The crates `parquet` and `arrow-ipc` write the files. This crate gives them four kinds of columns, and
+//! The crates `parquet` and `arrow-ipc` write the files. This crate gives them a few kinds of columns, and
 //! says what is the same in all tables: compression, dictionaries, statistics. It uses the typed writers of
 //! columns, as a writer that takes any type brings code for all types into the program.
 

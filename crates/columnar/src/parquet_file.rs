@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::column::page::PageWriter;
 use parquet::column::writer::{ColumnCloseResult, ColumnWriterImpl};
-use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::Result;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr, WriterVersion};
 use parquet::file::writer::{SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite};
@@ -84,11 +84,23 @@ impl Chunks {
         let pages: Box<dyn PageWriter> = Box::new(SerializedPageWriter::new(&mut sink));
         let descriptor = self.schema.column(number);
         let described = match column.kind {
-            Kind::Number | Kind::Time => {
+            Kind::Number | Kind::Time | Kind::OptionalNumber => {
                 let properties = Arc::clone(&self.numbers);
-                put_numbers(ColumnWriterImpl::new(descriptor, properties, pages), column)
+                put_numbers(ColumnWriterImpl::<Int64Type>::new(descriptor, properties, pages), column, |it| {
+                    it
+                })
             }
-            Kind::Text | Kind::Texts => {
+            Kind::OptionalDouble => {
+                let properties = Arc::clone(&self.numbers);
+                let value = |bits: i64| f64::from_bits(bits.cast_unsigned());
+                put_numbers(ColumnWriterImpl::<DoubleType>::new(descriptor, properties, pages), column, value)
+            }
+            Kind::OptionalBoolean => {
+                let properties = Arc::clone(&self.numbers);
+                let value = |number| number != 0;
+                put_numbers(ColumnWriterImpl::<BoolType>::new(descriptor, properties, pages), column, value)
+            }
+            Kind::Text | Kind::Texts | Kind::OptionalText | Kind::OptionalBytes => {
                 let properties = if repeats(column) { &self.repeating } else { &self.different };
                 put_texts(ColumnWriterImpl::new(descriptor, Arc::clone(properties), pages), column)
             }
@@ -104,13 +116,20 @@ pub(crate) fn append(chunks: Vec<Chunk>, mut group: SerializedRowGroupWriter<'_,
 }
 
 fn described(field: Field) -> Result<Type> {
-    let text = |name| {
-        let text = Type::primitive_type_builder(name, Physical::BYTE_ARRAY);
-        text.with_logical_type(Some(LogicalType::String)).with_repetition(Repetition::REQUIRED).build()
+    let bytes = |name| Type::primitive_type_builder(name, Physical::BYTE_ARRAY);
+    let text = |name, repetition| {
+        bytes(name).with_logical_type(Some(LogicalType::String)).with_repetition(repetition).build()
     };
-    let number = Type::primitive_type_builder(field.name, Physical::INT64);
+    let of = |physical| Type::primitive_type_builder(field.name, physical);
+    let optional = |physical| of(physical).with_repetition(Repetition::OPTIONAL).build();
+    let number = of(Physical::INT64);
     match field.kind {
-        Kind::Text => text(field.name),
+        Kind::Text => text(field.name, Repetition::REQUIRED),
+        Kind::OptionalText => text(field.name, Repetition::OPTIONAL),
+        Kind::OptionalBytes => optional(Physical::BYTE_ARRAY),
+        Kind::OptionalNumber => optional(Physical::INT64),
+        Kind::OptionalDouble => optional(Physical::DOUBLE),
+        Kind::OptionalBoolean => optional(Physical::BOOLEAN),
         Kind::Number => number.with_repetition(Repetition::REQUIRED).build(),
         Kind::Time => {
             let time = LogicalType::timestamp(true, TimeUnit::MILLIS);
@@ -118,7 +137,8 @@ fn described(field: Field) -> Result<Type> {
         }
         Kind::Texts => {
             let repeated = Type::group_type_builder("list").with_repetition(Repetition::REPEATED);
-            let repeated = repeated.with_fields(vec![Arc::new(text("element")?)]).build()?;
+            let repeated =
+                repeated.with_fields(vec![Arc::new(text("element", Repetition::REQUIRED)?)]).build()?;
             let list = Type::group_type_builder(field.name).with_repetition(Repetition::REQUIRED);
             list.with_logical_type(Some(LogicalType::List)).with_fields(vec![Arc::new(repeated)]).build()
         }
@@ -148,10 +168,15 @@ fn repeats(column: &Column) -> bool {
     count < DICTIONARY_SAMPLE || distinct.len() <= count / 2
 }
 
-fn put_numbers(mut writer: ColumnWriterImpl<'_, Int64Type>, column: &Column) -> Result<ColumnCloseResult> {
+fn put_numbers<T: DataType>(
+    mut writer: ColumnWriterImpl<'_, T>,
+    column: &Column,
+    value: impl Fn(i64) -> T::T,
+) -> Result<ColumnCloseResult> {
     let levels: Vec<i16> = column.is_present.iter().map(|is_present| i16::from(*is_present)).collect();
-    let levels = (column.kind == Kind::Time).then_some(levels.as_slice());
-    writer.write_batch(&column.numbers, levels, None)?;
+    let levels = column.kind.is_optional().then_some(levels.as_slice());
+    let values: Vec<T::T> = column.numbers.iter().map(|number| value(*number)).collect();
+    writer.write_batch(&values, levels, None)?;
     writer.close()
 }
 
@@ -171,13 +196,21 @@ fn put_texts(
                 levels.set(offsets);
                 (between(&[offsets[0], offsets[offsets.len() - 1]]), Some(&levels))
             }
+            kind if kind.is_optional() => {
+                levels.set_present(&column.is_present[rows.clone()]);
+                (rows, Some(&levels))
+            }
             _ => (rows, None),
         };
         values.clear();
-        let ends = column.text_offsets[texts.start..=texts.end].windows(2);
-        values.extend(ends.map(|ends| ByteArray::from(text.slice(between(ends)))));
+        let ends = column.text_offsets[texts.start..=texts.end].windows(2).zip(texts);
+        // A row without a text has none among the values.
+        let ends = ends.filter(|(_, row)| column.is_present.get(*row).copied().unwrap_or(true));
+        values.extend(ends.map(|(ends, _)| ByteArray::from(text.slice(between(ends)))));
         let present = levels.map(|levels| levels.is_present.as_slice());
-        writer.write_batch(&values, present, levels.map(|levels| levels.continues.as_slice()))?;
+        let continues =
+            levels.map(|levels| levels.continues.as_slice()).filter(|_| column.kind == Kind::Texts);
+        writer.write_batch(&values, present, continues)?;
     }
     drop(values);
     let closed = writer.close();
@@ -193,6 +226,12 @@ struct Levels {
 }
 
 impl Levels {
+    /// Sets those of rows that may have no value.
+    fn set_present(&mut self, is_present: &[bool]) {
+        self.is_present.clear();
+        self.is_present.extend(is_present.iter().map(|is_present| i16::from(*is_present)));
+    }
+
     /// Sets those of rows with lists between these offsets. An empty list has one value, which is not there.
     fn set(&mut self, offsets: &[i32]) {
         self.is_present.clear();

@@ -100,3 +100,59 @@ fn many_rows_come_back_whether_their_values_repeat_or_not() {
     }
     compare(&groups);
 }
+
+const OPTIONAL: [Field; 5] = [
+    Field { name: "number", kind: Kind::OptionalNumber },
+    Field { name: "double", kind: Kind::OptionalDouble },
+    Field { name: "boolean", kind: Kind::OptionalBoolean },
+    Field { name: "text", kind: Kind::OptionalText },
+    Field { name: "it's; drop, ä", kind: Kind::OptionalText },
+];
+
+/// Columns in which values are missing, in groups that begin with them.
+#[test]
+fn values_may_be_missing() {
+    let directory = tempfile::tempdir().expect("there is room");
+    let mut random = Random::new(11);
+    let mut expected = Vec::new();
+    for (format, name) in [(Format::Parquet, "x.parquet"), (Format::Arrow, "x.arrow")] {
+        expected.clear();
+        let mut out = Vec::new();
+        let mut writer = TableWriter::begin(format, &OPTIONAL, &mut out);
+        for count in [1, 9, 3000, 8] {
+            let mut columns: Vec<Column> = OPTIONAL.iter().map(|field| Column::new(field.kind)).collect();
+            for row in 0..count {
+                let mut here = || row > 0 && random.below(3) > 0;
+                let present = [here(), here(), here(), here(), here()];
+                let number = random.below(1 << 40).cast_signed() - (1 << 39);
+                let (double, text) = (number as f64 / 8.0, format!("t{}", number % 50));
+                columns[0].push_optional_number(present[0].then_some(number));
+                columns[1].push_optional_double(present[1].then_some(double));
+                columns[2].push_optional_boolean(present[2].then_some(number % 2 == 0));
+                columns[3].push_optional_text(present[3].then_some(&text));
+                columns[4].push_optional_text(present[4].then_some(""));
+                let values = [
+                    json!(present[0].then_some(number)),
+                    json!(present[1].then_some(double)),
+                    json!(present[2].then_some(number % 2 == 0)),
+                    json!(present[3].then_some(&text)),
+                    json!(present[4].then_some("")),
+                ];
+                let named = OPTIONAL.iter().map(|field| field.name.to_owned()).zip(values);
+                expected.push(Value::Object(Map::from_iter(named)));
+            }
+            writer.group(writer.encoder().encode(&mut columns), &mut out);
+        }
+        writer.finish(&mut out);
+        let path = directory.path().join(name);
+        fs::write(&path, out).expect("there is room");
+        for (reader, rows) in table_rows(&path) {
+            let parsed = rows.iter().map(|row| serde_json::from_str(row).expect("rows are JSON"));
+            let rows: Vec<Value> = parsed.collect();
+            assert_eq!(rows.len(), expected.len(), "{reader} {name}");
+            for (row, expected) in rows.iter().zip(&expected) {
+                assert_eq!(row, expected, "{reader} {name}");
+            }
+        }
+    }
+}

@@ -35,7 +35,11 @@ pub(crate) fn text(session: &Session, path: &Path, output: &mut Output) -> Resul
     }
     say(format!(
         "closed     {}",
-        if summary.is_closed { "yes" } else { "no: it is being written, or was torn" }
+        match (summary.is_closed, file.kind()) {
+            (true, _) => "yes",
+            (false, FileKind::Snapshot) => "no: it is cut off",
+            (false, _) => "no: it is being written, or was torn",
+        }
     ))?;
     say(format!(
         "content    {} in {}: {}, {} when decompressed (ratio {:.2})",
@@ -72,7 +76,7 @@ pub(crate) fn text(session: &Session, path: &Path, output: &mut Output) -> Resul
     for notice in &summary.damage {
         say(format!("damage     {}", line(path, notice)))?;
     }
-    Ok(outcome(&summary))
+    Ok(outcome(&file, &summary))
 }
 
 /// Prints a file as a JSON object on one line.
@@ -110,7 +114,7 @@ pub(crate) fn json(session: &Session, path: &Path, output: &mut Output) -> Resul
     printable::json::put(&object, &mut bytes);
     bytes.push(b'\n');
     output.bytes(&bytes)?;
-    Ok(outcome(&summary))
+    Ok(outcome(&file, &summary))
 }
 
 fn read(session: &Session, path: &Path) -> Result<(RowsFile, Formats, Summary)> {
@@ -125,8 +129,11 @@ fn read(session: &Session, path: &Path) -> Result<(RowsFile, Formats, Summary)> 
     Ok((file, formats, summary))
 }
 
-fn outcome(summary: &Summary) -> Outcome {
-    let is_damage = |notice: &Notice| !matches!(notice, Notice::Damage { is_torn: true, .. });
+/// Returns how the command ends. A log may end with a write that was torn, or is not done. A snapshot gets
+/// its name when it is complete.
+fn outcome(file: &RowsFile, summary: &Summary) -> Outcome {
+    let may_be_torn = file.kind() != FileKind::Snapshot;
+    let is_damage = |notice: &Notice| !matches!(notice, Notice::Damage { is_torn: true, .. } if may_be_torn);
     if summary.damage.iter().any(is_damage) { Outcome::Partly } else { Outcome::Done }
 }
 
@@ -221,6 +228,9 @@ fn damage(notice: &Notice) -> Option<Value> {
         Notice::Damage { bytes, what, is_torn } => Some(
             json!({ "first_byte": bytes.start, "last_byte": bytes.end - 1, "what": what, "torn": is_torn }),
         ),
+        Notice::CutOff { length_bytes } => Some(json!({
+            "first_byte": length_bytes, "last_byte": length_bytes, "what": Notice::CUT_OFF, "torn": false
+        })),
         Notice::Row { .. } => None,
     }
 }

@@ -20,6 +20,7 @@ mod remedy;
 mod rows_output;
 mod session;
 mod source;
+mod tables;
 
 use session::Session;
 use std::ffi::OsString;
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
 fn complete(line: &Line) -> ExitCode {
     let answer = line.answer(&command_line::full_definition(), |wanted| match wanted.value_name {
         "DIR" | "STORE" | "DIR|STORE" => Offered::Directories,
-        "FILE|DIR" | "FILE|DIR|STORE" | "A" | "B" => Offered::Files,
+        "FILE|DIR" | "FILE|DIR|STORE" | "DIR|FILE" | "A" | "B" => Offered::Files,
         _ => Offered::nothing(),
     });
     // A shell that has gone asks for nothing.

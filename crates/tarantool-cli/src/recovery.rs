@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use tarantool::text::time_of_seconds;
-use tarantool::{Depth, Error, FileKind, FormatVersion, Header, Mode, Plan, PlanOptions, Recovered};
+use tarantool::{Depth, Error, Mode, Plan, PlanOptions, Recovered};
 use terminal::amount::count;
 use terminal::output;
 
@@ -131,37 +131,12 @@ impl Recovery {
 
     /// Returns all that the rows lack, a line each.
     pub(crate) fn lost_lines(&self) -> Vec<String> {
-        let lost = self.plan.lost.iter().map(ToString::to_string);
-        let rejected = self.recovered.rejected.iter();
-        let rejected = rejected
-            .map(|rejected_row| format!("the row with LSN {}: {}", rejected_row.lsn, rejected_row.what));
-        lost.chain(self.recovered.left_out.iter().cloned()).chain(rejected).collect()
-    }
-
-    /// Returns the header of a snapshot with the same rows, by which an export begins.
-    pub(crate) fn origin(&self) -> Header {
-        let first = self.plan.snapshot.iter().chain(&self.plan.logs).next();
-        Header {
-            kind: FileKind::Snapshot,
-            version: FormatVersion::V013,
-            program: tarantool::PROGRAM.to_owned(),
-            instance: first.map_or([0; 16], |file| file.header.instance),
-            vclock: self.recovered.vclock.clone(),
-            previous: None,
-        }
+        lost_lines(&self.plan, &self.recovered)
     }
 
     /// Returns which files were read, and how far their rows reach.
     pub(crate) fn read_line(&self) -> String {
-        let Recovery { plan, recovered } = self;
-        let snapshot = match &plan.snapshot {
-            Some(file) => file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            None => "no snapshot".to_owned(),
-        };
-        let (rows, spaces) = (recovered.row_count(), recovered.tables.len());
-        let logs = count(plan.logs.len() as u64, "log");
-        let (rows, spaces) = (count(rows, "row"), count(spaces as u64, "space"));
-        format!("{snapshot} and {logs}, up to {{{}}}: {rows} of {spaces}", recovered.vclock)
+        read_line(&self.plan, &self.recovered)
     }
 
     /// Returns the first row that is left out because it comes after the point in time.
@@ -173,4 +148,25 @@ impl Recovery {
         let name = cut.path.file_name().unwrap_or_default().to_string_lossy();
         Some(format!("{row}, in {name}, and all after it are left out"))
     }
+}
+
+/// Returns all that recovered rows lack, a line each.
+pub(crate) fn lost_lines(plan: &Plan, recovered: &Recovered) -> Vec<String> {
+    let lost = plan.lost.iter().map(ToString::to_string);
+    let rejected = recovered.rejected.iter();
+    let rejected =
+        rejected.map(|rejected_row| format!("the row with LSN {}: {}", rejected_row.lsn, rejected_row.what));
+    lost.chain(recovered.left_out.iter().cloned()).chain(rejected).collect()
+}
+
+/// Returns which files were read, and how far their rows reach.
+pub(crate) fn read_line(plan: &Plan, recovered: &Recovered) -> String {
+    let snapshot = match &plan.snapshot {
+        Some(file) => file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        None => "no snapshot".to_owned(),
+    };
+    let (rows, spaces) = (recovered.row_count(), recovered.tables.len());
+    let logs = count(plan.logs.len() as u64, "log");
+    let (rows, spaces) = (count(rows, "row"), count(spaces as u64, "space"));
+    format!("{snapshot} and {logs}, up to {{{}}}: {rows} of {spaces}", recovered.vclock)
 }

@@ -110,6 +110,7 @@ pub(crate) fn line(path: &Path, notice: &Notice) -> String {
         Notice::Damage { bytes, what, is_torn: false } => {
             format!("{path}: bytes {} to {}: {what}; left out", bytes.start, bytes.end - 1)
         }
+        Notice::CutOff { .. } => format!("{path}: {}", Notice::CUT_OFF),
         Notice::Row { lsn, what } => format!("{path}: the row with LSN {lsn}: {what}; left out"),
     }
 }

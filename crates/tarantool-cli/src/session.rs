@@ -26,6 +26,8 @@ pub(crate) struct Session {
     pub is_quiet: bool,
     /// Returns the definition of the command line as help shows it.
     pub definition: fn() -> clap::Command,
+    /// Whether there is a user to ask.
+    pub can_ask: bool,
     terminal: Terminal,
     stderr_is_terminal: bool,
 }
@@ -44,6 +46,7 @@ impl Session {
             thread_count: environment::threads().count(),
             is_quiet: common.quiet,
             definition,
+            can_ask: surroundings.stdin_is_terminal && surroundings.stderr_is_terminal,
             terminal: Terminal::new(surroundings.columns, surroundings.no_color, ColorChoice::Auto),
             stderr_is_terminal: surroundings.stderr_is_terminal,
         }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use store::{Options, Snapshot, Table};
 use tarantool::ORIGIN;
+use tarantool::export::snapshot_header;
 use tarantool::space::{Space, Spaces};
 use tarantool::table::{SpaceTable, TableIndex};
 use terminal::amount::people;
@@ -268,7 +269,8 @@ fn recovered(session: &Session, path: &Path, options: &SourceOptions) -> Result<
 /// Writes the rows into a store, and opens it.
 fn seal(session: &Session, recovery: Recovery, directory: &Path) -> Result<Snapshot> {
     let options = Options { holder: session.holder.clone(), seed: environment::seed(), ..Options::default() };
-    let mut attachments = vec![(ORIGIN.to_owned(), recovery.origin().text().into_bytes())];
+    let mut attachments =
+        vec![(ORIGIN.to_owned(), snapshot_header(&recovery.plan, &recovery.recovered).text().into_bytes())];
     attachments.extend(tarantool::lost_attachment(&recovery.lost_lines()));
     recovery.recovered.seal(&session.disk, directory, options, attachments)?;
     Ok(Snapshot::open(&session.disk, directory)?)

@@ -175,7 +175,7 @@ fn rows_that_vinyl_keeps_are_lost_and_an_export_says_so() {
     assert!(home.good(&["info", "s"]).contains(&format!("lost       {lost}\n")));
     let run = home.run(&["export", "s", "--to", "to", "--quiet"]);
     assert_eq!(run.code, Some(3), "{run:?}");
-    assert!(run.err.contains(&format!("the snapshot lacks what the store lacks: {lost}")), "{run:?}");
+    assert!(run.err.contains(&format!("the output lacks what the store lacks: {lost}")), "{run:?}");
 }
 
 /// Tarantool shows both as 0.1, and finds both by it.

@@ -10,7 +10,7 @@ use tarantool::{
     Body, FileKind, FormatVersion, Header, LogWriter, Row, RowKind, SnapWriter, VClock, put_body,
 };
 
-fn header(kind: FileKind, lsn: i64) -> Header {
+pub(crate) fn header(kind: FileKind, lsn: i64) -> Header {
     let mut vclock = VClock::default();
     vclock.set(1, lsn);
     Header {

@@ -19,6 +19,8 @@ mod generated;
 mod made;
 mod query;
 mod query_against_tarantool;
+mod repair;
 mod support;
+mod tables;
 mod until;
 mod until_against_tarantool;

@@ -41,7 +41,8 @@ fn what_has_no_meaning_is_refused() {
         ),
         (
             &["export", "shop", "--to", "t", "--until", "noon"],
-            "\"noon\" is no position: an LSN, a time such as 2024-03-01T12:30 or @SECONDS, or a VClock such as {1: 5} is expected",
+            "\"noon\" is no position: an LSN, a time such as 2024-03-01T12:30 or @SECONDS, or a \
+             VClock such as {1: 5} is expected",
         ),
         (
             &["export", "s", "--to", "t", "--until", "5"],

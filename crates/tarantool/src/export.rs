@@ -7,10 +7,12 @@
 //! written in that order: Tarantool sorts them when it loads them.
 
 use crate::error::{Error, Result};
-use crate::file::header::Header;
+use crate::file::header::{FileKind, FormatVersion, Header};
 use crate::file::row::GROUP_LOCAL;
-use crate::file::write::SnapWriter;
+use crate::file::write::{PROGRAM, SnapWriter};
 use crate::msgpack::{put_array_len, put_str, put_uint};
+use crate::plan::Plan;
+use crate::recover::Recovered;
 use crate::space::{Engine, SPACE_SPACE, Spaces};
 use crate::tuples::{SpaceTuples, Tuples};
 use crate::update::{Context, update};
@@ -43,6 +45,19 @@ pub struct Exported {
 
 /// The field of `_space` that names the engine.
 const FIELD_ENGINE: u64 = 3;
+
+/// Returns the header of a snapshot with the rows of a recovery.
+pub fn snapshot_header(plan: &Plan, recovered: &Recovered) -> Header {
+    let first = plan.snapshot.iter().chain(&plan.logs).next();
+    Header {
+        kind: FileKind::Snapshot,
+        version: FormatVersion::V013,
+        program: PROGRAM.to_owned(),
+        instance: first.map_or([0; 16], |file| file.header.instance),
+        vclock: recovered.vclock.clone(),
+        previous: None,
+    }
+}
 
 /// Writes all tuples into the snapshot that `header` describes. `progress` counts rows.
 ///

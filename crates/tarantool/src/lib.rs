@@ -26,6 +26,7 @@ mod position;
 pub mod query;
 mod recover;
 mod remedy;
+pub mod repair;
 pub mod space;
 pub mod state;
 mod stored;

@@ -20,6 +20,7 @@ mod key_order;
 mod load;
 mod msgpack;
 mod recovery;
+mod repair;
 mod rescue;
 mod row;
 mod salvage;

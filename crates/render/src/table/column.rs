@@ -103,7 +103,7 @@ impl Column {
     }
 
     /// Returns the column's name and kind.
-    pub fn field(self) -> Field {
+    pub fn field(self) -> Field<'static> {
         let (name, kind) = match self {
             Column::MessageId => ("message_id", Kind::Text),
             Column::Sha256 => ("sha256", Kind::Text),

@@ -8,6 +8,7 @@ use printable::sanitise::one_line;
 use std::path::{Path, PathBuf};
 use store::{Options, Snapshot};
 use tarantool::ORIGIN;
+use tarantool::export::snapshot_header;
 use terminal::amount::people;
 use terminal::command_line::Run;
 use terminal::environment::Stopwatch;
@@ -23,9 +24,9 @@ use terminal::exit::Outcome;
 /// sound and lists what is lost: bytes of files, and numbers of rows. A write that a crash tore at the end of
 /// the last log was never complete: it is left out, with a message.
 ///
-/// --until loads the state at an earlier point, from the newest snapshot before it and the logs up to it. What
-/// is damaged or missing after the point does not matter. A transaction counts whole or not at all. If the
-/// state at the point is not known, nothing is loaded.
+/// --until loads the state at an earlier point, from the newest snapshot before it and the logs up to it.
+/// What is damaged or missing after the point does not matter. A transaction counts whole or not at all. If
+/// the state at the point is not known, nothing is loaded.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -73,7 +74,10 @@ impl Run<Session> for Arguments {
         let mut output = session.output();
         let since = Stopwatch::start();
         let options = Options { holder: session.holder.clone(), seed: session.seed, ..Options::default() };
-        let mut attachments = vec![(ORIGIN.to_owned(), recovery.origin().text().into_bytes())];
+        let mut attachments = vec![(
+            ORIGIN.to_owned(),
+            snapshot_header(&recovery.plan, &recovery.recovered).text().into_bytes(),
+        )];
         attachments.extend(tarantool::lost_attachment(&lost));
         recovery.recovered.seal(&session.disk, &self.into, options, attachments)?;
         if !session.is_quiet {

@@ -12,6 +12,7 @@ mod info;
 mod load;
 mod man;
 mod merge;
+mod repair;
 mod scan;
 mod verify;
 
@@ -29,6 +30,7 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<count::Arguments>("count"),
     Command::new::<diff::Arguments>("diff"),
     Command::new::<verify::Arguments>("verify"),
+    Command::new::<repair::Arguments>("repair"),
     Command::new::<merge::Arguments>("merge"),
     Command::new::<completions::Arguments>("completions"),
     Command::new::<man::Arguments>("man"),

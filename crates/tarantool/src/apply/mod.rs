@@ -16,7 +16,7 @@ use std::path::Path;
 use std::thread;
 use unpack::{Cutter, Ends, OneThread, OtherThread, Piece};
 
-pub use unpack::{PIECES_AHEAD_MAX, TRANSACTION_ROWS_MAX};
+pub use unpack::{PIECES_AHEAD_MAX, RowEnd, TRANSACTION_ROWS_MAX};
 use work::Progress;
 
 /// A log to apply.
@@ -28,15 +28,6 @@ pub struct LogFile<'a> {
     pub bytes: &'a [u8],
     /// Where to end, if not at the end of the last block.
     pub end: Option<RowEnd>,
-}
-
-/// A place between rows of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowEnd {
-    /// The offset of the block.
-    pub block_offset: usize,
-    /// How many of its rows come before the place.
-    pub row_count: usize,
 }
 
 /// Applies the rows of these blocks of a log, in order, on `thread_count` threads, of which at most two are

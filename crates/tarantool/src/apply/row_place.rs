@@ -54,8 +54,8 @@ impl RowPlace {
         }
     }
 
-    /// Returns the row, except its time and any other group than that of rows that are not replicated, which do not
-    /// matter to a state.
+    /// Returns the row, except its time and any other group than that of rows that are not replicated. These
+    /// do not matter to a state.
     #[inline]
     pub(super) fn row<'p>(&self, piece: &'p [u8]) -> Row<'p> {
         let part = |span: Span| (span.length > 0).then(|| span.of(piece));

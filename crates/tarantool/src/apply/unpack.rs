@@ -9,7 +9,6 @@
 //! a transaction, since its rows would have to be copied one by one until the transaction ends. The number
 //! of rows of a transaction is limited instead.
 
-use super::RowEnd;
 use super::row_place::RowPlace;
 use crate::error::Damage;
 use crate::file::block::{BlockPlace, Unpacker};
@@ -30,6 +29,15 @@ const PIECE_BYTES: usize = 128 << 10;
 const PIECE_ROWS: usize = 8 << 10;
 /// A piece is reused if it has at most this many bytes of memory.
 const KEPT_BYTES_MAX: usize = 4 << 20;
+
+/// A place between rows of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowEnd {
+    /// The offset of the block.
+    pub block_offset: usize,
+    /// How many of its rows come before the place.
+    pub row_count: usize,
+}
 
 /// The rows of some blocks, or of a part of one.
 #[derive(Default)]

@@ -43,6 +43,11 @@ pub enum Notice {
         /// Whether they are the end of a file that was not closed: a torn write, or one that is not done.
         is_torn: bool,
     },
+    /// The file is a snapshot, which gets its name when it is complete, and lacks its end mark.
+    CutOff {
+        /// Its length.
+        length_bytes: u64,
+    },
     /// A row that cannot be written in this form.
     Row {
         /// Its number.
@@ -50,6 +55,11 @@ pub enum Notice {
         /// Why.
         what: &'static str,
     },
+}
+
+impl Notice {
+    /// What is said of a snapshot without its end mark.
+    pub const CUT_OFF: &'static str = "the end mark is missing: the file is cut off";
 }
 
 /// Numbers of what was read and printed.
@@ -220,6 +230,7 @@ struct Run<'a, 'b> {
 impl Run<'_, '_> {
     fn go<E>(mut self, sink: &mut Sink<E>, notice: &mut dyn FnMut(Notice)) -> Result<Reached, E> {
         let mut pending = None;
+        let mut is_torn = false;
         loop {
             while pending.is_none() && self.pool.waiting < self.ahead_max() {
                 pending = self.deal();
@@ -234,8 +245,14 @@ impl Run<'_, '_> {
                 Some(Next::Hole(hole)) if hole.is_tail && self.tail == Tail::Grows => {
                     return Ok(Reached { offset: hole.bytes.start, is_closed: false });
                 }
-                Some(Next::Hole(hole)) => self.tell(&hole, notice),
+                Some(Next::Hole(hole)) => {
+                    is_torn |= hole.is_tail;
+                    self.tell(&hole, notice);
+                }
                 Some(Next::End { is_closed }) => {
+                    if !is_closed && !is_torn && self.tail == Tail::Ends {
+                        self.tell_cut_off(notice);
+                    }
                     return Ok(Reached { offset: self.walk.at(), is_closed });
                 }
                 Some(Next::Block(_)) | None => {}
@@ -344,6 +361,14 @@ impl Run<'_, '_> {
         self.printer.totals.notice_count += 1;
         let bytes = at(hole.bytes.start)..at(hole.bytes.end);
         notice(Notice::Damage { bytes, what: hole.what, is_torn: hole.is_tail });
+    }
+
+    /// Tells that a snapshot ends without its mark. A log may be going on.
+    fn tell_cut_off(&mut self, notice: &mut dyn FnMut(Notice)) {
+        if self.part.kind == FileKind::Snapshot {
+            self.printer.totals.notice_count += 1;
+            notice(Notice::CutOff { length_bytes: self.part.base + self.part.bytes.len() as u64 });
+        }
     }
 
     fn tell_row(&mut self, lsn: i64, what: &'static str, notice: &mut dyn FnMut(Notice)) {

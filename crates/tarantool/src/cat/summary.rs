@@ -217,8 +217,12 @@ impl Summary {
         }
     }
 
-    /// Compares the first row of each replica with the header.
+    /// Compares the first row of each replica with the header, and looks at the end of the file.
     fn finish(&mut self, file: &RowsFile) {
+        let is_torn = |notice: &Notice| matches!(notice, Notice::Damage { is_torn: true, .. });
+        if file.kind() == FileKind::Snapshot && !self.is_closed && !self.damage.iter().any(is_torn) {
+            self.damage.push(Notice::CutOff { length_bytes: file.bytes.len() as u64 });
+        }
         if file.kind() != FileKind::Log {
             return;
         }

@@ -51,12 +51,12 @@ pub fn plan(disk: &dyn Disk, directory: &Path, options: &PlanOptions) -> Result<
     let has_files = !(snapshots.is_empty() && logs.is_empty());
     let opened = open_all(disk, &logs)?;
     let until = options.until.clone().filter(|_| has_files);
-    let files = Files { directory, log_directory, log_count: logs.len(), has_files };
+    let files = Files { disk, directory, log_directory, log_count: logs.len(), has_files };
     match until {
-        None => plan_of(disk, files, &snapshots, &opened, &options, None),
+        None => plan_of(files, &snapshots, &opened, &options, None),
         Some(until) => {
             let view = view(disk, directory, &until, snapshots, opened)?;
-            let plan = plan_of(disk, files, &view.snapshots, &view.logs, &options, view.cut_log())?;
+            let plan = plan_of(files, &view.snapshots, &view.logs, &options, view.cut_log())?;
             Ok(view.finish(plan))
         }
     }
@@ -65,6 +65,7 @@ pub fn plan(disk: &dyn Disk, directory: &Path, options: &PlanOptions) -> Result<
 /// Where files are, and whether there are any.
 #[derive(Clone, Copy)]
 struct Files<'a> {
+    disk: &'a dyn Disk,
     directory: &'a Path,
     log_directory: &'a Path,
     log_count: usize,
@@ -73,14 +74,13 @@ struct Files<'a> {
 
 /// Makes a plan of these files. `cut_log` ends at a point in time.
 fn plan_of(
-    disk: &dyn Disk,
     files: Files,
     snapshots: &[Named],
     logs: &[Log],
     options: &PlanOptions,
     cut_log: Option<&Path>,
 ) -> Result<Plan> {
-    let chosen = choose(disk, snapshots, logs, options)?;
+    let chosen = choose(files.disk, snapshots, logs, options)?;
     if chosen.newest.is_none() && (options.mode == Mode::Strict || !files.has_files) {
         return Err(no_snapshot(files, chosen.refused.into_iter().next()));
     }

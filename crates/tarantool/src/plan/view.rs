@@ -209,7 +209,8 @@ impl Judge<'_> {
         if replicas.len() > 1 {
             let names: Vec<String> = replicas.iter().map(u32::to_string).collect();
             return Err(self.unknown(format!(
-                "LSN {lsn} is not one point: replicas {} wrote rows, each with LSNs of its own; give a VClock",
+                "LSN {lsn} is not one point: replicas {} wrote rows, each with LSNs of its own; give a \
+                 VClock",
                 names.join(", ")
             )));
         }

@@ -263,7 +263,8 @@ impl State {
         Ok(())
     }
 
-    /// Drops all transactions that have no end or no verdict yet. Returns a remark if any waited for a verdict.
+    /// Drops all transactions that have no end or no verdict yet. Returns a remark if any waited for a
+    /// verdict.
     pub fn drop_undecided(&mut self) -> Option<String> {
         self.open.take_all();
         let count = self.limbo.take_all().len();
