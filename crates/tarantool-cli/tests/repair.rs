@@ -50,8 +50,8 @@ fn a_torn_end_is_cut_off_only_when_that_is_confirmed() {
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(home.good(&["repair", "shop", "--yes"]), format!("{plan}repaired shop\n"));
     assert_eq!(fs::read(&path).unwrap(), before[..136]);
-    let remark = "remark   shop/00000000000000000004.xlog was not closed: the program that wrote it ended early, \
-        or still runs\n";
+    let remark = "remark   shop/00000000000000000004.xlog was not closed: the program that wrote \
+        it ended early, or still runs\n";
     assert_eq!(home.good(&["repair", "shop"]), format!("{remark}{STAYS_5}nothing  to repair\n"));
 }
 
