@@ -377,13 +377,18 @@ mod tests {
             (start..start + length).for_each(|number| one_by_one.insert(number));
             prop_assert_eq!(&range, &one_by_one);
             (start..start + length).for_each(|number| range.remove(number));
-            let left: BTreeSet<u32> = a.iter().copied().filter(|n| !(start..start +
-            length).contains(n)).collect(); prop_assert_eq!(numbers(&range), left); let mut rest =
-            NumberSet::full(bound); rest.minus(&mine); prop_assert_eq!(rest.count(), u64::from(bound) -
-            a.len() as u64); let mut grown = mine.clone(); grown.grow(bound + more);
-            prop_assert_eq!(grown.bound(), bound + more); prop_assert_eq!(numbers(&grown), a.clone());
-            grown.insert_all(bound..bound + more); prop_assert_eq!(grown.count(), (a.len() as u64) +
-            u64::from(more));
+            let is_left = |number: &u32| !(start..start + length).contains(number);
+            let left: BTreeSet<u32> = a.iter().copied().filter(is_left).collect();
+            prop_assert_eq!(numbers(&range), left);
+            let mut rest = NumberSet::full(bound);
+            rest.minus(&mine);
+            prop_assert_eq!(rest.count(), u64::from(bound) - a.len() as u64);
+            let mut grown = mine.clone();
+            grown.grow(bound + more);
+            prop_assert_eq!(grown.bound(), bound + more);
+            prop_assert_eq!(numbers(&grown), a.clone());
+            grown.insert_all(bound..bound + more);
+            prop_assert_eq!(grown.count(), a.len() as u64 + u64::from(more));
         }
     }
 

@@ -215,14 +215,15 @@ export class Rows {
       const answer = await fetchWindow(this, number * WINDOW, abort.signal);
       if (abort.signal.aborted) return;
       // Where there are rows, the new ones come when they are whole: names must not go and come back.
-      const isFirst = !this.windows.has(number);
-      if (isFirst) this.keep(number, answer);
+      const first = this.windows.has(number) ? null : this.keep(number, answer);
       kept?.();
       await addOthers(answer.rows, abort.signal, this.where);
       if (abort.signal.aborted) return;
-      const window = this.keep(number, answer);
       // Given up before, it is asked for again; and so it is if it has changed since it was asked for.
-      if (this.told === told || this.told === answer.state) window.state = answer.state;
+      const isNewest = this.told === told || this.told === answer.state;
+      const window = first ?? this.keep(number, answer, isNewest);
+      if (isNewest) window.state = answer.state;
+      this.version.value += 1;
     } catch (error) {
       if (abort.signal.aborted) return;
       if (error instanceof Refused) {
@@ -239,10 +240,11 @@ export class Rows {
   /**
    * @param {number} number
    * @param {{ rows: Row[], state: string, total: number }} answer
+   * @param {boolean} [isNewest] Whether no other answer can have told more since.
    */
-  keep(number, answer) {
+  keep(number, answer, isNewest = true) {
     // Rows of another state are shown until they were fetched again.
-    this.state = answer.state;
+    if (isNewest) this.state = answer.state;
     this.windows.delete(number);
     const window = { rows: answer.rows, state: "" };
     this.windows.set(number, window);
@@ -250,6 +252,7 @@ export class Rows {
       if (this.windows.size <= WINDOWS_MAX) break;
       this.windows.delete(old);
     }
+    if (!isNewest) return window;
     for (const old of this.windows.keys()) {
       // That nothing was found is an answer, too.
       if (old > 0 && old * WINDOW >= answer.total) this.windows.delete(old);

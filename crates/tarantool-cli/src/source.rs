@@ -90,10 +90,9 @@ impl Source {
             bail!("there is no space {name} in {}; pneu-tarantool info lists them", self.path.display());
         };
         let shape = SpaceTable::new(&space);
-        let table = self
-            .snapshot
-            .table(&shape.schema.name)
-            .with_context(|| format!("space {name} has no rows that last"))?;
+        let table = self.snapshot.table(&shape.schema.name).with_context(|| {
+            format!("space {name} is temporary, or has no primary index: no file has its rows")
+        })?;
         if table.schema() != &shape.schema {
             bail!(
                 "{} keeps space {name} with other columns or indexes than it describes",

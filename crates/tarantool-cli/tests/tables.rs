@@ -322,6 +322,50 @@ fn hostile_names_are_only_names() {
 }
 
 #[test]
+fn every_file_has_a_name_of_its_own_and_replaces_nothing() {
+    let home = Home::new();
+    let from = home.path().join("from");
+    fs::create_dir(&from).unwrap();
+    hostile(&from, &[("space_514", &["a\0b", "x"]), ("ok", &["x"]), ("../up", &["x"])]);
+    let csv = || home.run(&["export", "from", "--format", "csv", "--to", "csv", "--quiet"]);
+    let run = csv();
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(
+        run.err.contains("space space_514: a name may have no NUL: field 1 is called a\u{fffd}b"),
+        "{run:?}"
+    );
+    let names = || {
+        let entries = fs::read_dir(home.path().join("csv")).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(), ["ok.csv", "space_514.csv", "space_514_.csv"]);
+    // Nothing is written if one of the names is taken.
+    fs::remove_file(home.path().join("csv/ok.csv")).unwrap();
+    let run = csv();
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.err.contains("csv/space_514.csv exists already"), "{run:?}");
+    assert_eq!(names(), ["space_514.csv", "space_514_.csv"]);
+    // A name that looks like an address of SQLite is a name.
+    let sqlite = |to: &str| home.run(&["export", "from", "--format", "sqlite", "--to", to, "--quiet"]);
+    let run = sqlite("file:u.sqlite");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let bytes = fs::read(home.path().join("file:u.sqlite")).unwrap();
+    assert!(bytes.starts_with(b"SQLite format 3\0"));
+    // A link is not replaced, wherever it leads.
+    std::os::unix::fs::symlink("nowhere", home.path().join("link.sqlite")).unwrap();
+    let run = sqlite("link.sqlite");
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.err.contains("link.sqlite exists already"), "{run:?}");
+    let mut all: Vec<_> =
+        fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    all.sort();
+    assert_eq!(all, ["csv", "file:u.sqlite", "from", "link.sqlite"]);
+}
+
+#[test]
 fn options_that_do_not_fit_are_refused() {
     let (home, _) = home();
     for (arguments, what) in [

@@ -50,7 +50,7 @@ fn parse_size(text: &OsStr) -> Option<u64> {
 pub(super) fn directory(surroundings: &CacheSurroundings) -> Result<Option<PathBuf>> {
     let Some(home) = &surroundings.cache_home else { return Ok(None) };
     let path = home.join(NAME);
-    let cannot = || format!("cannot create {}", path.display());
+    let cannot = || format!("cannot keep stores in {}; --no-cache does without", path.display());
     fs::create_dir_all(home).with_context(cannot)?;
     match DirBuilder::new().mode(MODE).create(&path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error).with_context(cannot),

@@ -17,9 +17,9 @@ mod text_file;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use table::{Renames, Table};
-use text_file::TextFile;
+use text_file::{TextFile, give_up, is_taken};
 
 pub(crate) use outcome::{Outcome, Written};
 use tarantool::space::{SPACE_SYSTEM_MAX, Space, Spaces};
@@ -83,9 +83,16 @@ pub(crate) fn write(session: &Session, tuples: &Tuples, request: &Request) -> Re
     }
     session.disk.create_directory(request.to)?;
     let mut names = BTreeSet::new();
-    for (table, space, rows) in &tables {
-        let name = file_name(space, &mut names);
-        let path = request.to.join(format!("{name}.{}", request.format.extension()));
+    let paths: Vec<PathBuf> = tables
+        .iter()
+        .map(|(_, space, _)| file_name(space, &mut names))
+        .map(|name| request.to.join(format!("{name}.{}", request.format.extension())))
+        .collect();
+    // Before the first one is written.
+    if let Some(taken) = paths.iter().find(|path| is_taken(path)) {
+        bail!("{} exists already: name another place", taken.display());
+    }
+    for ((table, space, rows), path) in tables.iter().zip(paths) {
         let progress = session.progress("writing rows", rows.row_count());
         let written = match request.format {
             Format::JsonLines(style) => TextFile::create(session, &path)
@@ -98,6 +105,9 @@ pub(crate) fn write(session: &Session, tuples: &Tuples, request: &Request) -> Re
             _ => TextFile::create(session, &path).and_then(|file| csv::write(file, table, rows, &progress)),
         };
         progress.finish();
+        if written.is_err() {
+            give_up(session, &path);
+        }
         written?;
         outcome.written.push(Written { name: space.name.clone(), row_count: rows.row_count(), path });
     }
@@ -131,16 +141,17 @@ fn choose<'t>(
 }
 
 /// Returns a name for the file of a space: that of the space if it can be no path and stands for itself
-/// everywhere, else its number.
+/// everywhere, else its number, with underscores if another space has that name.
 fn file_name(space: &Space, names: &mut BTreeSet<String>) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let is_name = !space.name.is_empty() && space.name.len() <= 100 && space.name.bytes().all(is_plain);
-    let own = format!("space_{}", space.id);
-    let name = if is_name && !space.name.starts_with('-') { space.name.clone() } else { own.clone() };
-    // Some file systems do not tell large letters from small ones.
-    if names.insert(name.to_ascii_lowercase()) {
-        return name;
+    let mut own = format!("space_{}", space.id);
+    let mut name = if is_name && !space.name.starts_with('-') { space.name.clone() } else { own.clone() };
+    // Some file systems do not tell large letters from small ones. Another space may be named like this one's
+    // number.
+    while !names.insert(name.to_ascii_lowercase()) {
+        name.clone_from(&own);
+        own.push('_');
     }
-    names.insert(own.clone());
-    own
+    name
 }

@@ -3,18 +3,18 @@
 //! The only module that knows SQLite. The database is written beside its name, in one transaction, and gets
 //! the name when it is complete and durable.
 //!
-//! Columns have no type except INTEGER, TEXT, REAL and BLOB where all values of the column are of that type:
+//! Columns have no type except INTEGER, TEXT and REAL where all values of the column are of that type:
 //! SQLite would change other values to fit.
 
 use super::cell::Cell;
 use super::kinds::{Kinds, each_row, kinds_of};
 use super::outcome::{Outcome, Written};
 use super::table::Table;
-use super::text_file::{begun, publish};
+use super::text_file::{begun, give_up, is_taken, publish};
 use crate::session::Session;
 use anyhow::{Context, Result, anyhow};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::{Connection, OpenFlags, ToSql, params_from_iter};
 use std::collections::BTreeSet;
 use std::path::Path;
 use tarantool::SpaceTuples;
@@ -30,10 +30,26 @@ pub(super) fn write(
     path: &Path,
     outcome: &mut Outcome,
 ) -> Result<()> {
+    let written = write_tables(session, tables, path, outcome);
+    if written.is_err() && !is_taken(path) {
+        give_up(session, path);
+    }
+    written
+}
+
+fn write_tables(
+    session: &Session,
+    tables: &[(Table, Space, &SpaceTuples)],
+    path: &Path,
+    outcome: &mut Outcome,
+) -> Result<()> {
     let begun = begun(session, path)?;
     // The disk makes the file, with a mode that only its owner may read.
     drop(session.disk.create(&begun)?);
-    let database = Connection::open(&begun).with_context(|| format!("cannot open {}", begun.display()))?;
+    // Without SQLITE_OPEN_URI: a name that looks like an address is a name.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let database = Connection::open_with_flags(&begun, flags)
+        .with_context(|| format!("cannot open {}", begun.display()))?;
     // A file that is not complete has no name, so it needs no journal.
     database.pragma_update(None, "journal_mode", "OFF")?;
     database.pragma_update(None, "synchronous", "OFF")?;

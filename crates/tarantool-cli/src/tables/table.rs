@@ -44,7 +44,16 @@ impl Table {
         for number in 0..count {
             let own = space.fields.get(number).map(|field| String::from_utf8_lossy(&field.name).into_owned());
             let own = own.filter(|name| !name.is_empty());
-            let wanted = own.map_or_else(|| (number + 1).to_string(), |name| renames.new_name(&name));
+            let named = own.map_or_else(|| (number + 1).to_string(), |name| renames.new_name(&name));
+            // SQL ends there.
+            let wanted = named.replace('\0', "\u{fffd}");
+            if wanted != named {
+                remarks.push(format!(
+                    "space {}: a name may have no NUL: field {} is called {wanted}",
+                    space.name,
+                    number + 1
+                ));
+            }
             let mut name = wanted.clone();
             while !taken.insert(name.to_lowercase()) {
                 name = format!("{name}_{}", number + 1);

@@ -23,15 +23,30 @@ pub(super) struct TextFile<'a> {
 /// # Errors
 /// The file exists.
 pub(super) fn begun(session: &Session, path: &Path) -> Result<PathBuf> {
-    if session.disk.size(path).is_ok() {
+    if is_taken(path) {
         bail!("{} exists already: name another place", path.display());
     }
-    let mut begun = path.as_os_str().to_owned();
-    begun.push(".inprogress");
-    let begun = PathBuf::from(begun);
+    let begun = begun_name(path);
     // What an earlier export left.
     session.disk.remove(&begun)?;
     Ok(begun)
+}
+
+fn begun_name(path: &Path) -> PathBuf {
+    let mut begun = path.as_os_str().to_owned();
+    begun.push(".inprogress");
+    PathBuf::from(begun)
+}
+
+/// Returns whether a name is taken: by a file, or by anything else, even a link that leads nowhere.
+pub(super) fn is_taken(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Removes what was begun and not completed.
+pub(super) fn give_up(session: &Session, path: &Path) {
+    // The next export to this name removes it, too.
+    let _ = session.disk.remove(&begun_name(path));
 }
 
 /// Gives a complete and durable file its name.

@@ -74,7 +74,7 @@ pub fn diff<E: From<Error>>(
     for name in &options.spaces {
         let is_it = |pair: &Pair| pair.old.iter().chain(&pair.new).any(|space| is_named(space, name));
         if !pairs.iter().any(is_it) {
-            let what = format!("there is no space {name}, there or in {}", new.0.directory().display());
+            let what = format!("it has no space {name}, nor has {}", new.0.directory().display());
             return Err(Error::Unsupported { path: old.0.directory().to_owned(), what }.into());
         }
     }
