@@ -56,6 +56,7 @@ mod map;
 mod prefetch;
 mod publish;
 mod real;
+mod seen;
 mod zeroed;
 
 pub use error::{Error, Result};
@@ -66,6 +67,7 @@ pub use map::Map;
 pub use prefetch::prefetch;
 pub use publish::{publish, write_new};
 pub use real::RealDisk;
+pub use seen::Seen;
 pub use zeroed::LazyZeros;
 
 use std::ffi::OsString;
@@ -123,6 +125,23 @@ pub trait Disk: Send + Sync + Debug {
     /// Disk errors. A file shorter than `length_bytes` is an error.
     fn append(&self, path: &Path, length_bytes: u64) -> Result<Box<dyn File>>;
 
+    /// Cuts off what a file has after its first `keep_bytes` bytes, if it still is the file that was seen.
+    /// The cut is durable when this returns. Links are not followed.
+    ///
+    /// # Errors
+    /// Disk errors. A link, another file, and a file of another length are errors; then nothing is cut.
+    fn cut_seen(&self, path: &Path, keep_bytes: u64, _seen: Option<Seen>) -> Result<()> {
+        self.append(path, keep_bytes).map(drop)
+    }
+
+    /// Removes a file, if it still is the file that was seen.
+    ///
+    /// # Errors
+    /// Disk errors. A link, another file, and a file of another length are errors.
+    fn remove_seen(&self, path: &Path, _seen: Option<Seen>) -> Result<()> {
+        self.remove(path)
+    }
+
     /// Renames a file within one directory, replacing what had the new name.
     ///
     /// # Errors
@@ -131,6 +150,21 @@ pub trait Disk: Send + Sync + Debug {
     /// # Panics
     /// If the names are in two directories: one sync of one directory must make a rename durable.
     fn rename(&self, from: &Path, to: &Path) -> Result<()>;
+
+    /// Renames a file within one directory to a name that nothing has.
+    ///
+    /// # Errors
+    /// Disk errors. An existing file is an error.
+    ///
+    /// # Panics
+    /// As [`rename`](Disk::rename).
+    fn rename_new(&self, from: &Path, to: &Path) -> Result<()> {
+        match self.size(to) {
+            Ok(_) => Err(Error::io("rename to", to, std::io::ErrorKind::AlreadyExists.into())),
+            Err(error) if error.is_not_found() => self.rename(from, to),
+            Err(error) => Err(error),
+        }
+    }
 
     /// Removes a file. A missing file is no error.
     ///
@@ -158,6 +192,15 @@ pub trait Disk: Send + Sync + Debug {
     /// # Errors
     /// Disk errors.
     fn set_mode(&self, _path: &Path, _mode: u32) -> Result<()> {
+        Ok(())
+    }
+
+    /// Gives a new file the owner, the group and the mode of another. If the group cannot be set, no group
+    /// gets any right. Not durable until synced.
+    ///
+    /// # Errors
+    /// Disk errors, such as a refusal because only root gives files away. Then as much is set as is allowed.
+    fn copy_owner(&self, _from: &Path, _to: &Path) -> Result<()> {
         Ok(())
     }
 

@@ -8,7 +8,7 @@
     reason = "a map is memory that another process could change; the promise that none does is made here"
 )]
 
-use crate::{Error, Result, fault};
+use crate::{Error, Result, Seen, fault};
 use std::fmt;
 use std::io;
 use std::ops::{Deref, Range};
@@ -33,6 +33,8 @@ pub struct Map {
     /// The bytes inside `storage`, kept here for access without a look at `storage`.
     bytes: NonNull<[u8]>,
     storage: Arc<Storage>,
+    /// The file that was mapped.
+    seen: Option<Seen>,
 }
 
 /// Owns the bytes of a [`Map`] and keeps their address fixed.
@@ -62,7 +64,12 @@ impl Map {
     /// Returns the first bytes, at most `length_bytes`, without copying them.
     pub fn prefix(&self, length_bytes: usize) -> Map {
         let bytes = self.get(..length_bytes).unwrap_or(self);
-        Map { bytes: NonNull::from(bytes), storage: Arc::clone(&self.storage) }
+        Map { bytes: NonNull::from(bytes), storage: Arc::clone(&self.storage), seen: self.seen }
+    }
+
+    /// Returns which file was mapped, to recognise it later; `None` if the bytes are not those of a file.
+    pub fn seen(&self) -> Option<Seen> {
+        self.seen
     }
 
     /// Maps all of `file`, which `path` names in errors. An empty file gives an empty owned map.
@@ -70,9 +77,10 @@ impl Map {
     /// # Errors
     /// An error of the system: the file cannot be mapped, or there is no address space left.
     pub(crate) fn of_file(file: &std::fs::File, path: &Path) -> Result<Map> {
-        let length_bytes = file.metadata().map_err(|source| Error::io("map", path, source))?.len();
+        let seen = Seen::of(&file.metadata().map_err(|source| Error::io("map", path, source))?);
+        let length_bytes = seen.length_bytes;
         if length_bytes == 0 {
-            return Ok(Map::from(&[][..]));
+            return Ok(Map { seen: Some(seen), ..Map::from(&[][..]) });
         }
         let length_bytes = usize::try_from(length_bytes)
             .map_err(|_| Error::io("map", path, io::Error::from(io::ErrorKind::FileTooLarge)))?;
@@ -84,7 +92,8 @@ impl Map {
             .map_err(|source| Error::io("map", path, source))?;
         let registered = fault::Registered::new(&map, path);
         let bytes = NonNull::from(&map[..]);
-        Ok(Map { bytes, storage: Arc::new(Storage::Mapped { _registered: registered, map }) })
+        let storage = Arc::new(Storage::Mapped { _registered: registered, map });
+        Ok(Map { bytes, storage, seen: Some(seen) })
     }
 
     /// Asks the system to start reading `range` (in bytes; cut to the map's length). Skips pieces of 128 KiB
@@ -200,7 +209,7 @@ impl From<&[u8]> for Map {
         }
         let start = NonNull::from(&words[..]).cast::<u8>();
         let bytes = NonNull::slice_from_raw_parts(start, bytes.len());
-        Map { bytes, storage: Arc::new(Storage::Owned { _words: words }) }
+        Map { bytes, storage: Arc::new(Storage::Owned { _words: words }), seen: None }
     }
 }
 

@@ -5,14 +5,16 @@
 
 use crate::create::create_new;
 use crate::limited_read::open_file;
-use crate::{Disk, Error, File, Lock, Map, Result, Wait, flock};
+use crate::{Disk, Error, File, Lock, Map, Result, Seen, Wait, flock, seen};
+use rustix::fs::{CWD, RenameFlags};
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 const DIRECTORY_MODE: u32 = 0o700;
+const ONE_DIRECTORY: &str = "one sync of one directory must make a rename durable";
 
 /// The operating system's disk. Every descriptor is closed on exec.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,8 +55,23 @@ impl Disk for RealDisk {
         Ok(Box::new(RealFile::new(file, path, length_bytes)))
     }
 
+    fn cut_seen(&self, path: &Path, keep_bytes: u64, seen: Option<Seen>) -> Result<()> {
+        let cut = seen::open(path, seen).and_then(|mut file| keep_first(&mut file, keep_bytes));
+        cut.map_err(|source| Error::io("cut", path, source))
+    }
+
+    fn remove_seen(&self, path: &Path, seen: Option<Seen>) -> Result<()> {
+        seen::check_path(path, seen).map_err(|source| Error::io("remove", path, source))?;
+        self.remove(path)
+    }
+
+    fn rename_new(&self, from: &Path, to: &Path) -> Result<()> {
+        assert_eq!(from.parent(), to.parent(), "{ONE_DIRECTORY}");
+        rename_new(from, to).map_err(|source| Error::io("rename to", to, source))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        assert_eq!(from.parent(), to.parent(), "one sync of one directory must make a rename durable");
+        assert_eq!(from.parent(), to.parent(), "{ONE_DIRECTORY}");
         fs::rename(from, to).map_err(|source| Error::io("rename", from, source))
     }
 
@@ -88,6 +105,10 @@ impl Disk for RealDisk {
     fn set_mode(&self, path: &Path, mode: u32) -> Result<()> {
         let set = fs::set_permissions(path, Permissions::from_mode(mode));
         set.map_err(|source| Error::io("set the mode of", path, source))
+    }
+
+    fn copy_owner(&self, from: &Path, to: &Path) -> Result<()> {
+        copy_owner(from, to).map_err(|source| Error::io("set owner and mode of", to, source))
     }
 
     fn sync_file(&self, path: &Path) -> Result<()> {
@@ -194,6 +215,12 @@ fn read_at(path: &Path, offset: u64, length_bytes: usize) -> io::Result<Vec<u8>>
 /// Opens the file, cuts it after `length_bytes`, and makes the rest durable.
 fn open_at(path: &Path, length_bytes: u64) -> io::Result<fs::File> {
     let mut file = OpenOptions::new().write(true).open(path)?;
+    keep_first(&mut file, length_bytes)?;
+    Ok(file)
+}
+
+/// Cuts the file after `length_bytes`, makes the rest durable, and goes to its end.
+fn keep_first(file: &mut fs::File, length_bytes: u64) -> io::Result<()> {
     let found_bytes = file.metadata()?.len();
     if found_bytes < length_bytes {
         return Err(Error::too_short(found_bytes, length_bytes));
@@ -206,7 +233,35 @@ fn open_at(path: &Path, length_bytes: u64) -> io::Result<fs::File> {
     // durable, and the caller will build on them.
     file.sync_all()?;
     file.seek(SeekFrom::Start(length_bytes))?;
-    Ok(file)
+    Ok(())
+}
+
+/// Renames a file to a name that nothing has.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::io::Errno;
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Some file systems cannot do it in one step.
+        Err(Errno::INVAL | Errno::NOSYS) => match fs::symlink_metadata(to) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => fs::rename(from, to),
+            Err(error) => Err(error),
+        },
+        renamed => Ok(renamed?),
+    }
+}
+
+/// Gives `to` the owner, the group and the mode of `from`, as far as that is allowed.
+fn copy_owner(from: &Path, to: &Path) -> io::Result<()> {
+    let wanted = fs::metadata(from)?;
+    let file = OpenOptions::new().write(true).custom_flags(libc::O_NOFOLLOW).open(to)?;
+    let found = file.metadata()?;
+    let change = |now: u32, then: u32| Some(then).filter(|_| now != then);
+    let grouped = fchown(&file, None, change(found.gid(), wanted.gid()));
+    // The group first: the owner alone may still be refused.
+    let owned = fchown(&file, change(found.uid(), wanted.uid()), None);
+    let rights = if grouped.is_ok() { 0o777 } else { 0o707 };
+    file.set_permissions(Permissions::from_mode(wanted.mode() & rights))?;
+    grouped.and(owned)
 }
 
 /// Creates a directory whose parent is there, with the right mode, and makes its name durable.

@@ -32,39 +32,51 @@ fn letter(number: u64, town: &str) -> Vec<u8> {
     tuple
 }
 
-/// The tuples that describe a space with a number and a text, and an index for each.
-fn definitions() -> Vec<(u32, Vec<u8>)> {
+/// A tuple of `_space`.
+pub(crate) fn space(id: u64, name: &str, engine: &str) -> (u32, Vec<u8>) {
     let mut space = Vec::new();
     put_array_len(&mut space, 7);
-    put_uint(&mut space, 512);
+    put_uint(&mut space, id);
     put_uint(&mut space, 1);
-    put_str(&mut space, b"letters");
-    put_str(&mut space, b"memtx");
+    put_str(&mut space, name.as_bytes());
+    put_str(&mut space, engine.as_bytes());
     put_uint(&mut space, 0);
     put_map_len(&mut space, 0);
     put_array_len(&mut space, 0);
-    let index = |number: u64, name: &str, kind: &str, (field, part): (u64, &str)| {
-        let mut index = Vec::new();
-        put_array_len(&mut index, 6);
-        put_uint(&mut index, 512);
-        put_uint(&mut index, number);
-        put_str(&mut index, name.as_bytes());
-        put_str(&mut index, kind.as_bytes());
-        put_map_len(&mut index, 1);
-        put_str(&mut index, b"unique");
-        tarantool::msgpack::put_boolean(&mut index, number == 0);
-        put_array_len(&mut index, 1);
-        put_array_len(&mut index, 2);
-        put_uint(&mut index, field);
-        put_str(&mut index, part.as_bytes());
-        (288, index)
-    };
-    let hash = index(2, "by_hash", "hash", (1, "string"));
+    (280, space)
+}
+
+/// A tuple of `_index`, of an index with one part.
+pub(crate) fn index(
+    space: u64,
+    number: u64,
+    name: &str,
+    kind: &str,
+    (field, part): (u64, &str),
+) -> (u32, Vec<u8>) {
+    let mut index = Vec::new();
+    put_array_len(&mut index, 6);
+    put_uint(&mut index, space);
+    put_uint(&mut index, number);
+    put_str(&mut index, name.as_bytes());
+    put_str(&mut index, kind.as_bytes());
+    put_map_len(&mut index, 1);
+    put_str(&mut index, b"unique");
+    tarantool::msgpack::put_boolean(&mut index, number == 0);
+    put_array_len(&mut index, 1);
+    put_array_len(&mut index, 2);
+    put_uint(&mut index, field);
+    put_str(&mut index, part.as_bytes());
+    (288, index)
+}
+
+/// The tuples that describe a space with a number and a text, and an index for each.
+fn definitions() -> Vec<(u32, Vec<u8>)> {
     vec![
-        (280, space),
-        index(0, "pk", "tree", (0, "unsigned")),
-        index(1, "by_town", "tree", (1, "string")),
-        hash,
+        space(512, "letters", "memtx"),
+        index(512, 0, "pk", "tree", (0, "unsigned")),
+        index(512, 1, "by_town", "tree", (1, "string")),
+        index(512, 2, "by_hash", "hash", (1, "string")),
     ]
 }
 
@@ -73,13 +85,20 @@ const TOWNS: [&str; 5] = ["Paris", "Lyon", "Brest", "Paris", "Nice"];
 /// A home with a directory `shop`: a snapshot with five letters, and a log that adds two, each in a block of
 /// its own.
 pub(crate) fn home() -> (Home, PathBuf) {
+    home_with(Vec::new())
+}
+
+/// A home whose snapshot has more system rows: numbers of spaces, and tuples.
+pub(crate) fn home_with(mut system: Vec<(u32, Vec<u8>)>) -> (Home, PathBuf) {
+    system.extend(definitions());
+    system.sort_by_key(|(space, _)| *space);
     let home = Home::new();
     let directory = home.path().join("shop");
     fs::create_dir(&directory).unwrap();
     fs::create_dir(home.path().join("empty")).unwrap();
     let disk: Arc<dyn disk::Disk> = Arc::new(disk::RealDisk);
     let mut snap = SnapWriter::create(&disk, &directory, &header(FileKind::Snapshot, 4), 1.0).unwrap();
-    for (space, tuple) in definitions() {
+    for (space, tuple) in system {
         snap.insert(space, 0, &tuple).unwrap();
     }
     for (number, town) in (1..).zip(TOWNS) {

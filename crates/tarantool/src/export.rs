@@ -30,6 +30,8 @@ pub struct Target<'a> {
     pub directory: &'a Path,
     /// The time of its rows, in seconds since 1970.
     pub seconds: f64,
+    /// A file that it gets owner and mode of, as far as that is allowed.
+    pub like: Option<&'a Path>,
 }
 
 /// A snapshot that was written.
@@ -77,6 +79,13 @@ pub fn export(
         job.write(&mut writer, &mut remarks)?;
     }
     let row_count = writer.row_count();
+    if let Some(like) = target.like
+        && let Err(refused) = writer.copy_owner(like)
+    {
+        let like = like.display();
+        remarks
+            .push(format!("{refused}; give the new snapshot those of {like}, so that Tarantool can read it"));
+    }
     Ok(Exported { path: writer.finish()?, row_count, remarks })
 }
 

@@ -21,6 +21,7 @@ mod json_path;
 pub mod key;
 mod load;
 pub mod msgpack;
+mod own_spaces;
 mod plan;
 mod position;
 pub mod query;

@@ -5,8 +5,9 @@
 //!
 //! If only the end of the last log is torn, it is cut off. If a snapshot is damaged, but an older one and the
 //! logs have the same rows, it is set aside. Else the sound rows are written as a new snapshot, and all files
-//! that Tarantool would look at instead are set aside: they get another name in the same directory. No byte
-//! of damage is thrown away, except a torn end and what a log without any row has.
+//! that Tarantool would look at instead are set aside: they get another name in the same directory. So are
+//! old files whose headers Tarantool refuses. No byte of damage is thrown away, except a torn end and what a
+//! log without any row has.
 //!
 //! The new snapshot appears whole before anything else changes. Until all files are set aside, Tarantool
 //! refuses the directory as before, or starts from the new snapshot; repairing again gives the same rows.
@@ -16,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::export::{Exported, Target, export, snapshot_header};
 use crate::file::header::FileKind;
 use crate::inspect::{FileReport, inspect};
+use crate::own_spaces;
 use crate::plan::{Mode, Plan, PlanOptions, Torn, cut_torn_tail, plan};
 use crate::recover::{Recovered, recover};
 use crate::space::Engine;
@@ -77,7 +79,8 @@ pub struct Repair {
 /// on `thread_count` threads. The mode, depth and end in `options` are not used.
 ///
 /// # Errors
-/// Disk errors; the directory has no snapshot of which anything is left.
+/// Disk errors; the directory has no snapshot of which anything is left, or a new one would lack what
+/// Tarantool does not start without.
 pub fn examine(
     disk: &dyn Disk,
     directory: &Path,
@@ -109,10 +112,13 @@ pub fn examine(
     let reports = reports(disk, directory, options)?;
     let mut names = Names::new(disk, directory, options)?;
     repair.steps = if is_rewritten {
-        repair.steps_of_new_snapshot(&reports, &mut names)?
+        repair.check_startable()?;
+        repair.steps_of_new_snapshot(&reports, &mut names)
     } else {
         repair.steps_of_torn_end(&reports, &mut names)
     };
+    let remarks = repair.remarks_of_old(&reports);
+    repair.plan.remarks.extend(remarks);
     Ok(repair)
 }
 
@@ -138,33 +144,87 @@ impl Repair {
         self.steps.is_empty()
     }
 
+    /// Returns whether a new snapshot is written.
+    pub fn is_rewritten(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Write { .. }))
+    }
+
+    /// Checks that Tarantool would start from a snapshot with the rows that stay.
+    ///
+    /// # Errors
+    /// There is no snapshot, or the rows lack Tarantool's own spaces, or its instance in them.
+    pub fn check_startable(&self) -> Result<()> {
+        let unsupported = |what| Error::Unsupported { path: self.directory.clone(), what };
+        let Some(snapshot) = &self.plan.snapshot else {
+            return Err(unsupported(
+                "holds no snapshot of which anything is left, and Tarantool does not start without its own \
+                 spaces; put a snapshot back"
+                    .to_owned(),
+            ));
+        };
+        let tuples = Tuples::in_memory(&self.recovered, &self.directory)?;
+        match own_spaces::missing(&tuples, snapshot.header.instance)? {
+            None => Ok(()),
+            Some(missing) => Err(unsupported(format!(
+                "{missing}, and Tarantool does not start without its own spaces; put a snapshot back"
+            ))),
+        }
+    }
+
     fn steps_of_torn_end(&self, reports: &[FileReport], names: &mut Names) -> Vec<Step> {
         let torn = self.plan.torn.iter().map(|torn| match torn.keep_bytes {
             0 => Step::Remove(torn.clone()),
             _ => Step::Cut(torn.clone()),
         });
         let mut steps: Vec<Step> = torn.collect();
-        // A damaged snapshot that is newer than the one that was used.
-        let used = self.plan.snapshot.as_ref().map(|file| file.path.as_path());
-        let newer = reports.iter().filter(|report| report.kind == FileKind::Snapshot);
-        let newer = newer.skip_while(|report| Some(report.path.as_path()) != used).skip(1);
-        steps.extend(newer.filter(|report| is_damaged(report)).map(|report| names.set_aside(&report.path)));
+        let newer = self.newer_snapshots(reports).filter(|report| is_damaged(report));
+        let aside = newer.chain(reports.iter().filter(|report| self.is_refused(report)));
+        let aside: BTreeSet<&Path> = aside.map(|report| report.path.as_path()).collect();
+        steps.extend(aside.into_iter().map(|path| names.set_aside(path)));
         steps
     }
 
-    fn steps_of_new_snapshot(&self, reports: &[FileReport], names: &mut Names) -> Result<Vec<Step>> {
-        if self.plan.snapshot.is_none() {
-            return Err(Error::Unsupported {
-                path: self.directory.clone(),
-                what:
-                    "holds no snapshot of which anything is left, and Tarantool does not start without its \
-                    own spaces; put a snapshot back"
-                        .to_owned(),
-            });
-        }
+    /// Returns the snapshots that are newer than the one that was used.
+    fn newer_snapshots<'a>(&self, reports: &'a [FileReport]) -> impl Iterator<Item = &'a FileReport> {
+        let used = self.plan.snapshot.as_ref().map(|file| file.path.clone());
+        let snapshots = reports.iter().filter(|report| report.kind == FileKind::Snapshot);
+        snapshots.skip_while(move |report| Some(&report.path) != used.as_ref()).skip(1)
+    }
+
+    /// Returns whether Tarantool refuses the directory for the header of this file, however old it is. What
+    /// is cut or removed does not count.
+    fn is_refused(&self, report: &FileReport) -> bool {
+        let is_torn = self.plan.torn.iter().any(|torn| torn.path == report.path);
+        !is_torn && (report.header.is_err() || self.is_foreign(report))
+    }
+
+    fn is_foreign(&self, report: &FileReport) -> bool {
+        let own = self.plan.snapshot.as_ref().map(|file| file.header.instance);
+        let other = report.header.as_ref().ok().map(|header| header.instance);
+        let is_known = |instance: &Option<[u8; 16]>| instance.is_some_and(|instance| instance != [0; 16]);
+        report.kind == FileKind::Log && is_known(&own) && is_known(&other) && own != other
+    }
+
+    /// Tells why files are set aside of which nothing else is said.
+    fn remarks_of_old(&self, reports: &[FileReport]) -> Vec<String> {
+        let told = self.newer_snapshots(reports).map(|report| &report.path);
+        let told: BTreeSet<&PathBuf> = told.chain(self.plan.lost.iter().map(|lost| &lost.path)).collect();
+        let old = reports.iter().filter(|report| self.is_refused(report) && !told.contains(&report.path));
+        let what = |report: &FileReport| match &report.header {
+            Err(error) => error.to_string(),
+            Ok(_) => format!("{} belongs to another instance than the snapshot", report.path.display()),
+        };
+        old.map(|report| {
+            format!("{}; no row is needed from it, but Tarantool reads its header", what(report))
+        })
+        .collect()
+    }
+
+    fn steps_of_new_snapshot(&self, reports: &[FileReport], names: &mut Names) -> Vec<Step> {
         let path = self.directory.join(snapshot_header(&self.plan, &self.recovered).file_name());
         let mut aside: BTreeSet<&Path> = self.plan.logs.iter().map(|log| log.path.as_path()).collect();
-        aside.extend(reports.iter().filter(|report| is_damaged(report)).map(|report| report.path.as_path()));
+        let refused = reports.iter().filter(|report| is_damaged(report) || self.is_refused(report));
+        aside.extend(refused.map(|report| report.path.as_path()));
         let known = |path: &Path| reports.iter().any(|report| report.path == path);
         aside.extend(self.plan.lost.iter().map(|lost| lost.path.as_path()).filter(|path| known(path)));
         aside.extend(self.plan.torn.iter().map(|torn| torn.path.as_path()));
@@ -175,16 +235,23 @@ impl Repair {
         }
         steps.push(Step::Write { path });
         steps.extend(aside.into_iter().map(|path| names.set_aside(path)));
-        Ok(steps)
+        steps
     }
 
     /// Carries out the steps. `seconds` is the time of the rows of a new snapshot. Tarantool must not run in
-    /// the directory.
+    /// the directory. Returns remarks, a sentence each.
     ///
     /// # Errors
-    /// Disk errors. Then the directory is as before, or repaired, or between the two: repairing again gives
-    /// the same rows.
-    pub fn carry_out(&self, disk: &Arc<dyn Disk>, seconds: f64, progress: &dyn Progress) -> Result<()> {
+    /// Disk errors; a file is not the one any more that was read, or a name is taken by now. Then the
+    /// directory is as before, or repaired, or between the two:
+    /// repairing again gives the same rows.
+    pub fn carry_out(
+        &self,
+        disk: &Arc<dyn Disk>,
+        seconds: f64,
+        progress: &dyn Progress,
+    ) -> Result<Vec<String>> {
+        let mut remarks = Vec::new();
         let mut directories = BTreeSet::new();
         for step in &self.steps {
             match step {
@@ -195,10 +262,12 @@ impl Repair {
                 }
                 Step::Keep { path, copy } => keep(disk.as_ref(), path, copy)?,
                 Step::Write { .. } => {
-                    self.write_into(disk, &self.directory, seconds, progress)?;
+                    let like = self.plan.snapshot.as_ref().map(|file| file.path.as_path());
+                    let target = Target { disk, directory: &self.directory, seconds, like };
+                    remarks.extend(self.write(target, progress)?.remarks);
                 }
                 Step::SetAside { path, aside } => {
-                    disk.rename(path, aside)?;
+                    disk.rename_new(path, aside)?;
                     directories.extend(path.parent());
                 }
             }
@@ -206,13 +275,13 @@ impl Repair {
         for directory in directories {
             disk.sync_directory(directory)?;
         }
-        Ok(())
+        Ok(remarks)
     }
 
     /// Writes the rows that stay as a snapshot into a directory.
     ///
     /// # Errors
-    /// Disk errors. Then there is no new snapshot.
+    /// Disk errors; Tarantool would not start from it. Then there is no new snapshot.
     pub fn write_into(
         &self,
         disk: &Arc<dyn Disk>,
@@ -220,9 +289,13 @@ impl Repair {
         seconds: f64,
         progress: &dyn Progress,
     ) -> Result<Exported> {
+        self.check_startable()?;
+        self.write(Target { disk, directory, seconds, like: None }, progress)
+    }
+
+    fn write(&self, target: Target, progress: &dyn Progress) -> Result<Exported> {
         let tuples = Tuples::in_memory(&self.recovered, &self.directory)?;
         let header = snapshot_header(&self.plan, &self.recovered);
-        let target = Target { disk, directory, seconds };
         export(&tuples, &tuples.definitions()?, &header, target, progress)
     }
 }
@@ -238,7 +311,7 @@ fn keep(disk: &dyn Disk, path: &Path, copy: &Path) -> Result<()> {
     let mut file = disk.create(&begun)?;
     file.write(&bytes)?;
     file.sync()?;
-    disk.rename(&begun, copy)?;
+    disk.rename_new(&begun, copy)?;
     if let Some(directory) = copy.parent() {
         disk.sync_directory(directory)?;
     }

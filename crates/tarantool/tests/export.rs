@@ -37,7 +37,7 @@ fn export_to(disk: &Arc<dyn Disk>, store: &Path, directory: &Path) -> tarantool:
     let tuples = Tuples::of_store(&snapshot)?;
     let header = stored_header(&snapshot)?.unwrap();
     disk.create_directory(directory)?;
-    let target = Target { disk, directory, seconds: 1.5 };
+    let target = Target { disk, directory, seconds: 1.5, like: None };
     Ok(export(&tuples, &tuples.definitions()?, &header, target, &Silent)?.row_count)
 }
 

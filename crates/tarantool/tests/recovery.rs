@@ -424,7 +424,7 @@ fn exported(original: &Path) -> (tempfile::TempDir, Exported) {
     let path = files(original, "snap").pop().unwrap();
     let mut header = Header::parse(&std::fs::read(path).unwrap()).unwrap().0;
     header.vclock = finished.vclock.clone();
-    let target = Target { disk: &disk, directory: directory.path(), seconds: 1.5 };
+    let target = Target { disk: &disk, directory: directory.path(), seconds: 1.5, like: None };
     let counted = AtomicU64::new(0);
     let count = Watch(|rows| {
         counted.fetch_add(rows, Ordering::Relaxed);

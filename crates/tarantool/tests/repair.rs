@@ -31,7 +31,7 @@ fn contents(sim: &SimDisk, mode: Mode) -> tarantool::Result<Vec<Vec<u8>>> {
 
 fn repair(sim: &SimDisk) -> tarantool::Result<()> {
     let repair = examine(sim, Path::new(DIRECTORY), &PlanOptions::default(), 1, &Silent)?;
-    repair.carry_out(&shared(sim), 1.5, &Silent)
+    repair.carry_out(&shared(sim), 1.5, &Silent).map(drop)
 }
 
 /// Returns the steps of a repair, a line each.

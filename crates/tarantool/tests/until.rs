@@ -39,13 +39,17 @@ pub(crate) fn shared(sim: &SimDisk) -> Arc<dyn Disk> {
     Arc::new(sim.clone())
 }
 
-/// Writes a snapshot with space 512 and these numbers in it. Its rows have the time `seconds`.
+/// Writes a snapshot with what Tarantool does not start without, and space 512 and these numbers in it. Its rows have the time `seconds`.
 pub(crate) fn snapshot(sim: &SimDisk, clock: &str, seconds: f64, numbers: &[u64]) {
     let disk = shared(sim);
     let header = header(FileKind::Snapshot, clock);
     let mut snap = SnapWriter::create(&disk, Path::new(DIRECTORY), &header, seconds).unwrap();
+    snap.insert(272, 0, &pack("[\"version\", 2, 6]")).unwrap();
+    snap.insert(280, 0, &space(320)).unwrap();
     snap.insert(280, 0, &space(512)).unwrap();
+    snap.insert(288, 0, &index(320, 0, "tree", &[(0, "unsigned")])).unwrap();
     snap.insert(288, 0, &index(512, 0, "tree", &[(0, "unsigned")])).unwrap();
+    snap.insert(320, 0, &pack("[1, \"07070707-0707-0707-0707-070707070707\"]")).unwrap();
     for number in numbers {
         snap.insert(512, 0, &pack(&format!("[{number}]"))).unwrap();
     }

@@ -196,7 +196,7 @@ impl Arguments {
         let definitions = tuples.definitions()?;
         let progress = session.progress("writing rows", tuples.row_count());
         let seconds = environment::clock_ns() as f64 / 1e9;
-        let target = Target { disk: &session.disk, directory: &self.to, seconds };
+        let target = Target { disk: &session.disk, directory: &self.to, seconds, like: None };
         let exported = export(tuples, &definitions, header, target, &progress);
         progress.finish();
         let exported = exported?;

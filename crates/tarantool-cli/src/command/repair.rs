@@ -82,8 +82,15 @@ impl Run<Session> for Arguments {
         let examined =
             examine(session.disk.as_ref(), &self.directory, &options, session.thread_count, &progress);
         progress.finish();
-        let repair = examined?;
-        let lost = lost_lines(&repair.plan, &repair.recovered);
+        let mut repair = examined?;
+        if self.into.is_some() {
+            repair.check_startable()?;
+        }
+        let mut lost = lost_lines(&repair.plan, &repair.recovered);
+        if self.into.is_none() && !repair.is_rewritten() {
+            // What was not read, such as rows of vinyl, stays where it is.
+            repair.plan.remarks.append(&mut lost);
+        }
         let mut output = session.output();
         let mut report = Report { form: self.format, output: &mut output };
         self.tell_plan(&repair, &lost, &mut report)?;
@@ -146,8 +153,7 @@ impl Arguments {
 
     /// Refuses to set files aside that belong to rows of vinyl, which stay where they are.
     fn check_vinyl(&self, repair: &Repair) -> Result<()> {
-        let is_written = repair.steps.iter().any(|step| matches!(step, Step::Write { .. }));
-        if repair.has_vinyl && is_written && self.into.is_none() {
+        if repair.has_vinyl && repair.is_rewritten() && self.into.is_none() {
             bail!(
                 "{} has spaces of vinyl, whose rows are in files of their own that a new snapshot does not \
                  have; use --into to write all other rows into another directory",
@@ -165,7 +171,11 @@ impl Arguments {
         if !session.can_ask {
             bail!("nothing was changed: there is no terminal to ask at; use --yes to repair");
         }
-        if !confirm(&format!("Repair {}?", self.directory.display()))? {
+        let question = match &self.into {
+            Some(into) => format!("Write a snapshot into {}?", into.display()),
+            None => format!("Repair {}?", self.directory.display()),
+        };
+        if !confirm(&question)? {
             bail!("nothing was changed");
         }
         Ok(())
@@ -178,13 +188,13 @@ impl Arguments {
             None => repair.carry_out(&session.disk, seconds, &progress),
             Some(into) => {
                 session.disk.create_directory(into)?;
-                repair.write_into(&session.disk, into, seconds, &progress).map(|exported| {
-                    exported.remarks.iter().for_each(output::complain);
-                })
+                let exported = repair.write_into(&session.disk, into, seconds, &progress);
+                exported.map(|exported| exported.remarks)
             }
         };
         progress.finish();
-        Ok(done?)
+        done?.iter().for_each(output::complain);
+        Ok(())
     }
 }
 

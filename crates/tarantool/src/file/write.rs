@@ -102,6 +102,14 @@ impl SnapWriter {
         self.lsn.unsigned_abs()
     }
 
+    /// Gives the snapshot the owner and the mode of another file.
+    ///
+    /// # Errors
+    /// Disk errors. Then as much is set as is allowed.
+    pub fn copy_owner(&self, like: &Path) -> Result<()> {
+        Ok(self.disk.copy_owner(like, &self.blocks.path)?)
+    }
+
     /// Ends the snapshot and makes it durable; returns its path.
     ///
     /// # Errors

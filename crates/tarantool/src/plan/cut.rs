@@ -23,7 +23,7 @@ pub enum CutReport {
 /// same time.
 ///
 /// # Errors
-/// Disk errors.
+/// Disk errors. A log that is a link, or is not the file any more that was read, is not changed.
 pub fn cut_torn_tail(disk: &dyn Disk, plan: &Plan) -> Result<Vec<CutReport>> {
     let mut reports = Vec::new();
     for torn in &plan.torn {
@@ -32,11 +32,11 @@ pub fn cut_torn_tail(disk: &dyn Disk, plan: &Plan) -> Result<Vec<CutReport>> {
             continue;
         }
         if torn.keep_bytes > 0 {
-            disk.append(&torn.path, torn.keep_bytes)?;
+            disk.cut_seen(&torn.path, torn.keep_bytes, torn.seen)?;
             reports.push(CutReport::Cut(torn.clone()));
             continue;
         }
-        disk.remove(&torn.path)?;
+        disk.remove_seen(&torn.path, torn.seen)?;
         if let Some(directory) = torn.path.parent() {
             disk.sync_directory(directory)?;
         }

@@ -13,6 +13,7 @@ use crate::file::block::END;
 use crate::file::directory::{Opened, Unopened};
 use crate::file::header::FileKind;
 use crate::vclock::VClock;
+use disk::Map;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -258,10 +259,10 @@ impl Planner<'_> {
         self.lose(lost, || Error::Damage { path: path.clone(), offset, what })
     }
 
-    fn torn(&mut self, path: &Path, keep: usize, bytes: &[u8], what: String) {
+    fn torn(&mut self, path: &Path, keep: usize, bytes: &Map, what: String) {
         let (keep_bytes, length_bytes) = (keep as u64, bytes.len() as u64);
-        let was_closed = bytes.ends_with(&END);
-        self.plan.torn.push(Torn { path: path.to_owned(), keep_bytes, length_bytes, what, was_closed });
+        let (was_closed, seen) = (bytes.ends_with(&END), bytes.seen());
+        self.plan.torn.push(Torn { path: path.to_owned(), keep_bytes, length_bytes, what, was_closed, seen });
     }
 
     /// Lists a loss, or refuses it.

@@ -9,7 +9,7 @@ use crate::file::block::{BlockPlace, Step, read_head};
 use crate::file::directory::Opened;
 use crate::file::header::Header;
 use crate::vclock::VClock;
-use disk::Map;
+use disk::{Map, Seen};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -85,6 +85,8 @@ pub struct Torn {
     /// Whether the file nevertheless ends with the mark of a closed file: it was written completely once, and
     /// nothing is cut off.
     pub was_closed: bool,
+    /// The file that was read, so that no other is changed; `None` if the disk does not tell.
+    pub seen: Option<Seen>,
 }
 
 impl Plan {
