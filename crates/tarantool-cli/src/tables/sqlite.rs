@@ -46,9 +46,10 @@ fn write_tables(
     let begun = begun(session, path)?;
     // The disk makes the file, with a mode that only its owner may read.
     drop(session.disk.create(&begun)?);
-    // Without SQLITE_OPEN_URI: a name that looks like an address is a name.
+    // SQLite takes a name that begins with `file:` for an address. A whole path begins otherwise.
+    let place = std::path::absolute(&begun)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let database = Connection::open_with_flags(&begun, flags)
+    let database = Connection::open_with_flags(place, flags)
         .with_context(|| format!("cannot open {}", begun.display()))?;
     // A file that is not complete has no name, so it needs no journal.
     database.pragma_update(None, "journal_mode", "OFF")?;
