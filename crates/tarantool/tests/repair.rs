@@ -86,6 +86,10 @@ fn damaged() -> Vec<(SimDisk, &'static [&'static str])> {
     let alone = empty();
     snapshot(&alone, "{1: 3}", 5.0, &[1, 2, 3]);
     cut(&alone, "00000000000000000003.snap", 4);
+    // Nothing is left of the newest snapshot, but the older one and the logs since have all but row 3.
+    let older_and_less = made();
+    flip(&older_and_less, "00000000000000000003.snap", 10);
+    flip(&older_and_less, "00000000000000000000.xlog", 10);
     // A log that cannot be applied, whose rows are beyond the new snapshot.
     let open = empty();
     snapshot(&open, "{}", 5.0, &[]);
@@ -96,6 +100,16 @@ fn damaged() -> Vec<(SimDisk, &'static [&'static str])> {
         (flipped, &["write 8.snap", "3.xlog to 3.xlog.damaged", "7.xlog to 7.xlog.damaged"]),
         (missing, &["write 8.snap", ".xlog to .xlog.damaged", "7.xlog to 7.xlog.damaged"]),
         (older, &["3.snap to 3.snap.damaged"]),
+        (
+            older_and_less,
+            &[
+                "write 8.snap",
+                ".xlog to .xlog.damaged",
+                "3.snap to 3.snap.damaged",
+                "3.xlog to 3.xlog.damaged",
+                "7.xlog to 7.xlog.damaged",
+            ],
+        ),
         (alone, &["keep 3.snap as 3.snap.damaged", "write 3.snap"]),
         (open, &["write 5.snap", ".xlog to .xlog.damaged"]),
     ]

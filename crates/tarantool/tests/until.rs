@@ -39,7 +39,8 @@ pub(crate) fn shared(sim: &SimDisk) -> Arc<dyn Disk> {
     Arc::new(sim.clone())
 }
 
-/// Writes a snapshot with what Tarantool does not start without, and space 512 and these numbers in it. Its rows have the time `seconds`.
+/// Writes a snapshot with what Tarantool does not start without, and with space 512 and these numbers in it.
+/// Its rows have the time `seconds`.
 pub(crate) fn snapshot(sim: &SimDisk, clock: &str, seconds: f64, numbers: &[u64]) {
     let disk = shared(sim);
     let header = header(FileKind::Snapshot, clock);

@@ -11,6 +11,7 @@
 
 mod candidate;
 mod cut;
+mod lesser;
 mod logs;
 mod options;
 mod planned;
@@ -26,7 +27,8 @@ use crate::file::directory::{self, Named};
 use crate::file::header::FileKind;
 use candidate::{Log, open_all};
 use disk::Disk;
-use snapshot::choose;
+use lesser::loses_less;
+use snapshot::{Chosen, choose};
 use std::path::Path;
 use view::view;
 
@@ -98,18 +100,39 @@ fn plan_of(
             return Ok(plan);
         }
     }
-    match (chosen.refused.into_iter().next(), options.mode) {
-        (Some(error), Mode::Strict) => Err(error),
-        _ => {
-            let has_snapshot = chosen.newest.is_some();
-            let mut plan = logs::plan(chosen.newest, logs, options, cut_log)?;
-            if !has_snapshot {
-                let what = "there is no snapshot: all that was in it".to_owned();
-                plan.lost.insert(0, Loss::file(files.directory, FileKind::Snapshot, 0, what));
-            }
-            Ok(plan)
+    if options.mode == Mode::Strict {
+        return match chosen.refused.into_iter().next() {
+            Some(error) => Err(error),
+            None => logs::plan(chosen.newest, logs, options, cut_log),
+        };
+    }
+    salvaged(files, chosen, logs, options, cut_log)
+}
+
+/// Makes the plan with the snapshot that loses less: the newest one, or an older sound one.
+fn salvaged(
+    files: Files,
+    chosen: Chosen,
+    logs: &[Log],
+    options: &PlanOptions,
+    cut_log: Option<&Path>,
+) -> Result<Plan> {
+    let has_snapshot = chosen.newest.is_some();
+    let mut plan = logs::plan(chosen.newest, logs, options, cut_log)?;
+    if !has_snapshot {
+        let what = "there is no snapshot: all that was in it".to_owned();
+        plan.lost.insert(0, Loss::file(files.directory, FileKind::Snapshot, 0, what));
+    }
+    if let (Some(whole), Some(damaged)) = (chosen.whole, chosen.refused_signature) {
+        let mut older = logs::plan(Some(whole), logs, options, cut_log)?;
+        if loses_less(&older, &plan, damaged) {
+            let told = chosen.refused.iter();
+            let told = told.map(|told| format!("{told}; an older snapshot and the logs since lose less"));
+            older.remarks.extend(told);
+            return Ok(older);
         }
     }
+    Ok(plan)
 }
 
 fn no_snapshot(files: Files, refused: Option<Error>) -> Error {
