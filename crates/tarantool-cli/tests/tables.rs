@@ -343,11 +343,11 @@ fn every_file_has_a_name_of_its_own_and_replaces_nothing() {
     };
     assert_eq!(names(), ["ok.csv", "space_514.csv", "space_514_.csv"]);
     // Nothing is written if one of the names is taken.
-    fs::remove_file(home.path().join("csv/ok.csv")).unwrap();
+    fs::remove_file(home.path().join("csv/space_514.csv")).unwrap();
     let run = csv();
     assert_eq!(run.code, Some(2), "{run:?}");
-    assert!(run.err.contains("csv/space_514.csv exists already"), "{run:?}");
-    assert_eq!(names(), ["space_514.csv", "space_514_.csv"]);
+    assert!(run.err.contains("csv/ok.csv exists already"), "{run:?}");
+    assert_eq!(names(), ["ok.csv", "space_514_.csv"]);
     // A name that looks like an address of SQLite is a name.
     let sqlite = |to: &str| home.run(&["export", "from", "--format", "sqlite", "--to", to, "--quiet"]);
     let run = sqlite("file:u.sqlite");

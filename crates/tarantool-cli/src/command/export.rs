@@ -29,8 +29,8 @@ use terminal::output;
 ///
 /// --format jsonl, csv, parquet and arrow write a file for each space into the directory --to; sqlite writes
 /// one database, the file --to. Fields have the names of the format of their space; a field without one has
-/// its number, from 1. Values that the format cannot hold are reported. Files appear when they are complete; none is
-/// replaced.
+/// its number, from 1. Values that the format cannot hold are reported. Files appear when they are complete;
+/// none is replaced.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
