@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 
 /// The most bytes of a program, as `cargo install` leaves it and as packages carry it. It was 20 MB until the
-/// program had a server with a page.
-const PROGRAM_BYTES_MAX: u64 = 22_000_000;
+/// program had a server with a page, and 22 MB until tables had columns whose rows may have no value.
+const PROGRAM_BYTES_MAX: u64 = 22_100_000;
 
 /// Builds the programs as `cargo install` does, and checks their sizes.
 ///
@@ -36,7 +36,7 @@ pub fn check(program: &Path) -> Result<()> {
             program.display()
         );
     }
-    say(&format!("{}: {:.1} MB of {:.0}", program.display(), bytes as f64 / 1e6, limit as f64 / 1e6));
+    say(&format!("{}: {:.1} MB of {:.1}", program.display(), bytes as f64 / 1e6, limit as f64 / 1e6));
     Ok(())
 }
 
@@ -53,6 +53,6 @@ mod tests {
         check(&program).unwrap();
         file.set_len(PROGRAM_BYTES_MAX + 1).unwrap();
         let error = check(&program).unwrap_err().to_string();
-        assert!(error.contains("has 22000001 bytes, 22000000 are allowed"), "{error}");
+        assert!(error.contains("has 22100001 bytes, 22100000 are allowed"), "{error}");
     }
 }
