@@ -10,7 +10,6 @@ pub mod csv;
 mod event;
 mod flags;
 pub mod html;
-mod in_order;
 mod json;
 mod link_list;
 mod links;

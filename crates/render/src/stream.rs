@@ -3,13 +3,13 @@
 //! Input: what was found, and a printer. Output: bytes, in parts. The first ones are handed out before the
 //! others are read, and the amount that waits stays small, however many there are. Does not know formats.
 
-use crate::in_order::in_order;
 use crate::listed::{Listed, Need, Printer};
 use crate::position::Position;
 use crate::thread::{ThreadMessage, ThreadSummary};
 use index::{Hit, Mailbox, RecordReader, Result, Thread, ThreadEntry};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use work::in_order;
 
 /// How many are read at a time.
 struct Amounts {

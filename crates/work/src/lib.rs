@@ -7,10 +7,12 @@
 
 mod cancel;
 mod context;
+mod in_order;
 mod progress;
 mod threads;
 
 pub use cancel::Cancel;
 pub use context::Context;
+pub use in_order::in_order;
 pub use progress::{Cancelled, Progress, Relay, Silent, Stage};
 pub use threads::{Threads, Workers, on_threads};

@@ -11,9 +11,9 @@ use crate::error::{Damage, Error, Result};
 use crate::space::table::{SpaceTable, table_name};
 use crate::space::{Space, Spaces};
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex};
 use std::thread;
 use store::{Snapshot, Table};
+use work::in_order;
 
 /// Rows of each side that are compared in one piece.
 const RANGE_ROWS_MAX: usize = 1 << 16;
@@ -38,7 +38,7 @@ pub struct DiffOptions {
     pub spaces: Vec<String>,
     /// Whether Tarantool's own spaces are among all.
     pub shows_system: bool,
-    /// How many threads may work.
+    /// How many threads may work: one, or those of the current rayon pool.
     pub thread_count: usize,
 }
 
@@ -200,19 +200,6 @@ struct Work<'a> {
     form: DiffForm,
 }
 
-/// What is known of the ranges.
-#[derive(Default)]
-struct State {
-    /// The first range that nobody took.
-    next: usize,
-    /// How many were written.
-    written: usize,
-    /// Those that wait to be written.
-    done: BTreeMap<usize, std::result::Result<Compared, Damage>>,
-    /// Whether nobody wants the rest.
-    is_stopped: bool,
-}
-
 /// Lines and counts of a range.
 type Compared = (Vec<u8>, Counts);
 
@@ -237,54 +224,9 @@ impl Work<'_> {
             }
             return Ok(total);
         }
-        let (state, changed) = (Mutex::new(State::default()), Condvar::new());
-        thread::scope(|scope| {
-            for _ in 0..thread_count {
-                scope.spawn(|| self.work(&ranges, &state, &changed, thread_count * WAITING_PER_THREAD));
-            }
-            let mut taken = Ok(());
-            for number in 0..ranges.len() {
-                let mut now = state.lock().expect("nobody panics with it");
-                let compared = loop {
-                    match now.done.remove(&number) {
-                        Some(compared) => break compared,
-                        None => now = changed.wait(now).expect("nobody panics with it"),
-                    }
-                };
-                now.written = number + 1;
-                drop(now);
-                changed.notify_all();
-                taken = take(compared);
-                if taken.is_err() {
-                    break;
-                }
-            }
-            state.lock().expect("nobody panics with it").is_stopped = true;
-            changed.notify_all();
-            taken
-        })?;
+        let ahead = thread_count.saturating_mul(WAITING_PER_THREAD);
+        in_order(ranges.iter(), ahead, &|range| self.compare(range), &mut take)?;
         Ok(total)
-    }
-
-    /// Compares one range after the other until none is left.
-    fn work(self, ranges: &[ranges::Pair], state: &Mutex<State>, changed: &Condvar, ahead_max: usize) {
-        loop {
-            let mut now = state.lock().expect("nobody panics with it");
-            let number = loop {
-                if now.is_stopped || now.next >= ranges.len() {
-                    return;
-                }
-                if now.next < now.written + ahead_max {
-                    break now.next;
-                }
-                now = changed.wait(now).expect("nobody panics with it");
-            };
-            now.next += 1;
-            drop(now);
-            let compared = self.compare(&ranges[number]);
-            state.lock().expect("nobody panics with it").done.insert(number, compared);
-            changed.notify_all();
-        }
     }
 
     fn compare(self, range: &ranges::Pair) -> std::result::Result<Compared, Damage> {

@@ -17,7 +17,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(1);
 ///
 /// # Errors
 /// What `take` returns.
-pub(crate) fn in_order<P: Send, T: Send, E>(
+pub fn in_order<P: Send, T: Send, E>(
     works: impl Iterator<Item = P>,
     ahead: usize,
     make: &(impl Fn(P) -> T + Sync),
