@@ -126,19 +126,23 @@ pub trait Disk: Send + Sync + Debug {
     fn append(&self, path: &Path, length_bytes: u64) -> Result<Box<dyn File>>;
 
     /// Cuts off what a file has after its first `keep_bytes` bytes, if it still is the file that was seen.
-    /// The cut is durable when this returns. Links are not followed.
+    /// The cut is durable when this returns. Links are not followed. A disk without links and inodes
+    /// compares the length.
     ///
     /// # Errors
     /// Disk errors. A link, another file, and a file of another length are errors; then nothing is cut.
-    fn cut_seen(&self, path: &Path, keep_bytes: u64, _seen: Option<Seen>) -> Result<()> {
+    fn cut_seen(&self, path: &Path, keep_bytes: u64, seen: Option<Seen>) -> Result<()> {
+        seen::check_length(path, self.size(path)?, seen)?;
         self.append(path, keep_bytes).map(drop)
     }
 
-    /// Removes a file, if it still is the file that was seen.
+    /// Removes a file, if it still is the file that was seen. A disk without links and inodes compares the
+    /// length.
     ///
     /// # Errors
     /// Disk errors. A link, another file, and a file of another length are errors.
-    fn remove_seen(&self, path: &Path, _seen: Option<Seen>) -> Result<()> {
+    fn remove_seen(&self, path: &Path, seen: Option<Seen>) -> Result<()> {
+        seen::check_length(path, self.size(path)?, seen)?;
         self.remove(path)
     }
 

@@ -4,6 +4,7 @@
 //! file means.
 
 use crate::limited_read::not_a_file;
+use crate::{Error, Result};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -50,17 +51,90 @@ fn check(metadata: &Metadata, seen: Option<Seen>) -> io::Result<()> {
     }
     let Some(seen) = seen else { return Ok(()) };
     let found = Seen::of(metadata);
-    let changed = |what: String| Err(io::Error::other(format!("{what}; run the command again")));
     if (found.device, found.inode) != (seen.device, seen.inode) {
-        return changed("it is not the file that was read before".to_owned());
+        return Err(changed("it is not the file that was read before"));
     }
-    if found.length_bytes != seen.length_bytes {
-        let (was, is) = (seen.length_bytes, found.length_bytes);
-        return changed(format!("its length has changed from {was} to {is} bytes"));
+    same_length(found.length_bytes, seen)
+}
+
+/// Checks the length of a file, for a disk that knows nothing else of it.
+pub(crate) fn check_length(path: &Path, found_bytes: u64, seen: Option<Seen>) -> Result<()> {
+    let same = seen.map_or(Ok(()), |seen| same_length(found_bytes, seen));
+    same.map_err(|source| Error::io("change", path, source))
+}
+
+fn same_length(found_bytes: u64, seen: Seen) -> io::Result<()> {
+    let was_bytes = seen.length_bytes;
+    if found_bytes == was_bytes {
+        return Ok(());
     }
-    Ok(())
+    Err(changed(&format!("its length has changed from {was_bytes} to {found_bytes} bytes")))
+}
+
+fn changed(what: &str) -> io::Error {
+    io::Error::other(format!("{what}; run the command again"))
 }
 
 fn is_link() -> io::Error {
     io::Error::other("it is a link, which is not followed; put the file itself in its place")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Disk, RealDisk};
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    #[test]
+    fn only_the_file_that_was_seen_is_cut_and_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::write(path("log"), "0123456789").unwrap();
+        fs::write(path("victim"), "0123456789").unwrap();
+        let seen = RealDisk.map(&path("log")).unwrap().seen();
+        assert!(seen.is_some());
+        let refused = |what: &str| {
+            for refused in
+                [RealDisk.cut_seen(&path("log"), 4, seen), RealDisk.remove_seen(&path("log"), seen)]
+            {
+                let refused = refused.unwrap_err().to_string();
+                assert!(refused.contains(what), "{refused}");
+            }
+            assert_eq!(fs::read(path("victim")).unwrap(), b"0123456789");
+        };
+        fs::rename(path("log"), path("own")).unwrap();
+        symlink("victim", path("log")).unwrap();
+        refused("it is a link");
+        fs::rename(path("victim"), path("log")).unwrap();
+        fs::copy(path("log"), path("victim")).unwrap();
+        refused("it is not the file that was read before");
+        fs::rename(path("own"), path("log")).unwrap();
+        fs::write(path("log"), "0123456789a").unwrap();
+        refused("its length has changed from 10 to 11 bytes");
+        fs::write(path("log"), "0123456789").unwrap();
+        RealDisk.cut_seen(&path("log"), 4, seen).unwrap();
+        assert_eq!(fs::read(path("log")).unwrap(), b"0123");
+        let seen = RealDisk.map(&path("log")).unwrap().seen();
+        RealDisk.remove_seen(&path("log"), seen).unwrap();
+        assert!(!path("log").exists());
+    }
+
+    #[test]
+    fn a_new_name_replaces_nothing_and_a_new_file_may_get_the_mode_of_another() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::write(path("old"), "old").unwrap();
+        fs::write(path("new"), "new").unwrap();
+        symlink("nowhere", path("link")).unwrap();
+        for taken in ["new", "link"] {
+            RealDisk.rename_new(&path("old"), &path(taken)).unwrap_err();
+        }
+        RealDisk.rename_new(&path("old"), &path("free")).unwrap();
+        assert_eq!(fs::read(path("free")).unwrap(), b"old");
+        assert_eq!(fs::read(path("new")).unwrap(), b"new");
+        fs::set_permissions(path("new"), fs::Permissions::from_mode(0o640)).unwrap();
+        drop(RealDisk.create(&path("made")).unwrap());
+        RealDisk.copy_owner(&path("new"), &path("made")).unwrap();
+        assert_eq!(fs::metadata(path("made")).unwrap().mode() & 0o777, 0o640);
+    }
 }

@@ -243,8 +243,7 @@ impl Repair {
     ///
     /// # Errors
     /// Disk errors; a file is not the one any more that was read, or a name is taken by now. Then the
-    /// directory is as before, or repaired, or between the two:
-    /// repairing again gives the same rows.
+    /// directory is as before, or repaired, or between the two: repairing again gives the same rows.
     pub fn carry_out(
         &self,
         disk: &Arc<dyn Disk>,
