@@ -4,19 +4,15 @@
 
 use libfuzzer_sys::fuzz_target;
 use tarantool::query::{Expression, TupleForm, TupleWriter, field_list};
-use tarantool::space::{Engine, Field, Space};
+use tarantool::space::{Field, Space};
 
 fn space() -> Space {
     let field = |name: &str| Field { name: name.as_bytes().to_vec(), ..Field::default() };
     Space {
         id: 512,
         name: "orders".to_owned(),
-        engine: Engine::Memtx,
-        is_local: false,
-        is_temporary: false,
-        is_synchronous: false,
         fields: ["id", "name", "a.b", "c"].map(field).to_vec(),
-        indexes: Vec::new(),
+        ..Space::default()
     }
 }
 

@@ -94,19 +94,15 @@ fn unknown(name: &[u8], space: &Space) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::{Engine, Field};
+    use crate::space::Field;
 
     fn space(names: &[&str]) -> Space {
         let field = |name: &&str| Field { name: name.as_bytes().to_vec(), ..Field::default() };
         Space {
             id: 512,
             name: "orders".to_owned(),
-            engine: Engine::Memtx,
-            is_local: false,
-            is_temporary: false,
-            is_synchronous: false,
             fields: names.iter().map(field).collect(),
-            indexes: Vec::new(),
+            ..Space::default()
         }
     }
 

@@ -7,7 +7,7 @@ use crate::json_path::PathStep;
 use crate::key::PartKind;
 
 /// One space.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Space {
     /// Its number.
     pub id: u32,
@@ -28,9 +28,10 @@ pub struct Space {
 }
 
 /// What keeps the rows of a space.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
     /// Memory; snapshots hold its rows.
+    #[default]
     Memtx,
     /// Files of its own; only logs hold some of its rows.
     Vinyl,

@@ -199,21 +199,12 @@ mod tests {
         put_array_len, put_boolean, put_double, put_ext, put_int, put_nil, put_str, put_uint,
     };
     use crate::query::{Expression, ExpressionError};
-    use crate::space::{Engine, Field, Space};
+    use crate::space::{Field, Space};
 
     fn space() -> Space {
         let names = ["id", "name", "price", "town", "paid", "big", "uuid", "time", "not"];
         let field = |name: &str| Field { name: name.as_bytes().to_vec(), ..Field::default() };
-        Space {
-            id: 512,
-            name: "orders".to_owned(),
-            engine: Engine::Memtx,
-            is_local: false,
-            is_temporary: false,
-            is_synchronous: false,
-            fields: names.map(field).to_vec(),
-            indexes: Vec::new(),
-        }
+        Space { id: 512, name: "orders".to_owned(), fields: names.map(field).to_vec(), ..Space::default() }
     }
 
     /// A tuple with a value of each kind.
