@@ -68,7 +68,7 @@ impl Source {
             if let Some(option) = options.recovery.given() {
                 bail!("{option} is for files of Tarantool, and {} has none", path.display());
             }
-            (open::open_store(session, path)?, None, Vec::new())
+            (open_store(session, path)?, None, Vec::new())
         } else {
             let (snapshot, kept) = loaded(session, path, options)?;
             let lost = tarantool::stored_lost(&snapshot);
@@ -185,6 +185,19 @@ impl OpenSpace {
             other => bail!("the column with tuples holds {other:?}"),
         }
     }
+}
+
+/// Opens a store. A directory without one may have been meant as one of Tarantool.
+fn open_store(session: &Session, path: &Path) -> Result<Snapshot> {
+    if !path.try_exists().with_context(|| format!("cannot find {}", path.display()))? {
+        bail!("{} does not exist", path.display());
+    }
+    Snapshot::open(&session.disk, path).map_err(|error| match error.is_not_found() {
+        true => {
+            anyhow!("{} has no files of Tarantool, and no store of \"pneu-tarantool load\"", path.display())
+        }
+        false => error.into(),
+    })
 }
 
 /// Returns a store of the files at a path: a kept one, or one that is made now.

@@ -119,6 +119,7 @@ fn fields_and_names_are_printed_as_asked() {
 #[test]
 fn mistakes_are_sentences_and_point_at_their_place() {
     let home = home();
+    std::fs::create_dir(home.path().join("nothing")).unwrap();
     for (arguments, said) in [
         (
             &["scan", "s", "orders", "--where", "price > 1 nad paid"][..],
@@ -137,14 +138,15 @@ fn mistakes_are_sentences_and_point_at_their_place() {
             &["scan", "s", "orders", "--eq", "x"],
             "\"x\" is not a key of index pk: a whole number from 0 to 2^64 - 1 is expected, not x",
         ),
-        (&["scan", "s", "orders", "--eq", "1", "2"], "index pk has 1 parts, and 2 values are given"),
+        (&["scan", "s", "orders", "--eq", "1", "2"], "index pk has 1 part, not 2"),
         (
             &["get", "s", "orders", "--index", "by_hash", "bob"],
             "index by_hash is a hash index: all 2 parts of its key are needed",
         ),
+        (&["scan", "none", "orders"], "none does not exist"),
         (
-            &["scan", "none", "orders"],
-            "there is no store in none; make one: pneu-tarantool load DIR --into none",
+            &["count", "nothing", "orders"],
+            "nothing has no files of Tarantool, and no store of \"pneu-tarantool load\"",
         ),
         (&["count", "shop", "parcels"], "there is no space parcels in shop; pneu-tarantool info lists them"),
         (

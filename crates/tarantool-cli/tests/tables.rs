@@ -167,10 +167,9 @@ fn a_database_has_tables_keys_and_indexes() {
         (
             Some(0),
             "",
-            "pneu-tarantool: space all, field any: 1 whole numbers over 63 bits, which SQLite does not have: \
-             they are text\n\
-             pneu-tarantool: space all, field any: 1 numbers that are NaN, which SQLite does not have: they \
-             are text\n\
+            "pneu-tarantool: space all, field any: 1 whole number over 63 bits, which SQLite does not have: \
+             kept as text\n\
+             pneu-tarantool: space all, field any: 1 NaN, which SQLite does not have: kept as text\n\
              pneu-tarantool: space all: index deep has no place in SQLite: left out\n"
         )
     );

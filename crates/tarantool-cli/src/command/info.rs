@@ -165,8 +165,10 @@ fn file_line(report: &FileReport) -> String {
     let damage: String =
         report.damage.iter().map(|lost| format!(", at byte {}: {}", lost.bytes.start, lost.what)).collect();
     format!(
-        "{what}   {name}  {{{}}}  {size}, {} blocks, by {}{end}{damage}",
-        header.vclock, report.block_count, header.program
+        "{what}   {name}  {{{}}}  {size}, {}, by {}{end}{damage}",
+        header.vclock,
+        count(report.block_count, "block"),
+        header.program
     )
 }
 

@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use tarantool::SpaceTuples;
 use tarantool::space::{Space, SpaceIndex};
+use terminal::amount::count;
 
 /// Writes spaces into a new database.
 ///
@@ -107,17 +108,15 @@ impl Target<'_> {
     fn write(&self, names: &mut BTreeSet<String>, remarks: &mut Vec<String>) -> Result<()> {
         let kinds = kinds_of(self.table, self.rows)?;
         for (name, kinds) in self.table.columns.iter().zip(&kinds) {
-            let what = |count: u64, what: &str| {
+            let what = |what: String| {
                 let space = &self.space.name;
-                format!(
-                    "space {space}, field {name}: {count} {what}, which SQLite does not have: they are text"
-                )
+                format!("space {space}, field {name}: {what}, which SQLite does not have: kept as text")
             };
             if kinds.large_count > 0 {
-                remarks.push(what(kinds.large_count, "whole numbers over 63 bits"));
+                remarks.push(what(format!("{} over 63 bits", count(kinds.large_count, "whole number"))));
             }
             if kinds.nan_count > 0 {
-                remarks.push(what(kinds.nan_count, "numbers that are NaN"));
+                remarks.push(what(count(kinds.nan_count, "NaN")));
             }
         }
         let table = self.name(&self.space.name, names);

@@ -179,12 +179,8 @@ fn values(key: &[OwnedValue]) -> Vec<Value<'_>> {
 /// smallest first.
 fn key_parts(index: &TableIndex, words: &[String]) -> Result<Vec<Vec<OwnedValue>>, String> {
     if words.len() > index.parts.len() {
-        return Err(format!(
-            "index {} has {} parts, and {} values are given",
-            index.name,
-            index.parts.len(),
-            words.len()
-        ));
+        let (count, plural) = (index.parts.len(), if index.parts.len() == 1 { "" } else { "s" });
+        return Err(format!("index {} has {count} part{plural}, not {}", index.name, words.len()));
     }
     let parse = |(word, part): (&String, &Part)| {
         values_of_text(word, part.kind)
