@@ -31,8 +31,11 @@ fuzz_target!(|parts: (&str, &str, &[u8])| {
             assert_eq!(error.to_string().lines().count(), 3, "{error}");
         }
     }
-    if let Ok(fields) = field_list(fields, &space) {
-        let mut out = Vec::new();
-        let _ = TupleWriter::new(&space, TupleForm::Object, Some(fields)).put(tuple, &mut out);
+    match field_list(fields, &space) {
+        Ok(fields) => {
+            let mut out = Vec::new();
+            let _ = TupleWriter::new(&space, TupleForm::Object, Some(fields)).put(tuple, &mut out);
+        }
+        Err(sentence) => assert_eq!(sentence.lines().count(), 1, "{sentence}"),
     }
 });

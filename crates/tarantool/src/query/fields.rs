@@ -6,6 +6,7 @@
 use crate::json_path::{self, PathStep, Understood};
 use crate::msgpack::{Reader, Result};
 use crate::space::Space;
+use printable::sanitise::one_line;
 
 /// A field of a tuple, or a value within it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,9 +73,10 @@ impl FieldPath {
 /// Reads names of fields with commas between them.
 ///
 /// # Errors
-/// As [`FieldPath::parse`].
+/// As [`FieldPath::parse`], on one line.
 pub fn field_list(text: &str, space: &Space) -> std::result::Result<Vec<FieldPath>, String> {
-    text.split(',').map(|name| FieldPath::parse(name.trim(), space)).collect()
+    let paths = text.split(',').map(|name| FieldPath::parse(name.trim(), space));
+    paths.collect::<std::result::Result<_, _>>().map_err(|what| one_line(&what).into_owned())
 }
 
 fn unknown(name: &[u8], space: &Space) -> String {
@@ -145,6 +147,8 @@ mod tests {
         }
         let sentence = "there is no field id: the fields of space orders have no names; use [NUMBER], from 1";
         assert_eq!(field_list("1, id", &space(&[])), Err(sentence.to_owned()));
+        let sentence = "there is no field a\u{fffd} b in space orders; there are: id, price";
+        assert_eq!(field_list("[\"a\u{1b}\nb\"]", &named), Err(sentence.to_owned()));
         assert_eq!(field_list("1, price", &named).unwrap().len(), 2);
     }
 }

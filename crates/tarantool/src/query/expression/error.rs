@@ -1,7 +1,7 @@
 //! A mistake in an expression, and the place that shows it.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use printable::sanitise::{REPLACEMENT, is_harmful};
+use printable::sanitise::{REPLACEMENT, is_harmful, one_line};
 use std::fmt;
 
 /// Characters of an expression that are shown before and after the place.
@@ -34,13 +34,22 @@ impl fmt::Display for ExpressionError {
         };
         let line: String = self.expression.chars().skip(skipped).take(count).map(shown).collect();
         let indent = before.saturating_sub(skipped);
-        write!(formatter, "{}\n  {}\n  {:indent$}^", self.what, line.trim_end(), "")
+        // It may quote the expression, or names from a file.
+        let what = one_line(&self.what);
+        write!(formatter, "{what}\n  {}\n  {:indent$}^", line.trim_end(), "")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_wrong_is_one_line() {
+        let what = "\"a\n\u{1b}[b\" is no field".to_owned();
+        let error = ExpressionError { what, expression: "a\n\u{1b}[b".to_owned(), offset: 0 };
+        assert_eq!(error.to_string(), "\"a \u{fffd}[b\" is no field\n  a \u{fffd}[b\n  ^");
+    }
 
     #[test]
     fn the_caret_stands_below_the_place() {
