@@ -63,7 +63,7 @@ pub use error::{Error, Result};
 pub use huge_pages::{advise_huge, huge_zeroed};
 pub use inherit::inherit;
 pub use limited_read::{Source, open_file, read_small, read_to_limit};
-pub use map::Map;
+pub use map::{Look, Map};
 pub use prefetch::prefetch;
 pub use publish::{publish, write_new};
 pub use real::RealDisk;

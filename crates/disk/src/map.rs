@@ -103,22 +103,23 @@ impl Map {
     ///
     /// Costs a microsecond for each piece in memory. So when the last 16 single pieces of this process were
     /// in memory, only one in four is looked at, until one is not in memory.
-    /// Returns whether it looked.
-    pub fn will_need(&self, range: Range<usize>) -> bool {
+    pub fn will_need(&self, range: Range<usize>) -> Look {
+        let mut look = Look::InMemory;
         if let Storage::Mapped { map, .. } = &*self.storage {
             let end = range.end.min(map.len());
             if end.saturating_sub(range.start) <= ADVICE_BYTES && !LOOKS.is_due() {
-                return false;
+                return Look::LeftOut;
             }
             for start in (range.start..end).step_by(ADVICE_BYTES) {
                 if !is_in_memory(map, start) {
+                    look = Look::Requested;
                     LOOKS.missed();
                     // A refused hint changes nothing, and the caller could do nothing about it.
                     let _ = map.advise_range(memmap2::Advice::WillNeed, start, ADVICE_BYTES.min(end - start));
                 }
             }
         }
-        true
+        look
     }
 }
 
@@ -140,6 +141,17 @@ impl Map {
             }
         }
     }
+}
+
+/// What [`Map::will_need`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// It did not look: the range probably is in memory.
+    LeftOut,
+    /// It found all pieces in memory.
+    InMemory,
+    /// It asked the system for pieces that were not in memory.
+    Requested,
 }
 
 /// Decides which pieces of maps are looked at, because each look is a system call. After many pieces in
@@ -299,7 +311,8 @@ mod tests {
         let (_directory, map) = dropped();
         let (asked, not_asked) = (1_000_000..5_000_000, 6_000_000);
         let lives_in_memory = is_here(&map, asked.start) || is_here(&map, not_asked);
-        map.will_need(asked.clone());
+        let look = map.will_need(asked.clone());
+        assert!(lives_in_memory || look == Look::Requested);
         let begin = Instant::now();
         while !asked.clone().step_by(PAGE_BYTES).chain([asked.end - 1]).all(|place| is_here(&map, place)) {
             assert!(begin.elapsed() < Duration::from_secs(60), "it was never read: is advice heard here?");
@@ -308,5 +321,6 @@ mod tests {
         assert!(lives_in_memory || !is_here(&map, not_asked), "what lies elsewhere was read, too");
         assert!(map.iter().all(|&byte| byte == 7));
         assert!(is_here(&map, not_asked), "what was touched is in memory");
+        assert_eq!(map.will_need(asked), Look::InMemory);
     }
 }

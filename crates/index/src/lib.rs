@@ -59,6 +59,7 @@ pub use search::{
 };
 pub use set::NumberSet;
 pub use state::Root;
+pub use store::read_together;
 pub use sweep::{Absent, Swept, sweepable};
 pub use tables::HeaderCodec;
 pub use text::TEXT_SLOTS;

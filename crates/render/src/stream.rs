@@ -6,7 +6,7 @@
 use crate::listed::{Listed, Need, Printer};
 use crate::position::Position;
 use crate::thread::{ThreadMessage, ThreadSummary};
-use index::{Hit, Mailbox, RecordReader, Result, Thread, ThreadEntry};
+use index::{Hit, Mailbox, RecordReader, Result, Thread, ThreadEntry, read_together};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use work::in_order;
@@ -45,6 +45,10 @@ pub fn print_messages<E: From<index::Error>>(
 ) -> std::result::Result<(), E> {
     let list = List { mailbox, hits, positions };
     let print = |range: Range<usize>, reader: &mut RecordReader| list.printed(range, printer, reader);
+    let mut reader = RecordReader::new();
+    read_together(hits.iter().take(MESSAGES.first), |hit| {
+        Listed::read(mailbox, hit, printer.need(), &mut reader)
+    });
     in_parts(hits.len(), &MESSAGES, &print, &mut |part| take(&part))
 }
 

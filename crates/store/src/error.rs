@@ -64,6 +64,13 @@ pub enum Error {
     /// The work was stopped before it was done. Nothing of it is visible.
     #[error("interrupted")]
     Cancelled,
+    /// A range of a file is not in memory, and was requested from the disk. Only look-ups in
+    /// [`read_together`](crate::read_together) see it.
+    #[error("{} is being read", path.display())]
+    Requested {
+        /// The file.
+        path: PathBuf,
+    },
     /// An earlier write failed, so the state on disk is unknown.
     #[error("an earlier write to {} failed: open the store again", directory.display())]
     Poisoned {

@@ -61,6 +61,7 @@ mod rows;
 mod schema;
 mod segment;
 mod sort;
+mod together;
 mod value;
 mod write;
 
@@ -84,6 +85,7 @@ pub use schema::{Codec, Column, Index, IndexKind, Kind, Schema};
 pub use segment::mapped::Segment;
 pub use segment::write::{Form, SegmentWritten, write_segment};
 pub use sort::by_primary::{Sorted, sort_by_primary};
+pub use together::read_together;
 pub use value::{
     OwnedValue, Value, compare_prefix, hash, hash_key, hint, hint_last, hint_of, normalise, order_i64,
 };

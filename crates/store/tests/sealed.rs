@@ -1,13 +1,13 @@
 //! The sealed frame: content of any length can be read back, and damage is reported exactly where it is.
 
-use disk::Disk;
+use disk::{Disk, Look, RealDisk};
 use proptest::prelude::*;
 use std::path::Path;
 use store::format::{
     CHUNK_BYTES, LARGE_CHUNK_BYTES, SEALED_MAGIC, SEALED_VERSION_LARGE_CHUNKS, TRAILER_BYTES,
     TRAILER_CHECKSUM_OFFSET, TRAILER_NAME_OFFSET, TRAILER_VERSION_OFFSET,
 };
-use store::{Error, Sealed, SealedWriter};
+use store::{Error, Sealed, SealedWriter, read_together};
 use testkit::{Random, SimDisk};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -233,4 +233,48 @@ fn version_1_has_no_name() {
     bytes[trailer + TRAILER_NAME_OFFSET..][..8].fill(0);
     disk.put(Path::new("/any"), &with_checksum(bytes));
     assert!(Sealed::open(&disk, Path::new("/any"), KIND).is_ok());
+}
+
+/// Writes a file of 8 MiB and drops it from memory. Returns its content, and whether it was dropped: some file
+/// systems have everything in memory.
+fn dropped(path: &Path) -> (Vec<u8>, bool) {
+    let content = content(8 << 20);
+    let mut writer = SealedWriter::create(&RealDisk, path, KIND).unwrap();
+    writer.write(&content).unwrap();
+    writer.finish().unwrap();
+    let file = std::fs::File::open(path).unwrap();
+    file.sync_all().unwrap();
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    let is_dropped = RealDisk.map(path).unwrap().will_need(7 << 20..8 << 20) == Look::Requested;
+    (content, is_dropped)
+}
+
+#[test]
+fn look_ups_that_wait_for_the_disk_wait_together() {
+    let here = std::env::current_exe().unwrap();
+    let directory = tempfile::tempdir_in(here.parent().unwrap()).unwrap();
+    let path = directory.path().join("file.sealed");
+    let (content, is_dropped) = dropped(&path);
+    let sealed = Sealed::open(&RealDisk, &path, KIND).unwrap();
+    // Places far from each other, and the first one again.
+    let places: Vec<u64> = (0..48).map(|number| number * 9 * CHUNK_BYTES as u64).chain([0]).collect();
+    let (mut requested, mut found) = (0, 0);
+    let read = |place: u64| sealed.range(place..place + 8);
+    read_together(places.iter().copied(), |&place| match read(place) {
+        Ok(bytes) => {
+            found += 1;
+            assert_eq!(bytes, &content[place as usize..place as usize + 8]);
+        }
+        Err(Error::Requested { path: requested_of }) => {
+            requested += 1;
+            assert_eq!(requested_of, path);
+        }
+        Err(error) => panic!("{error}"),
+    });
+    if is_dropped {
+        assert!(requested > 0 && found == places.len(), "{requested} requested, {found} found");
+    }
+    for place in places {
+        assert_eq!(read(place).unwrap(), &content[place as usize..place as usize + 8]);
+    }
 }

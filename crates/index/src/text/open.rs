@@ -6,6 +6,7 @@
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
 use crate::text::fields::schema;
+use store::read_together;
 use tantivy::{Index, IndexMeta, SegmentReader};
 
 /// Opens segments in the given order.
@@ -19,12 +20,13 @@ pub(super) fn open_segments(
     let own = files.with_own_small_files();
     let index = open_in(&own, files, segments)?;
     let found = index.searchable_segments()?;
-    let in_order = segments.iter().map(|named| {
+    let open = |named: &TextSegment| {
         let segment = found.iter().find(|segment| segment.id().uuid_string() == named.id);
         let missing = || tantivy::TantivyError::SystemError(format!("segment {} is not opened", named.id));
         SegmentReader::open(segment.ok_or_else(missing)?)
-    });
-    let opened = in_order.collect();
+    };
+    read_together(segments, |&named| open(named));
+    let opened = segments.iter().map(open).collect();
     own.forget();
     opened
 }

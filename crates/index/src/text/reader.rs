@@ -13,6 +13,7 @@ use crate::text::open::open_segments;
 use crate::text::words::{Any, WordTest};
 use crate::text::{groups, recipients, terms, values};
 use std::sync::OnceLock;
+use store::read_together;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EnableScoring, PhrasePrefixQuery, PhraseQuery, Query};
 use tantivy::schema::IndexRecordOption;
@@ -135,7 +136,9 @@ impl TextReader {
         is_cancelled: &(dyn Fn() -> bool + Sync),
         found: &mut NumberSet,
     ) -> Result<()> {
-        for segment in self.segments()? {
+        let segments = self.segments()?;
+        read_together(segments, |segment| prepare(segment, field, needle));
+        for segment in segments {
             if is_cancelled() {
                 break;
             }
@@ -315,6 +318,26 @@ impl TextReader {
         }
         Ok(all)
     }
+}
+
+/// Reads what a search for a needle begins with, in one segment.
+fn prepare(segment: &SegmentReader, field: TextField, needle: &Needle) -> tantivy::Result<()> {
+    let (words, option) = match needle {
+        Needle::Phrase(words) if words.len() > 1 => {
+            (words.as_slice(), IndexRecordOption::WithFreqsAndPositions)
+        }
+        Needle::Phrase(words) => (words.as_slice(), IndexRecordOption::Basic),
+        Needle::Whole(value) => (std::slice::from_ref(value), IndexRecordOption::Basic),
+        // Which words begin so is not known yet.
+        Needle::Prefix(_) | Needle::WholePrefix(_) => (&[][..], IndexRecordOption::Basic),
+    };
+    let inverted = segment.inverted_index(field.field())?;
+    for term in terms(field, words) {
+        if inverted.read_postings(&term, option)?.is_none() {
+            return Ok(());
+        }
+    }
+    segment.fast_fields().u64(NUMBER).map(|_| ())
 }
 
 fn terms(field: TextField, words: &[String]) -> Vec<Term> {

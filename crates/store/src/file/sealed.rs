@@ -15,7 +15,8 @@ use crate::format::{
     TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_NAME_OFFSET, TRAILER_RESERVED_OFFSET,
     TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
 };
-use disk::{Disk, Map};
+use crate::together::{has_asked, is_asking};
+use disk::{Disk, Look, Map};
 use rayon::prelude::*;
 use std::fmt;
 use std::ops::Range;
@@ -179,7 +180,7 @@ impl Sealed {
         if range.start < range.end {
             let last = self.chunk_of(place(range.end).saturating_sub(1));
             let chunks = self.chunk_of(place(range.start))..last.saturating_add(1);
-            if self.ask_for_chunks(chunks.clone()) {
+            if self.ask_for_chunks(chunks.clone()) != Look::LeftOut {
                 chunks.for_each(|chunk| set(&self.asked, chunk));
             }
         }
@@ -227,6 +228,9 @@ impl Sealed {
     #[cold]
     fn verify_new(&self, first: usize, last: usize) -> Result<()> {
         let end = last.saturating_add(1);
+        if is_asking() && self.asks_for_new(first..end) {
+            return Err(Error::Requested { path: self.path.clone() });
+        }
         let is_scanned = |chunks: Range<usize>| chunks.into_iter().all(|chunk| self.is_verified(chunk));
         if let Some(ahead) = ahead_of_scan(first, is_scanned) {
             self.ask_for_chunks(ahead);
@@ -246,8 +250,23 @@ impl Sealed {
         Ok(())
     }
 
-    /// Returns whether it looked what is in memory.
-    fn ask_for_chunks(&self, chunks: Range<usize>) -> bool {
+    /// Requests the first chunks of a range from the one on that was neither verified nor asked for before.
+    /// Returns whether any of them has to be read from the disk.
+    fn asks_for_new(&self, mut chunks: Range<usize>) -> bool {
+        let is_known = |chunk: usize| self.is_verified(chunk) || is_set(&self.asked, chunk);
+        let Some(first) = chunks.find(|&chunk| !is_known(chunk)) else { return false };
+        let new = first..chunks.end.min(first.saturating_add(ASK_CHUNKS));
+        let look = self.ask_for_chunks(new.clone());
+        if look != Look::LeftOut {
+            new.for_each(|chunk| set(&self.asked, chunk));
+        }
+        if look == Look::Requested {
+            has_asked();
+        }
+        look == Look::Requested
+    }
+
+    fn ask_for_chunks(&self, chunks: Range<usize>) -> Look {
         let place = |chunk: usize| chunk.saturating_mul(self.chunk_bytes);
         self.map.will_need(place(chunks.start)..place(chunks.end))
     }

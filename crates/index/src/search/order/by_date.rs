@@ -14,7 +14,7 @@ use crate::set::NumberSet;
 use crate::tables::messages;
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
-use store::RowId;
+use store::{RowId, read_together};
 
 /// How many index steps cost as much as scanning and sorting one hit.
 const WALK_FACTOR: u64 = 4;
@@ -22,6 +22,9 @@ const WALK_FACTOR: u64 = 4;
 const STEP_ROWS: u64 = 16;
 /// How many rows can be scanned in the time of one look-up.
 const LOOK_UP_FACTOR: u64 = 512;
+
+/// So many messages are looked up before the search may be cancelled.
+const LOOK_UPS: usize = 256;
 
 /// Returns whether looking up each message of a set is faster than scanning all `row_count` rows.
 pub(in crate::search) fn is_small(found: &NumberSet, row_count: u64) -> bool {
@@ -184,9 +187,13 @@ fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> 
     let table = mailbox.message_table();
     if is_small(found, table.row_count()) {
         let mut hits = Vec::new();
-        for number in found.iter() {
+        let numbers: Vec<u32> = found.iter().collect();
+        for batch in numbers.chunks(LOOK_UPS) {
             mailbox.check_cancelled()?;
-            hits.extend(mailbox.hit(number)?);
+            read_together(batch, |&&number| mailbox.hit(number));
+            for number in batch {
+                hits.extend(mailbox.hit(*number)?);
+            }
         }
         hits.sort_unstable_by_key(|hit| hit.date);
         for of_date in hits.chunk_by(|a, b| a.date == b.date) {
