@@ -128,8 +128,10 @@ impl Decimal {
 
     /// Returns whether a tuple can hold the number.
     pub(crate) fn fits(&self) -> bool {
-        let count = i32::try_from(self.written_digits().len()).unwrap_or(i32::MAX);
-        count <= DIGITS_MAX && self.scale <= DIGITS_MAX && self.magnitude < DIGITS_MAX
+        let scales = 1 - DIGITS_MAX..=DIGITS_MAX;
+        // Counted last: there may be very many zeros.
+        let has_few_digits = || self.written_digits().len() <= DIGITS_MAX as usize;
+        scales.contains(&self.scale) && self.magnitude < DIGITS_MAX && has_few_digits()
     }
 
     pub(crate) fn negated(&self) -> Decimal {
@@ -187,13 +189,22 @@ impl fmt::Display for Decimal {
                 let (whole, fraction) = digits.split_at(before);
                 write!(formatter, "{whole}.{fraction}")
             }
-            Ok(before) if before > 0 => write!(formatter, "{digits:0<before$}"),
+            Ok(before) if before > 0 => {
+                formatter.write_str(&digits)?;
+                write_zeros(before.saturating_sub(digits.len()), formatter)
+            }
             _ => {
-                let zeros = usize::try_from(before.saturating_neg()).unwrap_or(0);
-                write!(formatter, "0.{:0<zeros$}{digits}", "")
+                formatter.write_str("0.")?;
+                write_zeros(usize::try_from(before.saturating_neg()).unwrap_or(0), formatter)?;
+                formatter.write_str(&digits)
             }
         }
     }
+}
+
+/// Writes zeros, which may be more than a width of the formatter can be.
+fn write_zeros(count: usize, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    (0..count).try_for_each(|_| formatter.write_str("0"))
 }
 
 #[cfg(test)]
@@ -210,6 +221,10 @@ mod tests {
         }
         for (text, shown) in [("1e3", "1000"), ("-1.5E-3", "-0.0015"), ("00012.0", "12.0"), ("-0", "0")] {
             assert_eq!(Decimal::of_text(text).unwrap().to_string(), shown);
+        }
+        for (text, length) in [("1e70000", 70_001), ("0e70000", 70_001), ("-1e-70000", 70_003)] {
+            let decimal = Decimal::of_text(text).unwrap();
+            assert_eq!((decimal.to_string().len(), decimal.fits()), (length, false), "{text}");
         }
         for text in ["", "-", ".", "1.2.3", "1e", "--1", "1e99999999999", "½"] {
             assert!(Decimal::of_text(text).is_none(), "{text}");
