@@ -100,7 +100,9 @@ impl Error {
     /// Returns the remedy, if one is known.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
-            Error::Gap { .. } | Error::DuplicateKey { .. } | Error::Refused { .. } => Some(Remedy::Salvage),
+            Error::Damage { .. } | Error::Gap { .. } | Error::DuplicateKey { .. } | Error::Refused { .. } => {
+                Some(Remedy::Salvage)
+            }
             _ => None,
         }
     }

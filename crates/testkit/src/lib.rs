@@ -31,4 +31,4 @@ pub use session::{Printed, Session};
 pub use sim_disk::SimDisk;
 pub use tables::table_rows;
 pub use tarantool::tarantool;
-pub use tour::check_tour;
+pub use tour::{check_tour, check_tour_in};

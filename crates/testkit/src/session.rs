@@ -1,7 +1,8 @@
-//! A shell session of a user with a little mail, as the documents show it.
+//! A shell session of a user, as the documents show it.
 //!
 //! Input: command lines. Output: what they print. Each session has a separate home directory, with the mail
-//! of `testdata/sample-mail` in `Mail` and nothing else. Does not depend on the documents with the commands.
+//! of `testdata/sample-mail` in `Mail`, or with another directory of the workspace, and nothing else. Does
+//! not depend on the documents with the commands.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +12,7 @@ use tempfile::TempDir;
 /// The mail, in the workspace: eighteen messages in four folders.
 const SAMPLE_MAIL: &str = "testdata/sample-mail";
 
-/// A home directory with mail, and the program under test.
+/// A home directory with a few files, and the program under test.
 #[derive(Debug)]
 pub struct Session {
     home: TempDir,
@@ -35,10 +36,18 @@ impl Session {
     /// # Errors
     /// A sentence, if the directory or the mail in it cannot be made.
     pub fn new(program: &Path) -> Result<Session, String> {
+        Session::with(program, Path::new(SAMPLE_MAIL), "Mail")
+    }
+
+    /// Makes a home directory with a copy of a directory of the workspace, under another name, for `program`.
+    ///
+    /// # Errors
+    /// A sentence, if the directory or the copy in it cannot be made.
+    pub fn with(program: &Path, directory: &Path, name: &str) -> Result<Session, String> {
         let home = tempfile::tempdir().map_err(|error| format!("no temporary directory: {error}"))?;
-        let mail = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SAMPLE_MAIL);
-        copy_maildirs(&mail, &home.path().join("Mail"))
-            .map_err(|error| format!("cannot copy {}: {error}", mail.display()))?;
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(directory);
+        copy_maildirs(&source, &home.path().join(name))
+            .map_err(|error| format!("cannot copy {}: {error}", source.display()))?;
         Ok(Session { home, program: program.to_owned(), preamble: String::new() })
     }
 
@@ -80,7 +89,7 @@ impl Session {
     }
 }
 
-/// Copies a tree of Maildirs. Every folder gets a `tmp`, `new` and `cur`: git keeps no empty directories.
+/// Copies a tree of files. Every Maildir gets a `tmp`, `new` and `cur`: git keeps no empty directories.
 fn copy_maildirs(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

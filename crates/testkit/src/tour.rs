@@ -31,8 +31,15 @@ const UNITS: [&str; 10] = ["s", "ms", "us", "µs", "min", "seconds", "messages/s
 /// # Errors
 /// A sentence: the lines that differ, the command that failed, or what could not be run.
 pub fn check_tour(page: &Path, program: &Path) -> Result<(), String> {
+    check_tour_in(Session::new(program)?, page)
+}
+
+/// Does what [`check_tour`] does in a session of the caller.
+///
+/// # Errors
+/// As for [`check_tour`].
+pub fn check_tour_in(mut session: Session, page: &Path) -> Result<(), String> {
     let old = fs::read_to_string(page).map_err(|error| format!("cannot read {}: {error}", page.display()))?;
-    let mut session = Session::new(program)?;
     let new = rewritten(&old, &mut |command, must_succeed| {
         let printed = session.run(command)?;
         if must_succeed == MustSucceed::Yes && !printed.is_success {
