@@ -12,6 +12,7 @@ use crate::search::mailbox::{Hit, Mailbox};
 use crate::search::order::key::Direction;
 use crate::set::NumberSet;
 use crate::tables::messages;
+use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 use store::{RowId, read_together};
@@ -23,6 +24,8 @@ const STEP_ROWS: u64 = 16;
 /// How many rows can be scanned in the time of one look-up.
 const LOOK_UP_FACTOR: u64 = 512;
 
+/// Fewer hits are sorted before other threads have begun.
+const SORTED_ALONE: usize = 10_000;
 /// So many messages are looked up before the search may be cancelled.
 const LOOK_UPS: usize = 256;
 
@@ -115,6 +118,7 @@ fn scan(mailbox: &Mailbox, found: &NumberSet, direction: Direction, page: Range<
     let mut all = Vec::new();
     let mut before = 0;
     if page.len() == total || is_small(found, mailbox.message_table().row_count()) {
+        all.reserve(total);
         each(mailbox, found, |ranked| all.push(ranked.in_direction(direction)))?;
     } else {
         let Some((first, last)) = ends(mailbox, found, direction, &page)? else { return Ok(all_hits(all)) };
@@ -137,7 +141,10 @@ fn scan(mailbox: &Mailbox, found: &NumberSet, direction: Direction, page: Range<
         all.select_nth_unstable(wanted);
         all.truncate(wanted);
     }
-    all.sort_unstable();
+    match all.len() {
+        ..SORTED_ALONE => all.sort_unstable(),
+        _ => all.par_sort_unstable(),
+    }
     Ok(all_hits(all))
 }
 
