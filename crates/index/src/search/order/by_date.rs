@@ -25,7 +25,7 @@ const STEP_ROWS: u64 = 16;
 const LOOK_UP_FACTOR: u64 = 512;
 
 /// Fewer hits are sorted before other threads have begun.
-const SORTED_ALONE: usize = 10_000;
+const SORTED_ALONE: usize = 2_000;
 /// So many messages are looked up before the search may be cancelled.
 const LOOK_UPS: usize = 256;
 
