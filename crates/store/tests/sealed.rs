@@ -235,8 +235,8 @@ fn version_1_has_no_name() {
     assert!(Sealed::open(&disk, Path::new("/any"), KIND).is_ok());
 }
 
-/// Writes a file of 8 MiB and drops it from memory. Returns its content, and whether it was dropped: some file
-/// systems have everything in memory.
+/// Writes a file of 8 MiB and drops it from memory. Returns its content, and whether it was dropped: some
+/// file systems have everything in memory.
 fn dropped(path: &Path) -> (Vec<u8>, bool) {
     let content = content(8 << 20);
     let mut writer = SealedWriter::create(&RealDisk, path, KIND).unwrap();

@@ -11,6 +11,7 @@ mod command_line;
 mod environment;
 mod file_summary;
 mod follow;
+mod incoming;
 mod open;
 mod options;
 mod position;
@@ -57,7 +58,7 @@ fn main() -> ExitCode {
 fn complete(line: &Line) -> ExitCode {
     let answer = line.answer(&command_line::full_definition(), |wanted| match wanted.value_name {
         "DIR" | "STORE" | "DIR|STORE" => Offered::Directories,
-        "FILE|DIR" | "FILE|DIR|STORE" | "DIR|FILE" | "A" | "B" => Offered::Files,
+        "FILE" | "FILE|DIR" | "FILE|DIR|STORE" | "DIR|FILE" | "A" | "B" => Offered::Files,
         _ => Offered::nothing(),
     });
     // A shell that has gone asks for nothing.

@@ -9,6 +9,7 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use tarantool::import::{Addition, EachTuple, import};
 use tarantool::text::time_of_seconds;
 use tarantool::{Depth, Error, Mode, Plan, PlanOptions, Recovered};
 use terminal::amount::count;
@@ -61,6 +62,33 @@ pub(crate) struct Recovery {
 /// # Errors
 /// An option has no meaning; the directory cannot be recovered.
 pub(crate) fn recover(session: &Session, directory: &Path, options: &RecoveryOptions) -> Result<Recovery> {
+    recover_with(session, directory, options, &mut read)
+}
+
+/// Recovers what the directory holds, and adds rows to one of its spaces.
+///
+/// # Errors
+/// As [`recover`]; the rows cannot be added.
+pub(crate) fn recover_and_import(
+    session: &Session,
+    directory: &Path,
+    options: &RecoveryOptions,
+    (addition, each_tuple): (&Addition, &mut EachTuple),
+) -> Result<Recovery> {
+    recover_with(session, directory, options, &mut |plan: &Plan, session: &Session, mode: Mode| {
+        import(plan, mode, (session.thread_count, &work::Silent), addition, each_tuple)
+    })
+}
+
+/// Reads the rows of a plan.
+type ReadPlan<'a> = dyn FnMut(&Plan, &Session, Mode) -> tarantool::Result<Recovered> + 'a;
+
+fn recover_with(
+    session: &Session,
+    directory: &Path,
+    options: &RecoveryOptions,
+    read: &mut ReadPlan<'_>,
+) -> Result<Recovery> {
     let disk = session.disk.as_ref();
     let mode = options.mode();
     let mut plan_options = PlanOptions {

@@ -16,6 +16,7 @@ mod cat_support;
 mod commands;
 mod diff;
 mod generated;
+mod import;
 mod made;
 mod query;
 mod query_against_tarantool;

@@ -51,7 +51,7 @@ box.schema.space.create('empty'):create_index('pk')
 os.exit(0)
 ";
 
-fn written() -> Option<Home> {
+pub(crate) fn written() -> Option<Home> {
     let home = Home::new();
     let from = home.path().join("from");
     fs::create_dir(&from).unwrap();

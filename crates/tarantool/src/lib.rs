@@ -16,6 +16,7 @@ pub mod diff;
 mod error;
 pub mod export;
 mod file;
+pub mod import;
 mod inspect;
 mod json_path;
 pub mod key;

@@ -8,6 +8,7 @@ mod count;
 mod diff;
 mod export;
 mod get;
+mod import;
 mod info;
 mod load;
 mod man;
@@ -24,6 +25,7 @@ pub(crate) const COMMANDS: &[Command<Session>] = &[
     Command::new::<cat::Arguments>("cat"),
     Command::new::<load::Arguments>("load"),
     Command::new::<export::Arguments>("export"),
+    Command::new::<import::Arguments>("import"),
     Command::new::<info::Arguments>("info"),
     Command::new::<get::Arguments>("get"),
     Command::new::<scan::Arguments>("scan"),

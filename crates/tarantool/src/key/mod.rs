@@ -24,6 +24,7 @@ mod normalise;
 mod number;
 mod text;
 
+pub(crate) use normalise::is_nil;
 pub use normalise::{PartKind, PartType, normalise_missing, normalise_part};
 pub(crate) use number::put_decimal;
 pub use number::put_number;

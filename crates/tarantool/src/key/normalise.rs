@@ -4,6 +4,7 @@
 
 use super::number::put_number;
 use crate::msgpack::{Class, Reader, Result};
+use store::Value;
 
 /// The type of a key part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +40,11 @@ pub struct PartKind {
     pub part_type: PartType,
     /// Whether a value may be nil or missing.
     pub is_nullable: bool,
+}
+
+/// Returns whether the value of a key column is nil.
+pub(crate) fn is_nil(value: Value, kind: PartKind) -> bool {
+    kind.is_nullable && value == Value::Bytes(&[NIL])
 }
 
 /// Numbers of msgpack extensions.

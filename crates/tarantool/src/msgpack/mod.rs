@@ -12,7 +12,6 @@ mod write;
 
 pub use read::{Class, Number, Reader, Result};
 pub use write::{
-    put_array_len, put_boolean, put_double, put_ext, put_float, put_int, put_map_len, put_str, put_uint,
+    put_array_len, put_bin, put_boolean, put_double, put_ext, put_float, put_int, put_map_len, put_nil,
+    put_str, put_uint,
 };
-#[cfg(any(test, feature = "testing"))]
-pub use write::{put_bin, put_nil};

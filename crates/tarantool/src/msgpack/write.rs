@@ -45,7 +45,6 @@ pub fn put_boolean(out: &mut Vec<u8>, value: bool) {
 }
 
 /// Appends nil.
-#[cfg(any(test, feature = "testing"))]
 pub fn put_nil(out: &mut Vec<u8>) {
     out.push(0xc0);
 }
@@ -66,7 +65,6 @@ pub fn put_str(out: &mut Vec<u8>, text: &[u8]) {
 ///
 /// # Panics
 /// If there are 4 GiB.
-#[cfg(any(test, feature = "testing"))]
 pub fn put_bin(out: &mut Vec<u8>, bytes: &[u8]) {
     put_length(out, [Some(0xc4), Some(0xc5), Some(0xc6)], bytes.len());
     out.extend_from_slice(bytes);

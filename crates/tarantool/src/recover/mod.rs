@@ -14,12 +14,13 @@ use crate::check::loss::counted_rows;
 use crate::error::{Error, Result};
 use crate::file::block::BlockPlace;
 use crate::file::row::RowKind;
+use crate::key::is_nil;
 use crate::load::{
     KIND_UNNAMED, OnDamage, SPACE_UNNAMED, SnapshotFile, SnapshotRows, load_snapshot, read_spaces,
 };
 use crate::plan::{Mode, Plan, PlannedFile};
 use crate::space::table::{SpaceTable, TableIndex};
-use crate::space::{Engine, Space, Spaces};
+use crate::space::{Engine, Space, SpaceIndex, Spaces};
 use crate::state::{Finished, OnRejectedRow, RejectedRow, State, elections_line};
 use crate::vclock::VClock;
 use disk::Disk;
@@ -65,19 +66,46 @@ pub struct RecoveredTable {
 /// Damage, a gap between files, or a row that does not fit, unless they are to be left out; an invalid
 /// definition of a space; rows or a number of spaces above the limits of a store.
 pub fn recover(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Progress) -> Result<Recovered> {
-    on_threads(thread_count, || recover_here(plan, mode, thread_count, progress))
+    on_threads(thread_count, || recover_here(plan, mode, thread_count, progress, None))
 }
 
-fn recover_here(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Progress) -> Result<Recovered> {
+/// Adds rows to a state.
+pub(crate) type Add<'a> = dyn FnMut(&mut State) -> Result<()> + Send + 'a;
+
+/// Does what [`recover`] does, and adds more rows after the last one of the logs.
+///
+/// # Errors
+/// Same as [`recover`], and what `add` returns.
+pub(crate) fn recover_and_add(
+    plan: &Plan,
+    mode: Mode,
+    thread_count: usize,
+    progress: &dyn Progress,
+    add: &mut Add<'_>,
+) -> Result<Recovered> {
+    on_threads(thread_count, || recover_here(plan, mode, thread_count, progress, Some(add)))
+}
+
+fn recover_here(
+    plan: &Plan,
+    mode: Mode,
+    thread_count: usize,
+    progress: &dyn Progress,
+    add: Option<&mut Add<'_>>,
+) -> Result<Recovered> {
     let on_damage = match mode {
         Mode::Strict => OnDamage::Refuse,
         Mode::Salvage => OnDamage::LeaveOut,
     };
+    let is_whole = plan.logs.is_empty() && add.is_none();
     let base = match &plan.snapshot {
-        Some(snapshot) => Base::load(plan, snapshot, on_damage, thread_count, progress)?,
+        Some(snapshot) => {
+            let base_of = BaseOf { snapshot, is_whole, on_damage };
+            Base::load(base_of, thread_count, progress)?
+        }
         None => Base::default(),
     };
-    if plan.logs.is_empty() {
+    if is_whole {
         return Ok(base.recovered(thread_count));
     }
     let Base { spaces, tables, vclock, mut remarks, mut left_out } = base;
@@ -96,6 +124,9 @@ fn recover_here(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Pro
     }
     if plan.ends_at_point {
         remarks.extend(state.drop_undecided());
+    }
+    if let Some(add) = add {
+        add(&mut state)?;
     }
     let Finished { spaces, vclock, remarks: more, left_out: lacking, rejected } =
         state.finish().map_err(|RejectedRow { lsn, what }| {
@@ -120,8 +151,8 @@ fn row_end(plan: &Plan, log: &PlannedFile) -> Option<RowEnd> {
     Some(RowEnd { block_offset: cut.block_offset, row_count: cut.row_count })
 }
 
-/// Refuses rows that logs inserted although the snapshot has a row with the same key. Inserts are not checked
-/// one by one, except where rows may be missing; there an insert replaces.
+/// Refuses rows that logs inserted although the snapshot has a row with the same key. Inserts are not
+/// checked one by one, except where rows may be missing; there an insert replaces.
 fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
     let count = if table.primary().is_some() { rows.replaced().len() } else { 0 };
     if count == 0 {
@@ -152,21 +183,25 @@ struct Base {
     left_out: Vec<String>,
 }
 
+/// What is read of a snapshot.
+#[derive(Clone, Copy)]
+struct BaseOf<'a> {
+    snapshot: &'a PlannedFile,
+    /// Whether no rows come after it.
+    is_whole: bool,
+    on_damage: OnDamage,
+}
+
 impl Base {
-    fn load(
-        plan: &Plan,
-        snapshot: &PlannedFile,
-        on_damage: OnDamage,
-        thread_count: usize,
-        progress: &dyn Progress,
-    ) -> Result<Base> {
+    fn load(base_of: BaseOf, thread_count: usize, progress: &dyn Progress) -> Result<Base> {
+        let BaseOf { snapshot, is_whole, on_damage } = base_of;
         let path = snapshot.path.as_path();
         let blocks: Vec<BlockPlace> = snapshot.blocks().collect();
         let file = SnapshotFile { path, bytes: &snapshot.bytes, blocks: &blocks };
         let spaces = read_spaces(file, on_damage)?;
         let tables = tables_of(&spaces, path)?;
         // Logs may drop spaces.
-        if plan.logs.is_empty() {
+        if is_whole {
             check_table_count(tables.len(), path)?;
         }
         let SnapshotRows { mut batches, unknown, other, lost } =
@@ -187,8 +222,8 @@ impl Base {
         let mut loaded = Vec::with_capacity(tables.len());
         for (number, table) in tables.into_iter().enumerate() {
             let batches = batches.remove(&number).unwrap_or_default();
-            // With logs, only indexes that are used are needed.
-            let mut rows = match plan.logs.is_empty() {
+            // With rows after it, only indexes that are used are needed.
+            let mut rows = match is_whole {
                 true => Loaded::build(&table.schema, batches, &[])?,
                 false => Loaded::new(&table.schema, batches, &[])?,
             };
@@ -236,8 +271,8 @@ fn unknown_line((space, count): (u32, u64)) -> String {
     }
 }
 
-/// Returns the remarks about spaces whose rows are in files of vinyl. If a log creates such a space, the logs
-/// have all of its rows.
+/// Returns the remarks about spaces whose rows are in files of vinyl. If a log creates such a space, the
+/// logs have all of its rows.
 fn vinyl_lines(spaces: &Spaces, path: &Path) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for id in spaces.ids() {
@@ -325,6 +360,29 @@ impl Recovered {
 }
 
 impl RecoveredTable {
+    /// Returns the name of one of these indexes that is unique and has a key twice. A key with nil in it is
+    /// like no other one.
+    ///
+    /// # Errors
+    /// A bug of this program: an index cannot be read.
+    pub(crate) fn double_key<'i>(&self, indexes: &'i [SpaceIndex]) -> Result<Option<&'i str>> {
+        let schema = self.rows.schema();
+        for index in indexes.iter().filter(|index| index.is_unique) {
+            let Some(own) = self.table.indexes.iter().find(|own| own.iid == index.iid) else { continue };
+            let Some(number) = schema.index(&own.store_name) else { continue };
+            let columns = &schema.indexes[number].columns;
+            for row in self.rows.rows() {
+                let key: Vec<Value> =
+                    columns.iter().map(|&column| self.rows.value(usize::from(column), row)).collect();
+                let has_nil = key.iter().zip(&own.parts).any(|(value, part)| is_nil(*value, part.kind));
+                if !has_nil && self.rows.find(&own.store_name, &key)?.len() > 1 {
+                    return Ok(Some(&index.name));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// Looks a row up through an index.
     fn check_index(&self, index: &TableIndex, row: RowRef) -> Result<()> {
         let schema = self.rows.schema();

@@ -89,6 +89,26 @@ impl State {
         self.tables.spaces()
     }
 
+    /// Returns the tuple that has the primary key of another one; `None` if there is none, or no usable key.
+    ///
+    /// # Errors
+    /// There is no such space, or the tuple does not fit its keys.
+    pub(crate) fn same_key(&mut self, space: u32, tuple: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        self.tables.same_key(space, tuple)
+    }
+
+    /// Visits the tuples of a space, in no particular order.
+    ///
+    /// # Errors
+    /// What `show` returns.
+    pub(crate) fn each_tuple(
+        &mut self,
+        space: u32,
+        show: impl FnMut(&[u8]) -> Result<(), Damage>,
+    ) -> Result<(), Damage> {
+        self.tables.each_tuple(space, show)
+    }
+
     /// Returns how far the rows reach.
     pub fn vclock(&self) -> &VClock {
         &self.vclock

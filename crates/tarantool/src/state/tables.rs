@@ -237,6 +237,33 @@ impl Tables {
         Some(Undo { space, key, tuple })
     }
 
+    /// Returns the tuple that has the primary key of another one; `None` if there is none, or no usable key.
+    ///
+    /// # Errors
+    /// There is no such space, or the tuple does not fit its keys.
+    pub(super) fn same_key(&mut self, space: u32, tuple: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        self.freshen(space)?;
+        let Some(rows) = self.rows.get_mut(&space) else { return Err(format!("there is no space {space}")) };
+        if rows.table.primary().is_none() {
+            return Ok(None);
+        }
+        let key = rows.key_of_tuple(tuple).map_err(|damage| damage.what.to_owned())?;
+        rows.settle();
+        Ok(rows.find(&key).map(|found| rows.tuple(found).to_vec()))
+    }
+
+    /// Visits the tuples of a space.
+    ///
+    /// # Errors
+    /// What `show` returns.
+    pub(super) fn each_tuple(
+        &mut self,
+        space: u32,
+        show: impl FnMut(&[u8]) -> Result<(), Damage>,
+    ) -> Result<(), Damage> {
+        self.rows.get_mut(&space).map_or(Ok(()), |rows| rows.each_tuple(show))
+    }
+
     /// Undoes the change of a row.
     pub(super) fn take_back(&mut self, undo: &Undo) {
         let Some(rows) = self.rows.get_mut(&undo.space) else { return };

@@ -121,6 +121,25 @@ pub fn seconds_of_text(text: &str) -> Option<f64> {
     Some(whole as f64 + fraction)
 }
 
+/// Returns the seconds since 1970, the nanoseconds and the offset in minutes of a time in one of these forms:
+/// nothing is rounded.
+pub(crate) fn exact_time_of_text(text: &str) -> Option<(i64, u32, i16)> {
+    let (before, after) = text.split_once('.').unwrap_or((text, ""));
+    let digits = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
+    let (fraction, zone) = after.split_at(digits);
+    if text.contains('.') && !(1..=9).contains(&fraction.len()) {
+        return None;
+    }
+    let plain = format!("{before}{zone}");
+    let seconds = whole(seconds_of_text(&plain)?)?;
+    let nanoseconds = format!("{fraction:0<9}").parse().ok()?;
+    let offset_seconds = match plain.split_once(['T', 't', ' ']) {
+        Some((_, time)) => split_offset(time)?.1,
+        None => 0,
+    };
+    Some((seconds, nanoseconds, i16::try_from(offset_seconds.div_euclid(60)).ok()?))
+}
+
 /// Splits the offset off the end of a time. Returns it in seconds.
 fn split_offset(time: &str) -> Option<(&str, i64)> {
     if let Some(time) = time.strip_suffix(['Z', 'z']) {
@@ -173,6 +192,17 @@ mod tests {
         assert_eq!((time_of_seconds(1e300), time_of_seconds(f64::NAN)), (None, None));
         assert!(!put_time(SECONDS_MAX + 1, 0, 0, &mut Vec::new()));
         assert!(!put_time(0, 1_000_000_000, 0, &mut Vec::new()));
+    }
+
+    #[test]
+    fn times_are_read_to_the_nanosecond() {
+        let read = exact_time_of_text;
+        assert_eq!(read("1970-01-02"), Some((86_400, 0, 0)));
+        assert_eq!(read("2024-03-01T12:30:00.123456789+03:00"), Some((1_709_285_400, 123_456_789, 180)));
+        assert_eq!(read("2024-03-01T12:30:00.5-0130"), Some((1_709_301_600, 500_000_000, -90)));
+        for text in ["", "2024", "12", "2024-03-01T12:30:00.", "2024-03-01T12:30:00.1234567890"] {
+            assert_eq!(read(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The words for values that msgpack has no type for: decimals, UUIDs, times, intervals.
 //!
-//! Input: the number of an extension's type, and its bytes. Output: what it means, as text. Bytes that do not
-//! fit their type have no words; the caller prints them as bytes.
+//! Input: the number of an extension's type, and its bytes. Output: what it means, as text. Bytes that do
+//! not fit their type have no words; the caller prints them as bytes.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::civil;
 use crate::decimal::Decimal;
 use crate::file::header::uuid_text;
-use crate::msgpack::Reader;
+use crate::msgpack::{Reader, put_ext, put_int, put_uint};
 use std::io::Write;
 
 /// The numbers of the extensions' types.
@@ -139,6 +139,51 @@ fn interval(bytes: &[u8]) -> Option<Interval> {
         }
     }
     reader.is_empty().then_some(interval)
+}
+
+/// Appends a time that is written as text, with the number of a named zone, as an extension. Returns `None`
+/// if it is no time.
+pub(crate) fn put_datetime(text: &str, zone: i16, out: &mut Vec<u8>) -> Option<()> {
+    let (seconds, nanoseconds, offset_minutes) = civil::exact_time_of_text(text)?;
+    let mut bytes = seconds.to_le_bytes().to_vec();
+    if (nanoseconds, offset_minutes, zone) != (0, 0, 0) {
+        bytes.extend(nanoseconds.to_le_bytes());
+        bytes.extend(offset_minutes.to_le_bytes());
+        bytes.extend(zone.to_le_bytes());
+    }
+    datetime(&bytes)?;
+    put_ext(out, DATETIME, &bytes);
+    Some(())
+}
+
+/// Appends an interval from the object with its parts, as `--exact` writes it. Returns `None` if it is none.
+pub(crate) fn put_interval(json: &str, out: &mut Vec<u8>) -> Option<()> {
+    let parts: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).ok()?;
+    let (mut bytes, mut has_adjust) = (Vec::new(), false);
+    for (name, value) in &parts {
+        let number = UNITS.iter().position(|unit| unit == name);
+        let (number, value) = match number {
+            Some(number) => (number, value.as_i64()?),
+            None if name == "adjust" => {
+                has_adjust = true;
+                let adjust = ADJUSTS.iter().position(|adjust| value.as_str() == Some(adjust))?;
+                (UNITS.len(), i64::try_from(adjust).ok()?)
+            }
+            None => return None,
+        };
+        put_uint(&mut bytes, number as u64);
+        put_int(&mut bytes, value);
+    }
+    let mut count = u8::try_from(parts.len()).ok()?;
+    if !has_adjust {
+        // The usual one is written, too, as Tarantool does.
+        put_uint(&mut bytes, UNITS.len() as u64);
+        put_int(&mut bytes, 1);
+        count = count.saturating_add(1);
+    }
+    bytes.insert(0, count);
+    put_ext(out, INTERVAL, &bytes);
+    Some(())
 }
 
 #[cfg(test)]

@@ -19,7 +19,9 @@ mod tuple;
 pub(crate) mod yaml;
 
 use crate::error::Damage;
+pub(crate) use civil::exact_time_of_text;
 pub use civil::{seconds_of_text, time_of_seconds};
+pub(crate) use extension::{put_datetime, put_interval};
 pub use json::{JsonStyle, JsonWriter, put_json_text};
 pub(crate) use json::{put_double, put_whole};
 pub(crate) use tuple::{put_field_key, put_named_tuple};

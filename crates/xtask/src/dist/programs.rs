@@ -34,9 +34,11 @@ impl Programs {
         {
             bail!("{compiler} is not installed; Debian has it in {}", package_of(compiler));
         }
-        let mut build = cargo(&["build", "--profile", PROFILE, "--locked", "--target", target]);
-        build.args(CRATES.map(|name| ["--package", name]).as_flattened());
-        run(programs.cross(&mut build))?;
+        // A single invocation would give each of them the features that any of them needs.
+        for name in CRATES {
+            let mut build = cargo(&["build", "--profile", PROFILE, "--locked", "--target", target]);
+            run(programs.cross(build.args(["--package", name])))?;
+        }
         Ok(programs)
     }
 

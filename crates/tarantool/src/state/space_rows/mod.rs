@@ -331,7 +331,10 @@ impl SpaceRows {
     }
 
     /// Passes every live tuple to the caller, in order of arrival.
-    fn each_tuple(&mut self, mut show: impl FnMut(&[u8]) -> Result<(), Damage>) -> Result<(), Damage> {
+    pub(super) fn each_tuple(
+        &mut self,
+        mut show: impl FnMut(&[u8]) -> Result<(), Damage>,
+    ) -> Result<(), Damage> {
         self.settle();
         if let Some(base) = &self.base {
             base.rows().try_for_each(|row| show(tuple_of(base, row)))?;
