@@ -33,4 +33,5 @@ mod tarantool;
 mod until;
 mod update;
 mod values;
+mod vinyl;
 mod write;
