@@ -34,4 +34,5 @@ mod until;
 mod update;
 mod values;
 mod vinyl;
+mod vinyl_damage;
 mod write;

@@ -94,6 +94,10 @@ fn recover_here(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Pro
     }
     let Base { spaces, tables, vclock, mut remarks, mut left_out } = base;
     let trees = plan.vinyl.iter().flat_map(VinylPlan::primary_trees);
+    if let Some(vinyl) = &plan.vinyl {
+        remarks.extend(vinyl.remarks.iter().cloned());
+        left_out.extend(vinyl.lost.iter().cloned());
+    }
     let on_rejected_row = match mode {
         Mode::Strict => OnRejectedRow::Refuse,
         Mode::Salvage => OnRejectedRow::LeaveOut,
