@@ -35,4 +35,5 @@ mod update;
 mod values;
 mod vinyl;
 mod vinyl_damage;
+mod vinyl_made;
 mod write;

@@ -16,6 +16,8 @@ pub(crate) mod format;
 mod key;
 mod load;
 mod log;
+#[cfg(any(test, feature = "testing"))]
+pub mod made;
 mod merge;
 mod record;
 mod run;
