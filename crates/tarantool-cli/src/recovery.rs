@@ -11,7 +11,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use tarantool::import::{Addition, EachTuple, import};
 use tarantool::text::time_of_seconds;
-use tarantool::{Depth, Error, Mode, Plan, PlanOptions, Recovered};
+use tarantool::{Depth, Error, Mode, Plan, PlanOptions, Recovered, VinylPlan};
 use terminal::amount::count;
 use terminal::output;
 
@@ -21,6 +21,9 @@ pub(crate) struct RecoveryOptions {
     /// Where the logs are, if not in DIR
     #[arg(long, value_name = "DIR")]
     pub wal: Option<PathBuf>,
+    /// Where the log and the runs of vinyl are, if not in DIR
+    #[arg(long, value_name = "DIR")]
+    pub vinyl_dir: Option<PathBuf>,
     /// End before this LSN or time; or after the rows of this VClock, such as "{1: 5}". A transaction counts
     /// if its last row does, and a synchronous one if it was confirmed by then
     #[arg(long, value_name = "POSITION")]
@@ -33,8 +36,12 @@ pub(crate) struct RecoveryOptions {
 impl RecoveryOptions {
     /// Returns the first option that is given, as it is written.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        let given =
-            [("--wal", self.wal.is_some()), ("--until", self.until.is_some()), ("--salvage", self.salvage)];
+        let given = [
+            ("--wal", self.wal.is_some()),
+            ("--vinyl-dir", self.vinyl_dir.is_some()),
+            ("--until", self.until.is_some()),
+            ("--salvage", self.salvage),
+        ];
         given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
     }
 
@@ -93,6 +100,7 @@ fn recover_with(
     let mode = options.mode();
     let mut plan_options = PlanOptions {
         log_directory: options.wal.clone(),
+        vinyl_directory: options.vinyl_dir.clone(),
         mode,
         until: position(options.until.as_deref())?,
         ..PlanOptions::default()
@@ -127,10 +135,8 @@ pub(crate) fn recover_snapshot(
     path: &Path,
     options: &RecoveryOptions,
 ) -> Result<Recovery> {
-    for (option, is_given) in [("--wal", options.wal.is_some()), ("--until", options.until.is_some())] {
-        if is_given {
-            bail!("{option} is for directories, and {} is a file", path.display());
-        }
+    if let Some(option) = options.given().filter(|option| *option != "--salvage") {
+        bail!("{option} is for directories, and {} is a file", path.display());
     }
     let mode = options.mode();
     let plan_options = PlanOptions { mode, ..PlanOptions::default() };
@@ -141,7 +147,8 @@ pub(crate) fn recover_snapshot(
 
 fn read(plan: &Plan, session: &Session, mode: Mode) -> tarantool::Result<Recovered> {
     let files = plan.snapshot.iter().chain(&plan.logs);
-    let bytes = files.map(|file| file.bytes.len() as u64).sum();
+    let bytes: u64 = files.map(|file| file.bytes.len() as u64).sum();
+    let bytes = bytes + plan.vinyl.as_ref().map_or(0, VinylPlan::length_bytes);
     let progress = session.progress("reading", bytes);
     let recovered = tarantool::recover(plan, mode, session.thread_count, &progress);
     progress.finish();

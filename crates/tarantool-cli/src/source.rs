@@ -213,7 +213,8 @@ fn loaded(
         false => Cache::open(&session.disk, &surroundings, &session.holder)?,
     };
     let Some(cache) = cache else { return Ok((load_once(session, path, options, &surroundings)?, None)) };
-    let named = || identity(path, options.recovery.wal.as_deref(), &options.recovery.key());
+    let recovery = &options.recovery;
+    let named = || identity(path, recovery.wal.as_deref(), recovery.vinyl_dir.as_deref(), &recovery.key());
     let before = named()?;
     let now = SystemTime::UNIX_EPOCH + Duration::from_nanos(environment::clock_ns().unsigned_abs());
     if let Some(snapshot) = cache.find(&before, now) {

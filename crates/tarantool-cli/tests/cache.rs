@@ -258,13 +258,21 @@ fn what_was_lost_is_told_each_time() {
     snapshot(&home.path().join("shop"), 4, &[orders(some_orders()), vinyl]);
     let lost = "pneu-tarantool: lost: space v (600): all rows from before the snapshot, which vinyl keeps in \
                 its own files\n";
+    let file = "shop/00000000000000000004.snap";
     for _ in 0..2 {
-        let run = home.run(&["get", "shop", "orders", "2"]);
+        let run = home.run(&["get", file, "orders", "2"]);
         assert_eq!((run.code, run.out.as_str()), (Some(3), "[2,\"bob\",7,false]\n"));
         assert!(run.err.ends_with(lost), "{run:?}");
-        assert_eq!(home.run(&["get", "shop", "orders", "77"]).code, Some(3));
-        assert_eq!(home.run(&["diff", "shop", "shop"]).code, Some(3));
+        assert_eq!(home.run(&["get", file, "orders", "77"]).code, Some(3));
+        assert_eq!(home.run(&["diff", file, file]).code, Some(3));
+        let run = home.run(&["get", "shop", "orders", "2", "--salvage"]);
+        assert!(run.code == Some(3) && run.err.ends_with(lost), "{run:?}");
     }
+    // With the directory, the files of vinyl may be elsewhere.
+    let run = home.run(&["get", "shop", "orders", "2"]);
+    let refused = "pneu-tarantool: shop: space v (600) is kept by vinyl, and there is no .vylog that has it: name \
+                   the directory of vinyl with --vinyl-dir; use --salvage to load what can be read\n";
+    assert_eq!((run.code, run.err.as_str()), (Some(2), refused));
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub mod text;
 mod tuples;
 pub mod update;
 mod vclock;
+mod vinyl;
 
 pub use check::blocks::{CheckedFiles, UncheckedFiles};
 pub use check::loss::{Loss, RowNumbers};
@@ -63,3 +64,6 @@ pub use space::table;
 pub use stored::{LOST, ORIGIN, lost_attachment, stored_header, stored_lost, stored_spaces};
 pub use tuples::{SpaceTuples, Tuples};
 pub use vclock::{REPLICA_MAX, VClock};
+#[cfg(any(test, feature = "testing"))]
+pub use vinyl::made as vinyl_made;
+pub use vinyl::{ReadPages, VinylPlan, VinylReport};

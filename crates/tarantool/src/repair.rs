@@ -71,7 +71,7 @@ pub struct Repair {
     pub refused: Option<Error>,
     /// What is changed in the directory, in this order. Empty if nothing is wrong.
     pub steps: Vec<Step>,
-    /// Whether a space is kept by vinyl, whose rows are not read.
+    /// Whether a space is kept by vinyl, whose rows are in files of their own.
     pub has_vinyl: bool,
 }
 

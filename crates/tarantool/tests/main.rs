@@ -33,4 +33,7 @@ mod tarantool;
 mod until;
 mod update;
 mod values;
+mod vinyl;
+mod vinyl_damage;
+mod vinyl_made;
 mod write;

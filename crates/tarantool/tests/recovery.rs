@@ -317,11 +317,7 @@ fn unrepresentable_definitions_are_reported_and_keep_their_rows() {
     );
     assert_eq!(
         finished.remarks,
-        [
-            "space v (512) is kept by vinyl in its own files, which are not read: only rows of the logs \
-             are taken",
-            "space c (513): index pk has a collation: its rows are kept in the order they came in",
-        ]
+        ["space c (513): index pk has a collation: its rows are kept in the order they came in"]
     );
 }
 

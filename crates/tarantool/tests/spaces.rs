@@ -68,7 +68,6 @@ by_collation: space_517(key_0 U64, arrival U64, tuple Bytes) primary [1]
   space by_collation (517): index pk has a collation: its rows are kept in the order they came in
 disk: space_518(key_0 U64, tuple Bytes) primary [0]
   pk -> primary
-  space disk (518) is kept by vinyl in its own files, which are not read: only rows of the logs are taken
 ";
 
 #[test]

@@ -17,7 +17,7 @@ use tarantool::{Body, Row, RowKind, VClock, put_body, put_row};
 
 /// A state with space 512 of numbers, space 513 that waits for replicas, and space 514 whose primary key
 /// cannot be represented.
-pub(crate) fn state(vclock: &str, on_rejected_row: OnRejectedRow) -> State {
+pub(crate) fn state(vclock: &str, on_rejected_row: OnRejectedRow) -> State<'static> {
     let mut spaces = Spaces::new();
     for (id, flags) in [(512, "{}"), (513, "{\"is_sync\": true}"), (514, "{}")] {
         spaces.set_space(&pack(&format!("[{id}, 1, \"s{id}\", \"memtx\", 0, {flags}, []]"))).unwrap();

@@ -1,6 +1,6 @@
 //! What tells the files of a source from what they were at another time.
 //!
-//! For each snapshot and log: name, device, inode, length, the times of its last change of content and of
+//! For each snapshot, log, and file of vinyl: name, device, inode, length, the times of its last change of content and of
 //! anything, and the instance and VClock in its header. The system sets the last of these times itself, so
 //! bytes cannot change unnoticed, except within one tick of the system's clock after a load began, with the
 //! same length; Tarantool only adds to a log, and renames a snapshot when it is complete.
@@ -42,36 +42,68 @@ impl Identity {
     }
 }
 
-/// Returns the identity of what is read of a path: a file, or the snapshots and logs in directories. `how`
-/// tells apart different ways of reading it.
+/// Returns the identity of what is read of a path: a file, or the snapshots, the logs and the files of vinyl in
+/// directories. `how` tells apart different ways of reading it.
 ///
 /// # Errors
 /// What the disk says.
-pub(crate) fn identity(path: &Path, logs: Option<&Path>, how: &str) -> Result<Identity> {
+pub(crate) fn identity(
+    path: &Path,
+    logs: Option<&Path>,
+    vinyl: Option<&Path>,
+    how: &str,
+) -> Result<Identity> {
     let whole = |path: &Path| path.canonicalize().with_context(|| format!("cannot find {}", path.display()));
     let main = whole(path)?;
     let logs = logs.map(whole).transpose()?;
-    let source = format!("{FORM} {how} {main:?} {logs:?}\n");
+    let vinyl = vinyl.map(whole).transpose()?;
+    let source = format!("{FORM} {how} {main:?} {logs:?} {vinyl:?}\n");
     let mut files = String::new();
     if main.is_file() {
         put_file(&main, &mut files)?;
     } else {
         for directory in [Some(&main), logs.as_ref()].into_iter().flatten() {
-            for file in files_of(directory)? {
+            for file in files_of(directory, &["snap", "xlog"])? {
                 put_file(&file, &mut files)?;
             }
+        }
+        for file in files_of_vinyl(vinyl.as_ref().unwrap_or(&main))? {
+            put_file(&file, &mut files)?;
         }
     }
     Ok(Identity { source, files })
 }
 
-/// Returns the snapshots and logs in a directory, by name.
-fn files_of(directory: &Path) -> Result<Vec<PathBuf>> {
+/// Returns the files of vinyl: its logs, and the runs of primary indexes, each in the directory of its space
+/// and index.
+fn files_of_vinyl(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = files_of(directory, &["vylog"])?;
+    if files.is_empty() {
+        return Ok(files);
+    }
+    let mut spaces = Vec::new();
+    for entry in
+        std::fs::read_dir(directory).with_context(|| format!("cannot list {}", directory.display()))?
+    {
+        let path = entry?.path();
+        let is_number = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+        let is_space = path.file_name().and_then(|name| name.to_str()).is_some_and(is_number);
+        spaces.extend(Some(path.join("0")).filter(|index| is_space && index.is_dir()));
+    }
+    spaces.sort();
+    for space in spaces {
+        files.extend(files_of(&space, &["run", "index"])?);
+    }
+    Ok(files)
+}
+
+/// Returns the files in a directory with these endings, by name.
+fn files_of(directory: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     let cannot = || format!("cannot list {}", directory.display());
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).with_context(cannot)? {
         let path = entry.with_context(cannot)?.path();
-        if path.extension().is_some_and(|end| end == "snap" || end == "xlog") {
+        if path.extension().is_some_and(|end| endings.iter().any(|own| end == *own)) {
             files.push(path);
         }
     }
@@ -92,7 +124,8 @@ fn put_file(path: &Path, out: &mut String) -> Result<()> {
     };
     writeln!(
         out,
-        "{:?} {} {} {} {}.{:09} {}.{:09} {header}",
+        "{:?} {:?} {} {} {} {}.{:09} {}.{:09} {header}",
+        path.parent().unwrap_or(path).file_name().unwrap_or_default(),
         path.file_name().unwrap_or_default(),
         metadata.dev(),
         metadata.ino(),
@@ -118,11 +151,11 @@ mod tests {
         fs::write(path("1.snap"), "SNAP\n0.13\n\n").unwrap();
         fs::write(path("1.xlog"), "XLOG\n").unwrap();
         fs::write(path("2.xlog.inprogress"), "").unwrap();
-        let now = || identity(directory.path(), None, "strict").unwrap();
+        let now = || identity(directory.path(), None, None, "strict").unwrap();
         let mut before = now();
         assert_eq!(before, now());
         assert_eq!(before.files.lines().count(), 2);
-        assert_ne!(before.name(), identity(directory.path(), None, "salvage").unwrap().name());
+        assert_ne!(before.name(), identity(directory.path(), None, None, "salvage").unwrap().name());
         let mut differs = |what: &str| {
             let after = now();
             assert_eq!(before.source_name(), after.source_name());

@@ -10,7 +10,7 @@ use printable::sanitise::one_line;
 use std::path::PathBuf;
 use tarantool::space::{Space, Spaces};
 use tarantool::table::{SpaceTable, table_name};
-use tarantool::{FileKind, FileReport, OnDamage, PlanOptions, SnapshotFile, uuid_text};
+use tarantool::{FileKind, FileReport, OnDamage, PlanOptions, ReadPages, SnapshotFile, VinylPlan, uuid_text};
 use terminal::amount::{count, people};
 use terminal::command_line::Run;
 use terminal::exit::Outcome;
@@ -21,8 +21,8 @@ use terminal::output::{Output, complain_why};
 /// For a file: its header, its size when compressed and decompressed, its spaces with their rows and indexes,
 /// and for each replica the first and last LSN and time, with gaps between LSNs. The whole file is read.
 ///
-/// For a directory: each snapshot and log with its VClock, what a load would read, and the spaces of the
-/// newest snapshot. For a store: its spaces, with rows and indexes. Prints a line for everything that cannot
+/// For a directory: each snapshot and log with its VClock, what a load would read, the indexes of vinyl with
+/// their ranges and runs, and the spaces of the newest snapshot. For a store: its spaces, with rows and indexes. Prints a line for everything that cannot
 /// be represented. Reads only the heads of blocks; "pneu-tarantool verify" reads everything.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
     /// Where the logs are, if not in DIR
     #[arg(long, value_name = "DIR")]
     wal: Option<PathBuf>,
+    /// Where the log and the runs of vinyl are, if not in DIR
+    #[arg(long, value_name = "DIR")]
+    vinyl_dir: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -88,7 +91,7 @@ fn tell_files_in_json(arguments: &Arguments, session: &Session, output: &mut Out
         );
     }
     let disk = session.disk.as_ref();
-    let options = PlanOptions { log_directory: arguments.wal.clone(), ..PlanOptions::default() };
+    let options = plan_options(arguments);
     let mut paths = Vec::new();
     tarantool::inspect(disk, &arguments.path, &options, |report| {
         paths.push(report.path);
@@ -109,9 +112,17 @@ fn tell_files_in_json(arguments: &Arguments, session: &Session, output: &mut Out
     Ok(outcome)
 }
 
+fn plan_options(arguments: &Arguments) -> PlanOptions {
+    PlanOptions {
+        log_directory: arguments.wal.clone(),
+        vinyl_directory: arguments.vinyl_dir.clone(),
+        ..PlanOptions::default()
+    }
+}
+
 fn tell_files(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<Outcome> {
     let disk = session.disk.as_ref();
-    let options = PlanOptions { log_directory: arguments.wal.clone(), ..PlanOptions::default() };
+    let options = plan_options(arguments);
     let mut lines = Vec::new();
     tarantool::inspect(disk, &arguments.path, &options, |report| {
         lines.push(file_line(&report));
@@ -128,6 +139,9 @@ fn tell_files(arguments: &Arguments, session: &Session, output: &mut Output) -> 
         }
     };
     let Some(snapshot) = &plan.snapshot else { return Ok(Outcome::Done) };
+    if let Some(vinyl) = &plan.vinyl {
+        tell_vinyl(vinyl, session, output)?;
+    }
     say(output, &format!("instance   {}", uuid_text(&snapshot.header.instance)))?;
     let file_name = |path: &std::path::Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     say(
@@ -147,6 +161,36 @@ fn tell_files(arguments: &Arguments, session: &Session, output: &mut Output) -> 
     let file = SnapshotFile { path: &snapshot.path, bytes: &snapshot.bytes, blocks: &blocks };
     tell_spaces(&tarantool::read_spaces(file, OnDamage::Refuse)?, output, |_| None)?;
     Ok(Outcome::Done)
+}
+
+/// Says what the files of vinyl hold, index by index.
+fn tell_vinyl(vinyl: &VinylPlan, session: &Session, output: &mut Output) -> Result<()> {
+    let Some((log, length_bytes)) = vinyl.log() else { return Ok(()) };
+    let name = log.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    say(output, &format!("vinyl      {name}  {}", people(length_bytes)))?;
+    for report in vinyl.reports(session.disk.as_ref(), ReadPages::No) {
+        let place = format!("vinyl      space {}, index {}", report.space, report.index);
+        if report.is_dropped {
+            say(output, &format!("{place}: dropped"))?;
+            continue;
+        }
+        say(
+            output,
+            &format!(
+                "{place}: {}, {}, {}, {} up to {}, {}",
+                count(report.range_count, "range"),
+                count(report.run_count, "run"),
+                count(report.page_count, "page"),
+                count(report.row_count, "row"),
+                report.dump_lsn,
+                people(report.length_bytes)
+            ),
+        )?;
+        for line in &report.damage {
+            say(output, &format!("remark     {line}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns what is said of a file.

@@ -43,6 +43,9 @@ pub(crate) struct Arguments {
     /// Where the logs are, if not in DIR
     #[arg(long, value_name = "DIR")]
     wal: Option<PathBuf>,
+    /// Where the log and the runs of vinyl are, if not in DIR
+    #[arg(long, value_name = "DIR")]
+    vinyl_dir: Option<PathBuf>,
     /// Leave DIR alone; write a snapshot into this directory, which must not have files of Tarantool
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
@@ -75,6 +78,7 @@ impl Run<Session> for Arguments {
         };
         let options = PlanOptions {
             log_directory: self.wal.clone(),
+            vinyl_directory: self.vinyl_dir.clone(),
             checked: Some(open::read_ahead(session, &self.directory, logs, "looking for damage")?),
             ..PlanOptions::default()
         };
@@ -155,8 +159,8 @@ impl Arguments {
     fn check_vinyl(&self, repair: &Repair) -> Result<()> {
         if repair.has_vinyl && repair.is_rewritten() && self.into.is_none() {
             bail!(
-                "{} has spaces of vinyl, whose rows are in files of their own that a new snapshot does not \
-                 have; use --into to write all other rows into another directory",
+                "{} has spaces of vinyl, whose rows are in files of their own, and a new snapshot would not fit to \
+                 them; use --into to write all rows into another directory, as rows of memtx",
                 self.directory.display()
             );
         }

@@ -7,15 +7,15 @@ use anyhow::Result;
 use clap::Args;
 use printable::sanitise::one_line;
 use std::path::PathBuf;
-use tarantool::{CutReport, Depth, FileReport, PlanOptions};
+use tarantool::{CutReport, Depth, FileReport, PlanOptions, ReadPages};
 use terminal::command_line::Run;
 use terminal::exit::Outcome;
 use terminal::output::{self, Output, said_of};
 
 /// Read everything in a directory of Tarantool, or in a store, and report damage
 ///
-/// For a directory: checks every checksum and row of each snapshot and log, and whether rows are missing
-/// between files. For a store: checks every checksum, key and index. Writes nothing unless --cut is given.
+/// For a directory: checks every checksum and row of each snapshot and log, and of the runs of vinyl that the
+/// newest snapshot needs, and whether rows are missing between files. For a store: checks every checksum, key and index. Writes nothing unless --cut is given.
 ///
 /// A crash can tear the end of the last log. The torn bytes hold no whole transaction. A load skips them;
 /// Tarantool itself may refuse the log. --cut removes them.
@@ -32,6 +32,9 @@ pub(crate) struct Arguments {
     /// Where the logs are, if not in DIR
     #[arg(long, value_name = "DIR")]
     wal: Option<PathBuf>,
+    /// Where the log and the runs of vinyl are, if not in DIR
+    #[arg(long, value_name = "DIR")]
+    vinyl_dir: Option<PathBuf>,
     /// Cut off the torn end of the last log. Refused while Tarantool runs there
     #[arg(long)]
     cut: bool,
@@ -68,6 +71,7 @@ fn verify_files(arguments: &Arguments, session: &Session, output: &mut Output) -
     let mut lines = Vec::new();
     let options = PlanOptions {
         log_directory: arguments.wal.clone(),
+        vinyl_directory: arguments.vinyl_dir.clone(),
         depth: Depth::Rows,
         checked: Some(open::read_ahead(session, &arguments.directory, logs, "verifying")?),
         ..PlanOptions::default()
@@ -97,8 +101,22 @@ fn verify_files(arguments: &Arguments, session: &Session, output: &mut Output) -
                 output.line(&one_line(line))?;
             }
             is_whole &= plan.lost.is_empty();
+            is_whole &= vinyl_is_whole(session, plan, output)?;
             is_whole &= torn_ends(arguments, session, plan, output)?;
         }
+    }
+    Ok(is_whole)
+}
+
+/// Reports damage of vinyl's runs. Returns whether there is none.
+fn vinyl_is_whole(session: &Session, plan: &tarantool::Plan, output: &mut Output) -> Result<bool> {
+    let Some(vinyl) = &plan.vinyl else { return Ok(true) };
+    let mut is_whole = true;
+    for report in vinyl.reports(session.disk.as_ref(), ReadPages::Yes) {
+        for line in &report.damage {
+            output.line(&one_line(line))?;
+        }
+        is_whole &= report.damage.is_empty();
     }
     Ok(is_whole)
 }

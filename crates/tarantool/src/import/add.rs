@@ -88,8 +88,8 @@ fn directory(plan: &Plan) -> &Path {
 }
 
 /// A state that gets more rows.
-struct Adding<'a> {
-    state: &'a mut State,
+struct Adding<'a, 's> {
+    state: &'a mut State<'s>,
     plan: &'a Plan,
     /// The number of this instance among the members.
     replica: u32,
@@ -116,7 +116,7 @@ fn member(state: &mut State, plan: &Plan) -> u32 {
     listed.ok().and(number).or_else(of_clock).unwrap_or(1)
 }
 
-impl Adding<'_> {
+impl Adding<'_, '_> {
     /// Returns the space, which is created if it does not exist.
     fn space(&mut self, addition: &Addition) -> Result<Space> {
         let name = addition.space;
@@ -132,9 +132,10 @@ impl Adding<'_> {
         let why = match &space.engine {
             _ if space.id <= SPACE_SYSTEM_MAX => "is Tarantool's own",
             _ if space.is_temporary => "is temporary: no file has its rows",
-            Engine::Memtx if space.indexes.is_empty() => "has no primary index, and so no rows",
-            Engine::Memtx => return Ok(space),
-            Engine::Vinyl => "is kept by vinyl, in files of its own",
+            Engine::Memtx | Engine::Vinyl if space.indexes.is_empty() => {
+                "has no primary index, and so no rows"
+            }
+            Engine::Memtx | Engine::Vinyl => return Ok(space),
             Engine::Other(_) => "has no rows of its own",
         };
         Err(self.refused(&format!("space {name} {why}")))

@@ -21,7 +21,7 @@ use crate::file::row::{Row, RowKind, rows};
 use crate::msgpack::Reader;
 use crate::space::table::SpaceTable;
 use crate::space::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, Spaces};
-use columns::{ColumnBuilder, rows_of};
+pub(crate) use columns::{ColumnBuilder, rows_of};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;

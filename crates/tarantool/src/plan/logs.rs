@@ -31,6 +31,7 @@ pub(super) fn plan(
     let plan = Plan {
         snapshot,
         logs: Vec::new(),
+        vinyl: None,
         lost,
         remarks: Vec::new(),
         torn: Vec::new(),

@@ -25,6 +25,7 @@ use crate::check::scan::Depth;
 use crate::error::{Error, Result};
 use crate::file::directory::{self, Named};
 use crate::file::header::FileKind;
+use crate::vinyl;
 use candidate::{Log, open_all};
 use disk::Disk;
 use lesser::loses_less;
@@ -54,14 +55,20 @@ pub fn plan(disk: &dyn Disk, directory: &Path, options: &PlanOptions) -> Result<
     let opened = open_all(disk, &logs)?;
     let until = options.until.clone().filter(|_| has_files);
     let files = Files { disk, directory, log_directory, log_count: logs.len(), has_files };
-    match until {
-        None => plan_of(files, &snapshots, &opened, &options, None),
+    let mut plan = match until {
+        None => plan_of(files, &snapshots, &opened, &options, None)?,
         Some(until) => {
             let view = view(disk, directory, &until, snapshots, opened)?;
             let plan = plan_of(files, &view.snapshots, &view.logs, &options, view.cut_log())?;
-            Ok(view.finish(plan))
+            view.finish(plan)
         }
+    };
+    if let Some(snapshot) = &plan.snapshot {
+        let signature = snapshot.header.vclock.signature();
+        let directory = options.vinyl_directory.as_deref().unwrap_or(directory);
+        plan.vinyl = Some(vinyl::plan(disk, directory, signature, plan.ends_at_point, options.mode)?);
     }
+    Ok(plan)
 }
 
 /// Where files are, and whether there are any.

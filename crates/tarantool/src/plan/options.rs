@@ -20,6 +20,8 @@ pub enum Mode {
 pub struct PlanOptions {
     /// The directory of the logs, if it is not that of the snapshots.
     pub log_directory: Option<PathBuf>,
+    /// The directory of vinyl, if it is not that of the snapshots.
+    pub vinyl_directory: Option<PathBuf>,
     /// What to do about damage.
     pub mode: Mode,
     /// How closely to check. Salvage always reads every row.
@@ -42,6 +44,7 @@ impl Default for PlanOptions {
     fn default() -> PlanOptions {
         PlanOptions {
             log_directory: None,
+            vinyl_directory: None,
             mode: Mode::Strict,
             depth: Depth::Heads,
             until: None,

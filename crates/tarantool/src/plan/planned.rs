@@ -9,6 +9,7 @@ use crate::file::block::{BlockPlace, Step, read_head};
 use crate::file::directory::Opened;
 use crate::file::header::Header;
 use crate::vclock::VClock;
+use crate::vinyl::VinylPlan;
 use disk::{Map, Seen};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub struct Plan {
     pub snapshot: Option<PlannedFile>,
     /// The logs after it.
     pub logs: Vec<PlannedFile>,
+    /// The files of vinyl; `None` for a snapshot without its directory.
+    pub vinyl: Option<VinylPlan>,
     /// The losses.
     pub lost: Vec<Loss>,
     /// Remarks that are not losses, a sentence each.

@@ -36,6 +36,7 @@ pub fn plan_snapshot(disk: &dyn Disk, path: &Path, options: &PlanOptions) -> Res
         reached: scanned.file.header.vclock.clone(),
         snapshot: Some(scanned.file),
         logs: Vec::new(),
+        vinyl: None,
         lost: scanned.lost,
         remarks: Vec::new(),
         torn: Vec::new(),

@@ -8,6 +8,7 @@
 //! and mark the rows that they replace as dead.
 
 mod duplicate_keys;
+mod vinyl_rows;
 
 use crate::apply::{LogFile, RowEnd, apply_log};
 use crate::check::loss::counted_rows;
@@ -20,15 +21,18 @@ use crate::load::{
 };
 use crate::plan::{Mode, Plan, PlannedFile};
 use crate::space::table::{SpaceTable, TableIndex};
-use crate::space::{Engine, Space, SpaceIndex, Spaces};
+use crate::space::{Space, SpaceIndex, Spaces};
 use crate::state::{Finished, OnRejectedRow, RejectedRow, State, elections_line};
 use crate::vclock::VClock;
+use crate::vinyl::VinylPlan;
 use disk::Disk;
 use duplicate_keys::{SnapshotSource, keep_last};
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use store::limits::TABLES_MAX;
 use store::{Loaded, Options, RowRef, Schema, Value, Writer};
+use vinyl_rows::{VinylRows, without_tree};
 use work::{Progress, on_threads};
 
 /// The result of a recovery.
@@ -97,44 +101,62 @@ fn recover_here(
         Mode::Strict => OnDamage::Refuse,
         Mode::Salvage => OnDamage::LeaveOut,
     };
-    let is_whole = plan.logs.is_empty() && add.is_none();
+    let vinyl = VinylRows {
+        plan: plan.vinyl.as_ref(),
+        on_damage,
+        thread_count,
+        progress,
+        failure: RefCell::new(None),
+        lost: RefCell::new(Vec::new()),
+    };
+    let is_whole = is_of_snapshot_alone(plan) && add.is_none();
     let base = match &plan.snapshot {
-        Some(snapshot) => {
-            let base_of = BaseOf { snapshot, is_whole, on_damage };
-            Base::load(base_of, thread_count, progress)?
-        }
+        Some(snapshot) => Base::load(plan, snapshot, is_whole, &vinyl)?,
         None => Base::default(),
     };
     if is_whole {
         return Ok(base.recovered(thread_count));
     }
     let Base { spaces, tables, vclock, mut remarks, mut left_out } = base;
+    let trees = plan.vinyl.iter().flat_map(VinylPlan::primary_trees);
+    if let Some(vinyl) = &plan.vinyl {
+        remarks.extend(vinyl.remarks.iter().cloned());
+        left_out.extend(vinyl.lost.iter().cloned());
+    }
     let on_rejected_row = match mode {
         Mode::Strict => OnRejectedRow::Refuse,
         Mode::Salvage => OnRejectedRow::LeaveOut,
     };
     let mut state = State::new(spaces, vclock, on_rejected_row);
+    state.set_vinyl(trees, &vinyl);
     for (table, rows) in tables {
         state.set_base(table.id, rows).map_err(|what| misplaced(&table.schema, what))?;
     }
     for (place, log) in plan.logs.iter().enumerate() {
         plan.follows(place, state.vclock())?;
         let file = LogFile { path: &log.path, bytes: &log.bytes, end: row_end(plan, log) };
-        apply_log(file, log.blocks(), &mut state, thread_count, progress)?;
+        let applied = apply_log(file, log.blocks(), &mut state, thread_count, progress);
+        vinyl.check()?;
+        applied?;
     }
     if plan.ends_at_point {
         remarks.extend(state.drop_undecided());
     }
     if let Some(add) = add {
-        add(&mut state)?;
+        let added = add(&mut state);
+        vinyl.check()?;
+        added?;
     }
+    let finished = state.finish();
+    vinyl.check()?;
     let Finished { spaces, vclock, remarks: more, left_out: lacking, rejected } =
-        state.finish().map_err(|RejectedRow { lsn, what }| {
+        finished.map_err(|RejectedRow { lsn, what }| {
             let path = plan.logs.last().map_or_else(Default::default, |log| log.path.clone());
             Error::Row { path, lsn, what }
         })?;
     remarks.extend(more);
     left_out.extend(lacking);
+    left_out.extend(vinyl.lost.take());
     check_table_count(spaces.len(), plan.logs.last().map_or(Path::new(""), |log| &log.path))?;
     let mut tables = Vec::with_capacity(spaces.len());
     for space in spaces {
@@ -145,14 +167,19 @@ fn recover_here(
     Ok(Recovered { tables, vclock, remarks, left_out, rejected, thread_count })
 }
 
+/// Returns whether the snapshot has all rows. Otherwise some are in logs or in files of vinyl.
+fn is_of_snapshot_alone(plan: &Plan) -> bool {
+    plan.logs.is_empty() && plan.vinyl.as_ref().is_none_or(|vinyl| vinyl.primary_trees().next().is_none())
+}
+
 /// Returns the end of the rows of a log that count, if the plan ends within it.
 fn row_end(plan: &Plan, log: &PlannedFile) -> Option<RowEnd> {
     let cut = plan.cut.as_ref().filter(|cut| cut.path == log.path)?;
     Some(RowEnd { block_offset: cut.block_offset, row_count: cut.row_count })
 }
 
-/// Refuses rows that logs inserted although the snapshot has a row with the same key. Inserts are not
-/// checked one by one, except where rows may be missing; there an insert replaces.
+/// Refuses rows that logs inserted although the snapshot has a row with the same key. Inserts are not checked
+/// one by one, except where rows may be missing; there an insert replaces.
 fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
     let count = if table.primary().is_some() { rows.replaced().len() } else { 0 };
     if count == 0 {
@@ -183,31 +210,22 @@ struct Base {
     left_out: Vec<String>,
 }
 
-/// What is read of a snapshot.
-#[derive(Clone, Copy)]
-struct BaseOf<'a> {
-    snapshot: &'a PlannedFile,
-    /// Whether no rows come after it.
-    is_whole: bool,
-    on_damage: OnDamage,
-}
-
 impl Base {
-    fn load(base_of: BaseOf, thread_count: usize, progress: &dyn Progress) -> Result<Base> {
-        let BaseOf { snapshot, is_whole, on_damage } = base_of;
+    fn load(plan: &Plan, snapshot: &PlannedFile, is_whole: bool, vinyl: &VinylRows) -> Result<Base> {
+        let VinylRows { on_damage, thread_count, progress, .. } = *vinyl;
         let path = snapshot.path.as_path();
         let blocks: Vec<BlockPlace> = snapshot.blocks().collect();
         let file = SnapshotFile { path, bytes: &snapshot.bytes, blocks: &blocks };
         let spaces = read_spaces(file, on_damage)?;
         let tables = tables_of(&spaces, path)?;
         // Logs may drop spaces.
-        if is_whole {
+        if plan.logs.is_empty() {
             check_table_count(tables.len(), path)?;
         }
         let SnapshotRows { mut batches, unknown, other, lost } =
             load_snapshot(file, &tables, on_damage, thread_count, progress)?;
         let mut left_out: Vec<String> = unknown.into_iter().map(unknown_line).collect();
-        left_out.extend(vinyl_lines(&spaces, path)?);
+        left_out.extend(without_tree(plan.vinyl.as_ref(), &spaces, path, on_damage)?);
         left_out.extend(other.iter().filter_map(|(&kind, &count)| other_line(kind, count)));
         let elections = other.iter().filter(|(kind, _)| RowKind::of(**kind).is_of_election());
         let remarks = elections_line(elections.map(|(_, count)| count).sum());
@@ -228,6 +246,13 @@ impl Base {
                 false => Loaded::new(&table.schema, batches, &[])?,
             };
             left_out.extend(keep_last(source, &table, &mut rows)?.map(|lost| lost.to_string()));
+            if vinyl.has_tree(&spaces, table.id) {
+                let count = rows.row_count();
+                let what =
+                    || format!("{} of space {}, which vinyl keeps elsewhere", counted_rows(count), table.id);
+                left_out.extend((count > 0).then(what));
+                continue;
+            }
             loaded.push((table, rows));
         }
         let tables = loaded;
@@ -269,23 +294,6 @@ fn unknown_line((space, count): (u32, u64)) -> String {
         SPACE_UNNAMED => format!("{rows} of many more spaces that are not defined"),
         space => format!("{rows} of space {space}, which is not defined"),
     }
-}
-
-/// Returns the remarks about spaces whose rows are in files of vinyl. If a log creates such a space, the
-/// logs have all of its rows.
-fn vinyl_lines(spaces: &Spaces, path: &Path) -> Result<Vec<String>> {
-    let mut lines = Vec::new();
-    for id in spaces.ids() {
-        let space = spaces.get(id).map_err(|damage| damage.in_file(path, 0))?;
-        lines.extend(space.filter(|space| space.engine == Engine::Vinyl).map(|space| {
-            let name = &space.name;
-            format!(
-                "space {name} ({id}): all rows from before the snapshot, \
-             which vinyl keeps in its own files"
-            )
-        }));
-    }
-    Ok(lines)
 }
 
 /// Returns a table for each space with durable rows.

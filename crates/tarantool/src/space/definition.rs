@@ -33,7 +33,7 @@ pub enum Engine {
     /// Memory; snapshots hold its rows.
     #[default]
     Memtx,
-    /// Files of its own; only logs hold some of its rows.
+    /// Files of its own; logs hold only the rows since the last dump.
     Vinyl,
     /// Nothing durable: views and similar engines, by name.
     Other(String),
@@ -98,12 +98,6 @@ impl Space {
     pub fn remarks(&self) -> Vec<String> {
         let space = format!("space {} ({})", self.name, self.id);
         let mut remarks = Vec::new();
-        if self.engine == Engine::Vinyl {
-            remarks.push(format!(
-                "{space} is kept by vinyl in its own files, which are not read: \
-                 only rows of the logs are taken"
-            ));
-        }
         for index in &self.indexes {
             let what = match &index.problem {
                 None => continue,
@@ -120,6 +114,11 @@ impl Space {
             remarks.push(format!("{space}: index {} {why}: {what}", index.name));
         }
         remarks
+    }
+
+    /// Returns whether vinyl has files for rows of the space.
+    pub(crate) fn is_vinyl_with_key(&self) -> bool {
+        self.engine == Engine::Vinyl && self.indexes.iter().any(|index| index.iid == 0)
     }
 
     /// Returns whether the space has durable rows.

@@ -123,10 +123,13 @@ fn read(body: &[u8]) -> Read<(u32, i64)> {
     Ok((replica, lsn))
 }
 
+/// A waiting transaction, with the sum of the VClock after it.
+type Waiting = (WaitsFor, i64, Vec<OwnedRow>);
+
 /// Waiting transactions in order. The first one waits for a verdict.
 #[derive(Debug, Default)]
 pub(super) struct Limbo {
-    waiting: VecDeque<(WaitsFor, Vec<OwnedRow>)>,
+    waiting: VecDeque<Waiting>,
     memory_bytes: usize,
 }
 
@@ -140,14 +143,14 @@ impl Limbo {
         self.memory_bytes
     }
 
-    pub(super) fn push(&mut self, waits_for: WaitsFor, rows: &[Row]) {
+    pub(super) fn push(&mut self, waits_for: WaitsFor, signature: i64, rows: &[Row]) {
         let rows: Vec<OwnedRow> = rows.iter().map(OwnedRow::new).collect();
         self.memory_bytes += memory_bytes(&rows);
-        self.waiting.push_back((waits_for, rows));
+        self.waiting.push_back((waits_for, signature, rows));
     }
 
     /// Returns the transactions that count by a verdict, in order, and removes those that do not.
-    pub(super) fn decide(&mut self, verdict: Verdict) -> Vec<Vec<OwnedRow>> {
+    pub(super) fn decide(&mut self, verdict: Verdict) -> Vec<(i64, Vec<OwnedRow>)> {
         match verdict {
             Verdict::Confirm { replica, lsn } => self.confirm(replica, lsn),
             Verdict::Rollback { replica, lsn } => {
@@ -163,23 +166,25 @@ impl Limbo {
         }
     }
 
-    pub(super) fn take_all(&mut self) -> Vec<Vec<OwnedRow>> {
+    pub(super) fn take_all(&mut self) -> Vec<(i64, Vec<OwnedRow>)> {
         self.take(self.waiting.len())
     }
 
     /// Takes the first transactions out.
-    fn take(&mut self, count: usize) -> Vec<Vec<OwnedRow>> {
-        let taken: Vec<Vec<OwnedRow>> = self.waiting.drain(..count).map(|(_, rows)| rows).collect();
-        self.memory_bytes -= taken.iter().map(|rows| memory_bytes(rows)).sum::<usize>();
+    fn take(&mut self, count: usize) -> Vec<(i64, Vec<OwnedRow>)> {
+        let taken: Vec<(i64, Vec<OwnedRow>)> =
+            self.waiting.drain(..count).map(|(_, signature, rows)| (signature, rows)).collect();
+        self.memory_bytes -= taken.iter().map(|(_, rows)| memory_bytes(rows)).sum::<usize>();
         taken
     }
 
     /// Drops all but the first transactions.
     fn forget(&mut self, count: usize) {
-        self.memory_bytes -= self.waiting.drain(count..).map(|(_, rows)| memory_bytes(&rows)).sum::<usize>();
+        self.memory_bytes -=
+            self.waiting.drain(count..).map(|(_, _, rows)| memory_bytes(&rows)).sum::<usize>();
     }
 
-    fn confirm(&mut self, replica: u32, lsn: i64) -> Vec<Vec<OwnedRow>> {
+    fn confirm(&mut self, replica: u32, lsn: i64) -> Vec<(i64, Vec<OwnedRow>)> {
         let next = lsn.saturating_add(1);
         let first = self.waiting.iter().position(|waiting| is_from(waiting, replica, next));
         self.take(first.unwrap_or(self.waiting.len()))
@@ -191,7 +196,7 @@ fn memory_bytes(rows: &[OwnedRow]) -> usize {
 }
 
 /// Returns whether a transaction of `replica` that waits for an answer ends at `lsn` or later.
-fn is_from((waits_for, rows): &(WaitsFor, Vec<OwnedRow>), replica: u32, lsn: i64) -> bool {
+fn is_from((waits_for, _, rows): &Waiting, replica: u32, lsn: i64) -> bool {
     *waits_for == WaitsFor::Answer
         && rows.last().is_some_and(|last| last.head.replica == replica && last.head.lsn >= lsn)
 }
@@ -225,7 +230,7 @@ mod tests {
         for (verdict, left) in verdicts {
             let mut limbo = Limbo::default();
             for lsn in 1..=10 {
-                limbo.push(WaitsFor::Answer, &[row(lsn, &[7; 100])]);
+                limbo.push(WaitsFor::Answer, lsn, &[row(lsn, &[7; 100])]);
             }
             assert_eq!(limbo.memory_bytes(), 10 * one);
             limbo.decide(verdict);

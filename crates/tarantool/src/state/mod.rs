@@ -15,27 +15,32 @@ mod operate;
 mod rejected_rows;
 mod space_rows;
 mod tables;
+mod vinyl;
 
 use crate::error::Damage;
 use crate::file::row::{Row, rows};
 use crate::space::{SPACE_SYSTEM_MAX, Spaces};
 use crate::vclock::VClock;
+use crate::vinyl::VinylTree;
 use limbo::{Limbo, OwnedRow, Verdict, WaitsFor};
 use open_transactions::{OpenTransactions, check_whole};
 use rejected_rows::RejectedRows;
 use store::Loaded;
 use tables::{Existing, Tables};
+use vinyl::PendingTrees;
 
 pub use rejected_rows::{ApplyError, OnRejectedRow, REJECTED_ROWS_MAX, RejectedRow};
 pub use space_rows::FinishedSpace;
+pub(crate) use space_rows::double_fields;
+pub(crate) use vinyl::TreeSource;
 
 /// Bytes of memory for waiting rows, which wait for a later block with the end of their transaction, or for a
 /// verdict.
 pub const WAITING_BYTES_MAX: usize = 1 << 30;
 
 /// The contents of all spaces at some time.
-pub struct State {
-    tables: Tables,
+pub struct State<'v> {
+    tables: Tables<'v>,
     vclock: VClock,
     /// Rows of transactions whose end is in a later block.
     open: OpenTransactions,
@@ -62,9 +67,9 @@ pub struct Finished {
     pub rejected: Vec<RejectedRow>,
 }
 
-impl State {
+impl<'v> State<'v> {
     /// Returns a state with the spaces of a snapshot, at the vector clock of the snapshot.
-    pub fn new(spaces: Spaces, vclock: VClock, on_rejected_row: OnRejectedRow) -> State {
+    pub fn new(spaces: Spaces, vclock: VClock, on_rejected_row: OnRejectedRow) -> State<'v> {
         State {
             tables: Tables::new(spaces),
             vclock,
@@ -74,6 +79,15 @@ impl State {
             rejected: RejectedRows::new(on_rejected_row),
             election_count: 0,
         }
+    }
+
+    /// Sets where the rows of vinyl's spaces up to their last dump come from.
+    pub(crate) fn set_vinyl(
+        &mut self,
+        trees: impl Iterator<Item = &'v VinylTree>,
+        source: &'v dyn TreeSource,
+    ) {
+        self.tables.set_trees(PendingTrees::new(trees, source));
     }
 
     /// Sets the snapshot's rows of a space. The rows must have been made for its table.
@@ -226,10 +240,10 @@ impl State {
             return self.decide(verdict);
         }
         if let Some(waits_for) = self.waits_for(rows) {
-            self.limbo.push(waits_for, rows);
+            self.limbo.push(waits_for, self.vclock.signature(), rows);
             return Ok(());
         }
-        self.carry_out(rows)
+        self.carry_out(rows, self.vclock.signature())
     }
 
     /// Returns what a transaction waits for: by its flags, in old logs by its spaces, or because earlier
@@ -245,21 +259,28 @@ impl State {
     }
 
     fn decide(&mut self, verdict: Verdict) -> Result<(), RejectedRow> {
-        for transaction in self.limbo.decide(verdict) {
-            self.carry_out(&transaction.iter().map(OwnedRow::as_row).collect::<Vec<_>>())?;
+        for (signature, transaction) in self.limbo.decide(verdict) {
+            self.carry_out(&transaction.iter().map(OwnedRow::as_row).collect::<Vec<_>>(), signature)?;
         }
         Ok(())
     }
 
     /// Applies a transaction that counts: all of its rows, or none if one cannot be applied. A transaction
     /// that changes definitions is applied row by row, because changes of definitions cannot be undone.
-    fn carry_out(&mut self, rows: &[Row]) -> Result<(), RejectedRow> {
+    /// `signature` is the sum of the VClock after it.
+    fn carry_out(&mut self, rows: &[Row], signature: i64) -> Result<(), RejectedRow> {
         let is_of_system = |row: &Row| row.body.space.is_some_and(|id| id <= SPACE_SYSTEM_MAX);
         let can_be_undone = !self.rejected.are_refused() && rows.len() > 1 && !rows.iter().any(is_of_system);
         // If rows are missing, one of them may have deleted the old tuple of an insert.
         let existing = if self.rejected.are_refused() { Existing::Impossible } else { Existing::Possible };
         let mut undo = Vec::new();
+        self.tables.begin(signature);
         for (place, row) in rows.iter().enumerate() {
+            match self.tables.takes(row) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(what) => return Err(RejectedRow { lsn: row.lsn, what }),
+            }
             if can_be_undone {
                 undo.extend(self.tables.before(row));
             }
@@ -317,10 +338,11 @@ impl State {
                  they count, as in Tarantool's memory"
             ));
         }
-        for transaction in waiting {
-            self.carry_out(&transaction.iter().map(OwnedRow::as_row).collect::<Vec<_>>())?;
+        for (signature, transaction) in waiting {
+            self.carry_out(&transaction.iter().map(OwnedRow::as_row).collect::<Vec<_>>(), signature)?;
         }
-        let (spaces, mut left_out) = self.tables.finish(&mut remarks).map_err(rejected_row)?;
+        let reached = self.vclock.signature();
+        let (spaces, mut left_out) = self.tables.finish(reached, &mut remarks).map_err(rejected_row)?;
         left_out.extend(self.rejected.unnamed_line());
         Ok(Finished { spaces, vclock: self.vclock, remarks, left_out, rejected: self.rejected.named })
     }

@@ -5,7 +5,9 @@
 
 use super::space_rows::{Before, SpaceRows};
 use crate::error::Damage;
+use crate::file::row::Body;
 use crate::update::{self, Context};
+use crate::vinyl::format::fits;
 use store::OwnedValue;
 
 type Put = Result<Option<Vec<u8>>, String>;
@@ -26,16 +28,28 @@ pub(super) fn update(
     Ok(Some(new))
 }
 
+/// Whether the result of an upsert was checked when it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It was, and it fits the format of the space.
+    Checked,
+    /// It was not, because vinyl had not read the old tuple. It counts only if it fits.
+    Unchecked,
+}
+
 /// Changes the tuple with the key of `tuple`, or inserts `tuple`.
-pub(super) fn upsert(rows: &mut SpaceRows, tuple: &[u8], operations: &[u8], index_base: Option<i64>) -> Put {
+pub(super) fn upsert(rows: &mut SpaceRows, row: &Body, outcome: Outcome) -> Put {
+    let missing = || "a row lacks its tuple or its operations".to_owned();
+    let (tuple, operations) = row.tuple.zip(row.ops).ok_or_else(missing)?;
     let key = rows.key_of_tuple(tuple).map_err(what)?;
     let Some(found) = rows.find(&key) else {
         rows.put(tuple, Before::Nothing).map_err(what)?;
         return Ok(Some(tuple.to_vec()));
     };
-    let new = update::upsert(rows.tuple(found), operations, &context(rows, index_base))?;
+    let new = update::upsert(rows.tuple(found), operations, &context(rows, row.index_base))?;
     // Tarantool acknowledged this long ago, and skips it, too.
-    if !rows.has_key(&new, &key) {
+    let fits = outcome == Outcome::Checked || fits(&rows.space, &new);
+    if !fits || !rows.has_key(&new, &key) {
         return Ok(None);
     }
     rows.replace(found, &new).map_err(what)?;

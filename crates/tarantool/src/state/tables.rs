@@ -4,17 +4,18 @@
 //! `_truncate` change the spaces too. A space's rows get their new keys when the space is next used, so
 //! several new indexes cost one pass. Does not depend on transactions.
 
-use super::operate;
+use super::operate::{self, Outcome};
 use super::space_rows::{Before, FinishedSpace, SpaceRows};
+use super::vinyl::{Pending, PendingTrees};
 use crate::error::Damage;
 use crate::file::row::{Row, RowKind};
 use crate::msgpack::Reader;
-use crate::space::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};
+use crate::space::{Engine, SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};
 use std::collections::{BTreeMap, BTreeSet};
 use store::{Loaded, OwnedValue};
 
 /// The rows of all spaces.
-pub(super) struct Tables {
+pub(super) struct Tables<'v> {
     spaces: Spaces,
     rows: BTreeMap<u32, SpaceRows>,
     /// Spaces whose definitions changed since they were last used.
@@ -25,6 +26,10 @@ pub(super) struct Tables {
     synchronous: BTreeSet<u32>,
     /// How many changes to rows without a usable key were left out, by space.
     unkeyed: BTreeMap<u32, u64>,
+    /// The files of vinyl.
+    trees: PendingTrees<'v>,
+    /// The sum of the VClock after the current transaction.
+    signature: i64,
 }
 
 /// Whether an inserted row's key may already have a row.
@@ -43,8 +48,8 @@ pub(super) struct Undo {
     tuple: Option<Vec<u8>>,
 }
 
-impl Tables {
-    pub(super) fn new(spaces: Spaces) -> Tables {
+impl<'v> Tables<'v> {
+    pub(super) fn new(spaces: Spaces) -> Tables<'v> {
         let is_synchronous =
             |id: &u32| spaces.get(*id).ok().flatten().is_some_and(|space| space.is_synchronous);
         Tables {
@@ -54,7 +59,68 @@ impl Tables {
             spaces,
             rows: BTreeMap::new(),
             unkeyed: BTreeMap::new(),
+            trees: PendingTrees::default(),
+            signature: 0,
         }
+    }
+
+    /// Sets the files of vinyl.
+    pub(super) fn set_trees(&mut self, trees: PendingTrees<'v>) {
+        self.trees = trees;
+    }
+
+    /// Begins a transaction. `signature` is the sum of the VClock after it.
+    pub(super) fn begin(&mut self, signature: i64) {
+        self.signature = signature;
+    }
+
+    /// Returns whether a row is to be applied. Loads the rows of its space if the files of vinyl have them.
+    ///
+    /// # Errors
+    /// If they cannot be loaded.
+    #[inline]
+    pub(super) fn takes(&mut self, row: &Row) -> Result<bool, String> {
+        let Some(id) = row.body.space else { return Ok(true) };
+        match self.trees.of_row(id, self.signature) {
+            Pending::Apply => Ok(true),
+            Pending::Skip => Ok(false),
+            Pending::Load => self.load_tree(id).map(|()| true),
+        }
+    }
+
+    /// Loads the rows that the files of vinyl have of a space.
+    fn load_tree(&mut self, id: u32) -> Result<(), String> {
+        self.freshen(id)?;
+        let Some(rows) = self.rows.get(&id).filter(|rows| rows.space.is_vinyl_with_key()) else {
+            return Ok(());
+        };
+        if let Some(base) = self.trees.load(&rows.space, &rows.table)? {
+            let space = rows.space.clone();
+            self.rows.insert(id, SpaceRows::new(space, Some(base)));
+        }
+        Ok(())
+    }
+
+    /// Loads what the files of vinyl have of spaces that no row was applied to. Returns a line for each space
+    /// whose rows they do not have.
+    fn load_rest(&mut self, reached: i64) -> Result<Vec<String>, String> {
+        let mut left_out = Vec::new();
+        for (id, tree) in self.trees.rest() {
+            let Some(space) = self.rows.get(&id).map(|rows| &rows.space) else { continue };
+            if !space.is_vinyl_with_key() {
+                continue;
+            }
+            if tree.drop_lsn.is_none() && tree.create_lsn.is_none_or(|created| created <= reached) {
+                self.load_tree(id)?;
+                continue;
+            }
+            left_out.push(format!(
+                "space {} ({id}): all rows: the log of vinyl says that they were dropped, by a row that the logs \
+                 lack",
+                space.name
+            ));
+        }
+        Ok(left_out)
     }
 
     /// Sets the snapshot's rows of a space. The rows must have been made for its table.
@@ -140,8 +206,9 @@ impl Tables {
                 operate::update(rows, &key, operations, row.body.index_base)?
             }
             _ => {
-                let (tuple, operations) = row.body.tuple.zip(row.body.ops).ok_or_else(missing)?;
-                operate::upsert(rows, tuple, operations, row.body.index_base)?
+                let is_unchecked = rows.space.engine == Engine::Vinyl && self.trees.checks_format();
+                let outcome = if is_unchecked { Outcome::Unchecked } else { Outcome::Checked };
+                operate::upsert(rows, &row.body, outcome)?
             }
         };
         match new {
@@ -187,6 +254,7 @@ impl Tables {
                 if let Some(rows) = self.rows.get_mut(&truncated) {
                     rows.truncate();
                 }
+                self.trees.end(truncated, self.signature);
                 return Ok(());
             }
             _ => return Ok(()),
@@ -207,11 +275,13 @@ impl Tables {
             self.spaces.remove_space(space);
             self.synchronous.remove(&space);
             self.rows.remove(&space);
+            self.trees.end(space, self.signature);
         } else {
             self.spaces.remove_index(space, index);
             // Without its first index a space has no rows. A new first index starts empty.
             if index == 0 {
                 self.rows.get_mut(&space).into_iter().for_each(SpaceRows::truncate);
+                self.trees.end(space, self.signature);
             }
         }
         self.stale.insert(space);
@@ -280,12 +350,13 @@ impl Tables {
     /// Errors of the store for a row that is too large; an invalid definition.
     pub(super) fn finish(
         mut self,
+        reached: i64,
         remarks: &mut Vec<String>,
     ) -> Result<(Vec<FinishedSpace>, Vec<String>), String> {
         for id in self.stale.clone() {
             self.freshen(id)?;
         }
-        let mut left_out = Vec::new();
+        let mut left_out = self.load_rest(reached)?;
         for (id, count) in &self.unkeyed {
             let name = self.rows.get(id).map_or("", |rows| &rows.space.name);
             left_out.push(format!(

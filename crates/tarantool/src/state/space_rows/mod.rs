@@ -381,7 +381,8 @@ fn tuple_of(base: &Loaded, row: RowRef) -> &[u8] {
     }
 }
 
-fn double_fields(space: &Space) -> Vec<u32> {
+/// Returns the fields that hold only floating-point numbers of 64 bits.
+pub(crate) fn double_fields(space: &Space) -> Vec<u32> {
     use crate::key::PartType;
     let formats =
         (0..).zip(&space.fields).filter(|(_, field)| field.type_name.eq_ignore_ascii_case(b"double"));
