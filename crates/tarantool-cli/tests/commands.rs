@@ -329,7 +329,8 @@ fn damage_is_refused_and_salvage_lists_what_is_lost() {
     damage(&directory);
     let refused = "shop/00000000000000000004.xlog is damaged at byte 87: a block's checksum does not fit";
     let run = home.run(&["load", "shop", "--into", "s"]);
-    assert_eq!(said(&run), (Some(2), "", format!("pneu-tarantool: {refused}\n").as_str()));
+    let advice = "use --salvage to load what can be read";
+    assert_eq!(said(&run), (Some(2), "", format!("pneu-tarantool: {refused}; {advice}\n").as_str()));
     assert!(!home.path().join("s").exists());
     let lost = "shop/00000000000000000004.xlog: bytes 87 to 135: a block's checksum does not fit; lost: LSN \
         5 of replica 1";
