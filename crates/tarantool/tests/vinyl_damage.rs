@@ -66,10 +66,8 @@ fn a_damaged_page_is_refused_or_told() {
     let (rows, lost) = salvaged(directory.path());
     let name = second.file_name().unwrap().to_str().unwrap();
     assert_eq!(lost.len(), 1);
-    let expected = format!(
-        "space v (512): DIR/512/0/{name}: at byte {}: a block's checksum does not fit: ",
-        page.0
-    );
+    let expected =
+        format!("space v (512): DIR/512/0/{name}: at byte {}: a block's checksum does not fit: ", page.0);
     assert!(
         lost[0].starts_with(&expected) && lost[0].ends_with(" rows are missing, or older than they were"),
         "{lost:?}"

@@ -174,8 +174,16 @@ fn array(items: &[Vec<u8>]) -> Vec<u8> {
 #[test]
 fn the_newest_row_of_a_key_counts() {
     let disk = disk();
-    put_run(&disk, 7, &[page(1, &[replace(10, &[1, 1]), replace(11, &[2, 1])]), page(3, &[replace(12, &[3, 1])])]);
-    put_run(&disk, 8, &[page(1, &[delete(30, 1), replace(29, &[1, 2]), replace(20, &[2, 2]), replace(21, &[4, 2])])]);
+    put_run(
+        &disk,
+        7,
+        &[page(1, &[replace(10, &[1, 1]), replace(11, &[2, 1])]), page(3, &[replace(12, &[3, 1])])],
+    );
+    put_run(
+        &disk,
+        8,
+        &[page(1, &[delete(30, 1), replace(29, &[1, 2]), replace(20, &[2, 2]), replace(21, &[4, 2])])],
+    );
     put_log(&disk, &[7, 8], &one_range(&[7, 8]));
     found(&disk, &["[2, 2]", "[3, 1]", "[4, 2]"]);
 }
@@ -237,7 +245,10 @@ fn what_an_index_claims_is_checked() {
     let good = page(1, &rows);
     for (pages, what) in [
         (vec![MadePage { row_count: 3, ..good.clone() }], "another number of rows than its index says"),
-        (vec![MadePage { row_count: u64::MAX, ..good.clone() }], "another number of rows than its index says"),
+        (
+            vec![MadePage { row_count: u64::MAX, ..good.clone() }],
+            "another number of rows than its index says",
+        ),
         (vec![MadePage { first_key: tuple(&[0]), ..good.clone() }], "begins with another key"),
         (vec![MadePage { first_key: tuple(&[1, 2]), ..good.clone() }], "a key has more parts"),
         (vec![MadePage { first_key: tuple(&[]), ..good.clone() }], "a key has fewer parts"),

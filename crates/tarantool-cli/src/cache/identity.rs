@@ -82,7 +82,9 @@ fn files_of_vinyl(directory: &Path) -> Result<Vec<PathBuf>> {
         return Ok(files);
     }
     let mut spaces = Vec::new();
-    for entry in std::fs::read_dir(directory).with_context(|| format!("cannot list {}", directory.display()))? {
+    for entry in
+        std::fs::read_dir(directory).with_context(|| format!("cannot list {}", directory.display()))?
+    {
         let path = entry?.path();
         let is_number = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
         let is_space = path.file_name().and_then(|name| name.to_str()).is_some_and(is_number);

@@ -218,7 +218,8 @@ impl Base {
             left_out.extend(keep_last(source, &table, &mut rows)?.map(|lost| lost.to_string()));
             if vinyl.has_tree(&spaces, table.id) {
                 let count = rows.row_count();
-                let what = || format!("{} of space {}, which vinyl keeps elsewhere", counted_rows(count), table.id);
+                let what =
+                    || format!("{} of space {}, which vinyl keeps elsewhere", counted_rows(count), table.id);
                 left_out.extend((count > 0).then(what));
                 continue;
             }

@@ -94,9 +94,7 @@ pub(super) fn without_tree(
             );
             return Err(Error::Refused { path: plan.directory().to_owned(), what });
         }
-        lines.push(format!(
-            "{name}: all rows from before the snapshot, which vinyl keeps in its own files"
-        ));
+        lines.push(format!("{name}: all rows from before the snapshot, which vinyl keeps in its own files"));
     }
     Ok(lines)
 }

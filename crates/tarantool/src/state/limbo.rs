@@ -180,7 +180,8 @@ impl Limbo {
 
     /// Drops all but the first transactions.
     fn forget(&mut self, count: usize) {
-        self.memory_bytes -= self.waiting.drain(count..).map(|(_, _, rows)| memory_bytes(&rows)).sum::<usize>();
+        self.memory_bytes -=
+            self.waiting.drain(count..).map(|(_, _, rows)| memory_bytes(&rows)).sum::<usize>();
     }
 
     fn confirm(&mut self, replica: u32, lsn: i64) -> Vec<(i64, Vec<OwnedRow>)> {

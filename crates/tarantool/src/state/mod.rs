@@ -82,7 +82,11 @@ impl<'v> State<'v> {
     }
 
     /// Sets where the rows of vinyl's spaces up to their last dump come from.
-    pub(crate) fn set_vinyl(&mut self, trees: impl Iterator<Item = &'v VinylTree>, source: &'v dyn TreeSource) {
+    pub(crate) fn set_vinyl(
+        &mut self,
+        trees: impl Iterator<Item = &'v VinylTree>,
+        source: &'v dyn TreeSource,
+    ) {
         self.tables.set_trees(PendingTrees::new(trees, source));
     }
 

@@ -91,7 +91,9 @@ impl<'v> Tables<'v> {
     /// Loads the rows that the files of vinyl have of a space.
     fn load_tree(&mut self, id: u32) -> Result<(), String> {
         self.freshen(id)?;
-        let Some(rows) = self.rows.get(&id).filter(|rows| rows.space.is_vinyl_with_key()) else { return Ok(()) };
+        let Some(rows) = self.rows.get(&id).filter(|rows| rows.space.is_vinyl_with_key()) else {
+            return Ok(());
+        };
         if let Some(base) = self.trees.load(&rows.space, &rows.table)? {
             let space = rows.space.clone();
             self.rows.insert(id, SpaceRows::new(space, Some(base)));

@@ -58,9 +58,12 @@ impl KeyReader {
         let (columns, parts) = (&self.columns, &mut buffer.parts);
         let last = columns.len().saturating_sub(1);
         self.table.shape.take_keys(&mut Reader::new(tuple), &mut buffer.part, |column, value| {
-            for (place, part) in columns.iter().zip(parts.iter_mut()).enumerate().filter_map(|(place, (&own, part))| {
-                (own == column).then_some((place, part))
-            }) {
+            for (place, part) in columns
+                .iter()
+                .zip(parts.iter_mut())
+                .enumerate()
+                .filter_map(|(place, (&own, part))| (own == column).then_some((place, part)))
+            {
                 part.clear();
                 if place == last { put_last(value, part) } else { put_inner(value, part) }
             }

@@ -87,7 +87,8 @@ struct KeyedSlice<'a> {
 pub(crate) fn load_tree(job: TreeJob) -> Result<TreeRows> {
     let name = format!("space {} ({})", job.space.name, job.space.id);
     let Some(keys) = KeyReader::new(job.space) else {
-        let what = "its rows are in files of vinyl, which cannot be merged without the order of its primary key";
+        let what =
+            "its rows are in files of vinyl, which cannot be merged without the order of its primary key";
         return Ok(TreeRows { batches: Vec::new(), lost: vec![format!("{name}: {what}")] });
     };
     let mut lost = Vec::new();
@@ -125,7 +126,13 @@ fn open_runs<'a>(
 }
 
 /// Finds the pages of a run whose index is of no use, and lists what is lost.
-fn without_index(files: &RunFiles, keys: &KeyReader, name: &str, error: &Error, lost: &mut Vec<String>) -> Pages {
+fn without_index(
+    files: &RunFiles,
+    keys: &KeyReader,
+    name: &str,
+    error: &Error,
+    lost: &mut Vec<String>,
+) -> Pages {
     let stale = "rows of it are missing, or older than they were";
     match files.pages_without_index(keys) {
         Ok(pages) => {
@@ -136,7 +143,9 @@ fn without_index(files: &RunFiles, keys: &KeyReader, name: &str, error: &Error, 
             pages
         }
         Err(_) => {
-            let count = files.info().map_or_else(|_| String::new(), |info| format!(", {}", counted_rows(info.row_count)));
+            let count = files
+                .info()
+                .map_or_else(|_| String::new(), |info| format!(", {}", counted_rows(info.row_count)));
             lost.push(format!("{name}: {error}; the whole run is left out{count}: {stale}"));
             Pages::default()
         }
@@ -168,7 +177,11 @@ fn keyed_ranges<'a>(
         let mut slices = Vec::new();
         for slice in &range.slices {
             let Some(run) = runs.get(&slice.run) else { continue };
-            slices.push(KeyedSlice { run, begin: key(&slice.begin)?.unwrap_or_default(), end: key(&slice.end)? });
+            slices.push(KeyedSlice {
+                run,
+                begin: key(&slice.begin)?.unwrap_or_default(),
+                end: key(&slice.end)?,
+            });
         }
         let (begin, end) = (key(&range.begin)?.unwrap_or_default(), key(&range.end)?);
         let mut range = KeyedRange { begin, end, slices, cuts: Vec::new() };

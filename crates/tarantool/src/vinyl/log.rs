@@ -123,7 +123,8 @@ fn read_log(disk: &dyn Disk, named: &Named, extent: Extent, mode: Mode) -> Resul
     }
     // What Tarantool wrote at once, and gave its name when it was complete.
     if !reading.has_snapshot {
-        reading.lose(Damage::new(at, "vinyl's log is cut off within the state at its snapshot"), &opened.path)?;
+        reading
+            .lose(Damage::new(at, "vinyl's log is cut off within the state at its snapshot"), &opened.path)?;
     }
     reading.finish(&opened, remarks)
 }
@@ -148,7 +149,10 @@ impl Reading {
     fn block(&mut self, payload: &[u8], offset: usize, extent: Extent, path: &Path) -> Result<bool> {
         for row in rows(payload) {
             let record = row.and_then(|row| {
-                row.body.tuple.ok_or(Damage::new(0, "a row of vinyl's log has no record")).and_then(read_record)
+                row.body
+                    .tuple
+                    .ok_or(Damage::new(0, "a row of vinyl's log has no record"))
+                    .and_then(read_record)
             });
             let record = match record {
                 Ok(record) => record,

@@ -104,7 +104,14 @@ pub(super) fn merge<'a>(
             heap.push(Head(source));
         }
     }
-    let mut merger = Merger { upserts, key: Vec::new(), state: State::Closed, waiting: Vec::new(), waiting_bytes: 0, run: None };
+    let mut merger = Merger {
+        upserts,
+        key: Vec::new(),
+        state: State::Closed,
+        waiting: Vec::new(),
+        waiting_bytes: 0,
+        run: None,
+    };
     while let Some(mut top) = heap.peek_mut() {
         let source = &mut top.0;
         let page = source.page_number();
@@ -128,7 +135,12 @@ pub(super) fn merge<'a>(
 }
 
 /// Goes to the next row of a slice. Damaged pages are passed to the sink. Returns whether there is a row.
-fn advance(source: &mut Source, keys: &KeyReader, unpacker: &mut Unpacker, sink: &mut dyn Sink) -> Result<bool> {
+fn advance(
+    source: &mut Source,
+    keys: &KeyReader,
+    unpacker: &mut Unpacker,
+    sink: &mut dyn Sink,
+) -> Result<bool> {
     loop {
         match source.advance(keys, unpacker) {
             Ok(has_row) => return Ok(has_row),
@@ -161,7 +173,8 @@ impl<'a> Merger<'a> {
         }
         self.run = Some(source.files());
         if let Some(ops) = source.ops() {
-            self.waiting_bytes = self.waiting_bytes.saturating_add(ops.len()).saturating_add(source.tuple().len());
+            self.waiting_bytes =
+                self.waiting_bytes.saturating_add(ops.len()).saturating_add(source.tuple().len());
             if self.waiting_bytes > UPSERT_BYTES_MAX {
                 return Err(too_much("a key has over 256 MiB of upserts", self.run));
             }

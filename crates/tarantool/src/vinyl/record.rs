@@ -153,10 +153,7 @@ mod tests {
         // Insert slice 5 of run 4 into range 3, from [7] on, without an end; property 99 is not known.
         let bytes = [0x92, 8, 0x86, 1, 3, 2, 4, 8, 5, 3, 0x91, 7, 4, 0x90, 0x63, 0xc0];
         let record = read_record(&bytes).unwrap();
-        assert_eq!(
-            (record.kind, record.range, record.run, record.slice),
-            (RecordKind::InsertSlice, 3, 4, 5)
-        );
+        assert_eq!((record.kind, record.range, record.run, record.slice), (RecordKind::InsertSlice, 3, 4, 5));
         assert_eq!((record.begin, record.end), (Some(&[0x91, 7][..]), None));
         for cut in 0..bytes.len() {
             assert!(read_record(&bytes[..cut]).is_err(), "{cut} bytes");

@@ -295,7 +295,9 @@ fn page_at(bytes: &[u8], info: &PageInfo, expected: usize) -> msgpack::Result<Bl
         return Err(Damage::new(0, "a page of a run is not where its index says"));
     }
     match read_head(bytes, expected)? {
-        Step::Block(place) if place.payload.end.saturating_sub(expected) as u64 == info.size_bytes => Ok(place),
+        Step::Block(place) if place.payload.end.saturating_sub(expected) as u64 == info.size_bytes => {
+            Ok(place)
+        }
         _ => Err(Damage::new(0, "a page of a run is not as long as its index says")),
     }
 }

@@ -218,8 +218,7 @@ impl<'a> Source<'a> {
         if is_upsert && row.body.ops.is_none() {
             return Err(Damage::new(0, "an upsert in a run has no operations"));
         }
-        (self.row.tuple, self.row.ops) =
-            (place(row.body.tuple), place(row.body.ops.filter(|_| is_upsert)));
+        (self.row.tuple, self.row.ops) = (place(row.body.tuple), place(row.body.ops.filter(|_| is_upsert)));
         (self.row.lsn, self.row.is_delete) = (row.lsn, row.kind == RowKind::Delete);
         std::mem::swap(&mut self.row.key, &mut self.spare);
         (self.at, self.has_row) = (end, true);

@@ -119,10 +119,9 @@ impl Objects {
             | RecordKind::DumpTree
             | RecordKind::ModifyTree => self.change_tree(record),
             RecordKind::InsertRange | RecordKind::DeleteRange => self.change_range(record),
-            RecordKind::PrepareRun
-            | RecordKind::CreateRun
-            | RecordKind::DropRun
-            | RecordKind::ForgetRun => self.change_run(record),
+            RecordKind::PrepareRun | RecordKind::CreateRun | RecordKind::DropRun | RecordKind::ForgetRun => {
+                self.change_run(record)
+            }
             RecordKind::InsertSlice | RecordKind::DeleteSlice => self.change_slice(record),
             RecordKind::Snapshot | RecordKind::TruncateTree => Ok(()),
             RecordKind::Rebootstrap => {
@@ -199,12 +198,8 @@ impl Objects {
             return Err(TREE_UNKNOWN);
         }
         let own = |key: Option<&[u8]>| key.map(<[u8]>::to_vec);
-        let range = RangeObject {
-            tree: record.tree,
-            begin: own(record.begin),
-            end: own(record.end),
-            slice_count: 0,
-        };
+        let range =
+            RangeObject { tree: record.tree, begin: own(record.begin), end: own(record.end), slice_count: 0 };
         self.ranges.insert(record.range, range);
         Ok(())
     }
