@@ -16,6 +16,8 @@ mod cat_support;
 mod commands;
 mod diff;
 mod generated;
+mod indexes;
+mod indexes_against_tarantool;
 mod made;
 mod query;
 mod query_against_tarantool;
