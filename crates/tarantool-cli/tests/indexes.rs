@@ -127,7 +127,9 @@ fn change(store: &Path, change: impl FnOnce(&store::Snapshot, &mut store::Transa
 fn a_store_with_other_keys_is_refused() {
     let home = home();
     let store = home.path().join("s");
-    change(&store, |_, transaction| transaction.attach("tarantool collations", b"icu4x 1.0\n".to_vec()));
+    change(&store, |_, transaction| {
+        transaction.attach("tarantool collations", b"icu4x 1.0\n".to_vec());
+    });
     let refused = |what: &str| {
         let again = "load the files of Tarantool into a new store";
         for arguments in [&["get", "s", "things", "3"][..], &["diff", "s", "shop"], &["count", "s", "things"]]

@@ -76,8 +76,8 @@ caseless:delete('ОЛ') caseless:delete('HORA')
 caseless:insert{'Hora', 1004}
 "#;
 
-/// Prints what Tarantool selects: the space, the index, the iterator, the words of the key, the count, the first
-/// fields of the tuples.
+/// Prints what Tarantool selects: the space, the index, the iterator, the words of the key, the count, the
+/// first fields of the tuples.
 const ASK: &str = r#"
 local function word(value) if value == nil then return 'null' end return tostring(value) end
 local function tell(index, key, iterators)
@@ -119,8 +119,8 @@ fn indexes_answer_as_tarantools() {
     let script = format!("{MAKE}{ASK}");
     let Some(printed) = tarantool(&home.path().join("from"), &script) else { return };
     let loaded = home.run(&["load", "from", "--into", "s", "-q"]);
-    let remark = "pneu-tarantool: space computed (515): index half is functional, and only Tarantool runs the \
-                  function that makes its keys: it answers no look-up\n";
+    let remark = "pneu-tarantool: space computed (515): index half is functional, and only Tarantool runs \
+                  the function that makes its keys: it answers no look-up\n";
     assert_eq!((loaded.code, loaded.err.as_str()), (Some(0), remark), "{loaded:?}");
     let (mut compared, mut not_empty) = (0, 0);
     for line in printed.lines() {

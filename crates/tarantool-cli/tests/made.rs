@@ -23,8 +23,8 @@ pub(crate) enum V {
     Raw(&'static [u8]),
 }
 
-/// Name, kind, and the parts: a field and its type. After the type may stand `desc`, `nullable`, `exclude` (for
-/// `exclude_null`), `collation=NUMBER` and `path=PATH`.
+/// Name, kind, and the parts: a field and its type. After the type may stand `desc`, `nullable`, `exclude`
+/// (for `exclude_null`), `collation=NUMBER` and `path=PATH`.
 pub(crate) type MadeIndex = (&'static str, &'static str, &'static [(u64, &'static str)]);
 
 /// A space.

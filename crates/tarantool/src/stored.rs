@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::file::header::Header;
 use crate::key::COLLATION_DATA;
+use crate::recover::COLLATIONS;
 use crate::space::Spaces;
 use crate::space::table::SpaceTable;
 use crate::tuples::Tuples;
@@ -18,10 +19,6 @@ pub const ORIGIN: &str = "tarantool";
 /// The name of the attachment that lists what a load left out: UTF-8, one item per line. It is missing if
 /// nothing was left out.
 pub const LOST: &str = "tarantool lost";
-
-/// The name of the attachment with the version of the data that its keys with collations depend on. It is
-/// missing if no index has a collation.
-pub(crate) const COLLATIONS: &str = "tarantool collations";
 
 /// Lines of [`LOST`]. Further ones are only counted.
 const LOST_LINES_MAX: usize = 1000;

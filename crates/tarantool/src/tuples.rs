@@ -99,11 +99,14 @@ impl<'a> Tuples<'a> {
             };
             space.each(|tuple| {
                 let set = match id {
-                    SPACE_COLLATION => definitions.set_collation(tuple),
-                    SPACE_SPACE => definitions.set_space(tuple).map(drop),
-                    _ => definitions.set_index(tuple).map(drop),
+                    SPACE_COLLATION => {
+                        definitions.set_collation(tuple);
+                        return Ok(());
+                    }
+                    SPACE_SPACE => definitions.set_space(tuple),
+                    _ => definitions.set_index(tuple),
                 };
-                set.map_err(|damage| {
+                set.map(drop).map_err(|damage| {
                     unsupported(format!("a definition in space {id} is damaged: {}", damage.what))
                 })
             })?;

@@ -1,7 +1,7 @@
 //! Words in many languages, whose order shows how a collation works.
 
-/// Returns words: some are equal in some collations, some differ only in accents, in case, or in their form of
-/// Unicode.
+/// Returns words: some are equal in some collations, some differ only in accents, in case, or in their form
+/// of Unicode.
 pub(crate) fn words() -> Vec<String> {
     let mut words: Vec<String> =
         LANGUAGES.iter().flat_map(|line| line.split(' ')).map(str::to_owned).collect();
@@ -13,11 +13,13 @@ pub(crate) fn words() -> Vec<String> {
 
 const LANGUAGES: [&str; 35] = [
     // English, with digits.
-    "apple Apple APPLE apples zebra Zebra résumé resume Resume co-op coop Coop file1 file2 file10 file02 10 9 1 2",
+    "apple Apple APPLE apples zebra Zebra résumé resume Resume co-op \
+     coop Coop file1 file2 file10 file02 10 9 1 2",
     // French.
     "cote côte coté côté Côte élève eleve ÉLÈVE œuvre oeuvre Oeuvre noël noel été ete aigu aiguë maïs mais",
     // German.
-    "Straße Strasse straße STRASSE Ärger arger Aerger ärger Öl Ol Oel über uber ueber Müller Mueller Muller ẞ ss",
+    "Straße Strasse straße STRASSE Ärger arger Aerger ärger Öl \
+     Ol Oel über uber ueber Müller Mueller Muller ẞ ss",
     // Swedish and Finnish.
     "vän wän van wan åka aka älv alv öga oga ångström angstrom Åland zon visa wisa vas was",
     // Danish and Norwegian.
@@ -31,9 +33,11 @@ const LANGUAGES: [&str; 35] = [
     // Spanish.
     "ñandú nandu llama luna lado chico cosa dado año ano niño nino mañana manana Ñu nu ch ll cz",
     // Hungarian.
-    "csak cukor dzsungel dzeta gyerek galamb lyuk labda nyár nap szép só tyúk tál zseb zab ccs cscs őr or űr ur",
+    "csak cukor dzsungel dzeta gyerek galamb lyuk labda nyár nap szép \
+     só tyúk tál zseb zab ccs cscs őr or űr ur",
     // Romanian, Croatian, Albanian, Maltese.
-    "țară tara șarpe sarpe țânc inimă îngheț ljeto luka njuh nula džep dan đak dhe dora gjak gur ħobż hobz għar",
+    "țară tara șarpe sarpe țânc inimă îngheț ljeto luka njuh \
+     nula džep dan đak dhe dora gjak gur ħobż hobz għar",
     // Estonian, Latvian, Lithuanian.
     "õhk ohk žest šokk zoo šaahk ķirsis kirsis ģimene gimene ļoti loti yra ilgas įdomus idomus ėda eda",
     // Icelandic, Faroese, Welsh, Esperanto.

@@ -320,8 +320,8 @@ fn unrepresentable_definitions_are_reported_and_keep_their_rows() {
         [
             "space v (512) is kept by vinyl in its own files, which are not read: only rows of the logs \
              are taken",
-            "space c (513): index pk has the collation unicode_zh__big5han_s1 in the order big5han, which ICU4X \
-             does not have: its rows are kept in the order they came in",
+            "space c (513): index pk has the collation unicode_zh__big5han_s1 in the order big5han, which \
+             ICU4X does not have: its rows are kept in the order they came in",
         ]
     );
 }

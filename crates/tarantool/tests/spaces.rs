@@ -62,8 +62,8 @@ left_out: space_516(key_0 U64, key_1 Bytes, key_2 Bytes, tuple Bytes) primary [0
   binary -> binary Ordered unique [1]
   space left_out (516): index area is of the type RTREE: it answers no look-up
   space left_out (516): index bits is of the type BITSET: it answers no look-up
-  space left_out (516): index computed is functional, and only Tarantool runs the function that makes its keys: \
-it answers no look-up
+  space left_out (516): index computed is functional, and only Tarantool runs the function that makes its \
+keys: it answers no look-up
 by_collation: space_517(key_0 Bytes, key_1 U64, tuple Bytes) primary [0]
   pk -> primary
   second -> second Ordered unique [1]

@@ -286,9 +286,9 @@ fn inapplicable_rows_are_reported() {
     assert_eq!(lenient, "515: [1, \"x\", 8]; {1: 3}; row 1: text is expected");
     assert_eq!(
         strict(&["1/1 insert 514 [\"b\"]", "1/2 insert 514 [\"a\"]", "1/3 delete 514 [\"A\"]"]),
-        "514: [\"b\"] [\"a\"]; {1: 3}; space s514 (514): index pk has the collation 999, which is not defined: its rows are kept in the \
-         order they came in; space s514 (514): 1 changes in the logs left the old tuples as they were, \
-         because its primary key cannot be represented"
+        "514: [\"b\"] [\"a\"]; {1: 3}; space s514 (514): index pk has the collation 999, which is not \
+         defined: its rows are kept in the order they came in; space s514 (514): 1 changes in the logs left \
+         the old tuples as they were, because its primary key cannot be represented"
     );
 }
 

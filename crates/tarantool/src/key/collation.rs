@@ -162,3 +162,87 @@ impl Hash for Collation {
         self.inner.definition.hash(state);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testkit::Random;
+
+    /// Letters with all kinds of rules: accents in any order, syllables, vowels before their consonant,
+    /// digits, ignorable characters, contractions.
+    const LETTERS: [&str; 40] = [
+        "a",
+        "A",
+        "b",
+        "ch",
+        "c",
+        "h",
+        "ä",
+        "ae",
+        "ss",
+        "ß",
+        "\u{301}",
+        "\u{308}",
+        "\u{323}",
+        "\u{302}",
+        "\0",
+        "\u{1}",
+        " ",
+        "-",
+        "_",
+        "1",
+        "10",
+        "2",
+        "\u{200d}",
+        "\u{fffd}",
+        "\u{10ffff}",
+        "เ",
+        "ก",
+        "가",
+        "\u{1100}",
+        "\u{1161}",
+        "かー",
+        "カ",
+        "\u{3099}",
+        "中",
+        "क्",
+        "ष",
+        "ا",
+        "л",
+        "Л",
+        "😀",
+    ];
+
+    #[test]
+    fn sort_keys_compare_as_the_texts_do() {
+        let option = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        let mut random = Random::new(31);
+        for (locale, options) in [
+            ("", option("strength", "primary")),
+            ("", option("strength", "identical")),
+            ("", option("alternate_handling", "shifted")),
+            ("de_u_co_phonebk", option("strength", "quaternary")),
+            ("cs", option("case_first", "upper_first")),
+            ("fr_CA", option("case_level", "on")),
+            ("th", BTreeMap::new()),
+            ("ko", option("numeric_collation", "on")),
+            ("ja", option("strength", "quaternary")),
+            ("zh", option("strength", "secondary")),
+            ("vi", BTreeMap::new()),
+        ] {
+            let collation =
+                Collation::new(CollationDefinition { locale: locale.to_owned(), options }).unwrap();
+            let mut text = || -> String { (0..random.below(6)).map(|_| *random.pick(&LETTERS)).collect() };
+            for _ in 0..4000 {
+                let (one, two) = (text(), text());
+                let [key, other] = [&one, &two].map(|text| {
+                    let mut key = Vec::new();
+                    collation.put_sort_key(text.as_bytes(), &mut key);
+                    key
+                });
+                let compared = collation.inner.collator.compare(&one, &two);
+                assert_eq!(key.cmp(&other), compared, "{locale}: {one:?} and {two:?}");
+            }
+        }
+    }
+}

@@ -17,8 +17,8 @@ const BATCH_BYTES: usize = 1 << 30;
 /// Returns the entries of all rows of a space. `path` is the origin of the rows, for errors.
 ///
 /// # Errors
-/// If a tuple has no valid entries, which was checked when it was read; if there are more entries than a table
-/// takes.
+/// If a tuple has no valid entries, which was checked when it was read; if there are more entries than a
+/// table takes.
 pub(crate) fn load_entries(entries: &EntryTable, rows: &Loaded, path: &Path) -> Result<Loaded> {
     let of = rows.schema();
     let tuple_column = of.columns.len().saturating_sub(1);

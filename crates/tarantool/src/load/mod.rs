@@ -130,7 +130,7 @@ fn define(payload: &[u8], spaces: &mut Spaces) -> std::result::Result<Defined, D
             (Some(SPACE_INDEX), Some(tuple)) => {
                 spaces.set_index(tuple)?;
             }
-            (Some(SPACE_COLLATION), Some(tuple)) => spaces.set_collation(tuple)?,
+            (Some(SPACE_COLLATION), Some(tuple)) => spaces.set_collation(tuple),
             (Some(space), _) if space > SPACE_SYSTEM_MAX => return Ok(Defined::All),
             _ => {}
         }

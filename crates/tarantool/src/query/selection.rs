@@ -94,8 +94,8 @@ impl KeyConditions {
 }
 
 impl Selection {
-    /// Returns the rows in the order of an index; without one, in the order in which they came. A row comes as
-    /// often as it has entries.
+    /// Returns the rows in the order of an index; without one, in the order in which they came. A row comes
+    /// as often as it has entries.
     ///
     /// # Errors
     /// Damage of the store; an index that has no order, where one is needed.

@@ -22,8 +22,8 @@ const NAMED_MAX: usize = 100;
 /// What Tarantool does with such a file.
 const REMARK: &str = "Tarantool refuses such a file, too";
 /// The same, if text is compared by a collation.
-const REMARK_COLLATION: &str = "the key has a collation, whose data here is newer or older than that of Tarantool's \
-                                machine, which may tell the two apart";
+const REMARK_COLLATION: &str = "the key has a collation, and the data of collations on Tarantool's machine \
+                                may tell the two apart";
 
 /// The source of the rows of a space.
 #[derive(Clone, Copy)]

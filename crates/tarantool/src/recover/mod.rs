@@ -23,7 +23,6 @@ use crate::plan::{Mode, Plan, PlannedFile};
 use crate::space::table::{SpaceTable, TableIndex};
 use crate::space::{Engine, Space, Spaces};
 use crate::state::{Finished, OnRejectedRow, RejectedRow, State, elections_line};
-use crate::stored::COLLATIONS;
 use crate::vclock::VClock;
 use disk::Disk;
 use duplicate_keys::{SnapshotSource, keep_last};
@@ -32,6 +31,10 @@ use std::sync::Arc;
 use store::limits::TABLES_MAX;
 use store::{Loaded, Options, PRIMARY, RowRef, Schema, Value, Writer};
 use work::{Progress, on_threads};
+
+/// The name of the attachment with the version of the data that keys with collations depend on. It is missing
+/// if no index has a collation.
+pub(crate) const COLLATIONS: &str = "tarantool collations";
 
 /// The result of a recovery.
 #[derive(Debug)]

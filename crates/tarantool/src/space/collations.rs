@@ -4,8 +4,7 @@
 //! first needs it: Tarantool defines nearly 300, and hardly any is used.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::parse;
-use crate::error::Damage;
+use super::values::{each_option, number, text};
 use crate::key::{Collation, CollationDefinition};
 use crate::msgpack::{Class, Reader, Result};
 use std::collections::BTreeMap;
@@ -54,22 +53,14 @@ impl Collations {
         Collations { rows: ALWAYS.into_iter().map(row).collect() }
     }
 
-    /// Adds a tuple of `_collation`: `[id, name, owner, type, locale, {options}]`.
-    ///
-    /// # Errors
-    /// If the tuple is not of this form.
-    pub(super) fn set(&mut self, tuple: &[u8]) -> std::result::Result<(), Damage> {
-        let number = parse::number(tuple, 0)?;
-        let mut reader = Reader::new(tuple);
-        reader.array_len()?;
-        reader.skip()?;
-        let name = parse::text(reader.str()?);
-        reader.skip()?;
-        let is_binary = reader.str()?.eq_ignore_ascii_case(b"binary");
-        let locale = parse::text(reader.str()?);
-        let definition = CollationDefinition { locale, options: options(&mut reader)? };
-        self.rows.insert(number, Named { name, order: Order::of((!is_binary).then_some(definition)) });
-        Ok(())
+    /// Adds a tuple of `_collation`: `[id, name, owner, type, locale, {options}]`. One of another form
+    /// defines nothing: indexes that use it say so.
+    pub(super) fn set(&mut self, tuple: &[u8]) {
+        let Ok(number) = number(tuple, 0) else { return };
+        match row(tuple) {
+            Ok(row) => self.rows.insert(number, row),
+            Err(_) => self.rows.remove(&number),
+        };
     }
 
     /// Removes the collation with this number.
@@ -120,17 +111,28 @@ impl Named {
     }
 }
 
+/// Reads the name and the order of a collation.
+fn row(tuple: &[u8]) -> Result<Named> {
+    let mut reader = Reader::new(tuple);
+    let count = reader.array_len()?;
+    reader.skip()?;
+    let name = text(reader.str()?);
+    reader.skip()?;
+    let is_binary = reader.str()?.eq_ignore_ascii_case(b"binary");
+    let locale = text(reader.str()?);
+    let options = if count > 5 { options(&mut reader)? } else { BTreeMap::new() };
+    let definition = CollationDefinition { locale, options };
+    Ok(Named { name, order: Order::of((!is_binary).then_some(definition)) })
+}
+
 /// Reads the options. What is not text stays visible as a value that no option has.
 fn options(reader: &mut Reader) -> Result<BTreeMap<String, String>> {
     let mut options = BTreeMap::new();
-    if reader.is_empty() {
-        return Ok(options);
-    }
-    parse::each_option(reader, |key, value| {
+    each_option(reader, |key, value| {
         let is_text = value.peek()? == Class::String;
-        let value = if is_text { parse::text(value.str()?).to_ascii_lowercase() } else { "?".to_owned() };
+        let value = if is_text { text(value.str()?).to_ascii_lowercase() } else { "?".to_owned() };
         if value != "default" {
-            options.insert(parse::text(key).to_ascii_lowercase(), value);
+            options.insert(text(key).to_ascii_lowercase(), value);
         }
         Ok(())
     })?;

@@ -1,5 +1,5 @@
-//! Indexes that have any number of entries for a tuple: multikey indexes, with an entry for each element of an
-//! array, and indexes without the tuples that have no value.
+//! Indexes that have any number of entries for a tuple: multikey indexes, with an entry for each element of
+//! an array, and indexes without the tuples that have no value.
 //!
 //! Input: a definition, then tuples. Output: the table of the store with the entries, and the entries of a
 //! tuple, each once. Does not know where entries are kept.
@@ -170,8 +170,8 @@ fn byte_count_of(value: &OwnedValue) -> u64 {
 }
 
 impl EntryTable {
-    /// Returns the table for the entries of an index of the space with the table `of`; `None` if it would have
-    /// too many columns.
+    /// Returns the table for the entries of an index of the space with the table `of`; `None` if it would
+    /// have too many columns.
     pub(super) fn new(space: u32, index: &SpaceIndex, shape: EntryShape, of: &Schema) -> Option<EntryTable> {
         let kind = |part: &Part| if part.kind.is_plain_unsigned() { Kind::U64 } else { Kind::Bytes };
         let keys = (0..)

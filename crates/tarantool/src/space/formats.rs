@@ -136,10 +136,10 @@ impl Formats {
                 let mut key = Reader::new(key);
                 key.array_len()?;
                 self.spaces.remove_collation(narrow(&mut key)?);
-                Ok(())
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(())
     }
 
     fn refresh(&mut self, id: u32) {

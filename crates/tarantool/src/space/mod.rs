@@ -14,6 +14,7 @@ mod parse;
 mod spaces;
 mod system;
 pub mod table;
+mod values;
 
 pub use definition::{Engine, Field, Part, Space, SpaceIndex};
 pub use formats::{Formats, SpaceFormat};

@@ -4,26 +4,11 @@
 use super::collations::Collations;
 use super::definition::{Engine, Field, Part, Space, SpaceIndex};
 use super::entries::EntryShape;
-use crate::error::Damage;
+use super::values::{each_option, is_true, small, text};
 use crate::json_path::{self, PathStep, Understood};
 use crate::key::{Collation, PartKind, PartType};
 use crate::msgpack::{Class, Reader, Result};
 use std::collections::BTreeSet;
-
-/// Reads field `field` of a tuple as a number of 32 bits.
-pub(super) fn number(tuple: &[u8], field: u64) -> Result<u32> {
-    let mut reader = Reader::new(tuple);
-    if u64::from(reader.array_len()?) <= field {
-        return Err(reader.damage("a definition lacks its number"));
-    }
-    reader.skip_many(field)?;
-    small(&mut reader)
-}
-
-fn small(reader: &mut Reader) -> Result<u32> {
-    let damage = reader.damage("a definition's number is over 32 bits");
-    u32::try_from(reader.uint()?).map_err(|_| damage)
-}
 
 /// `[id, owner, name, engine, field_count, flags, format]`. Old tuples end early.
 pub(super) fn space(tuple: &[u8]) -> Result<Space> {
@@ -284,35 +269,4 @@ fn collation(
         Class::Nil => Ok(None),
         _ => Err("has a collation that is none".to_owned()),
     })
-}
-
-fn is_true(value: &mut Reader) -> Result<bool> {
-    Ok(value.peek()? == Class::Boolean && value.boolean()?)
-}
-
-/// Passes each pair of a map to `take`, with a reader of its own for the value.
-pub(super) fn each_option<'a>(
-    reader: &mut Reader<'a>,
-    mut take: impl FnMut(&'a [u8], &mut Reader<'a>) -> std::result::Result<(), Damage>,
-) -> Result<()> {
-    if reader.peek()? != Class::Map {
-        reader.skip()?;
-        return Ok(());
-    }
-    for _ in 0..reader.map_len()? {
-        let key = if reader.peek()? == Class::String {
-            reader.str()?
-        } else {
-            reader.skip()?;
-            b""
-        };
-        let mut value = *reader;
-        reader.skip()?;
-        take(key, &mut value)?;
-    }
-    Ok(())
-}
-
-pub(super) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -5,6 +5,7 @@
 
 use super::collations::Collations;
 use super::definition::Space;
+use super::values::number;
 use super::{parse, system};
 use crate::error::Damage;
 use std::collections::BTreeMap;
@@ -56,7 +57,7 @@ impl Spaces {
     /// # Errors
     /// If the tuple has no number.
     pub fn set_space(&mut self, tuple: &[u8]) -> Result<u32, Damage> {
-        let id = parse::number(tuple, 0)?;
+        let id = number(tuple, 0)?;
         self.definitions.entry(id).or_default().space = Some(tuple.to_vec());
         Ok(id)
     }
@@ -66,17 +67,15 @@ impl Spaces {
     /// # Errors
     /// If the tuple lacks the numbers.
     pub fn set_index(&mut self, tuple: &[u8]) -> Result<u32, Damage> {
-        let (id, iid) = (parse::number(tuple, 0)?, parse::number(tuple, 1)?);
+        let (id, iid) = (number(tuple, 0)?, number(tuple, 1)?);
         self.definitions.entry(id).or_default().indexes.insert(iid, tuple.to_vec());
         Ok(id)
     }
 
-    /// Adds a tuple of `_collation`. Indexes that use the collation change with it.
-    ///
-    /// # Errors
-    /// If the tuple is not the definition of a collation.
-    pub fn set_collation(&mut self, tuple: &[u8]) -> Result<(), Damage> {
-        self.collations.set(tuple)
+    /// Adds a tuple of `_collation`. Indexes that use the collation change with it. A tuple that defines none
+    /// makes them say so.
+    pub fn set_collation(&mut self, tuple: &[u8]) {
+        self.collations.set(tuple);
     }
 
     /// Removes the collation with this number.

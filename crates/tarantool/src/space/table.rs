@@ -202,8 +202,8 @@ fn add_index(schema: &mut Schema, index: &SpaceIndex, shape: &TupleShape) -> Tab
         schema.primary.clone_from(&columns);
     }
     if index.iid != 0 || index.is_hash {
-        // Even if the index is unique, rows with nil in a part may share a key, and so may texts that the ICU of
-        // Tarantool's machine tells apart and ICU4X does not.
+        // Even if the index is unique, rows with nil in a part may share a key, and so may texts that the ICU
+        // of Tarantool's machine tells apart and ICU4X does not.
         let may_repeat = |part: &Part| part.kind.is_nullable || part.kind.collation.is_some();
         let unique = index.is_unique && !index.parts.iter().any(may_repeat);
         let kind = if index.is_hash { IndexKind::Hash } else { IndexKind::Ordered };

@@ -183,7 +183,7 @@ impl Tables {
             }
             SPACE_INDEX => self.spaces.set_index(tuple).map_err(what)?,
             SPACE_COLLATION => {
-                self.spaces.set_collation(tuple).map_err(what)?;
+                self.spaces.set_collation(tuple);
                 self.look_at_all();
                 return Ok(());
             }
@@ -229,8 +229,8 @@ impl Tables {
         Ok(())
     }
 
-    /// Looks at the definitions of all spaces again when they are next used: a collation changed, and any index
-    /// may use it.
+    /// Looks at the definitions of all spaces again when they are next used: a collation changed, and any
+    /// index may use it.
     fn look_at_all(&mut self) {
         self.stale.extend(self.spaces.ids());
         self.fresh = None;
