@@ -3,6 +3,7 @@
 
 use crate::made::{Made, V, snapshot, tuple};
 use crate::support::Home;
+use crate::tables::sqlite;
 use std::path::Path;
 use std::sync::Arc;
 use store::{OwnedValue, Value};
@@ -94,6 +95,26 @@ fn an_index_has_as_many_entries_for_a_tuple_as_it_needs() {
     assert_eq!(home.good(&["get", "shop", "things", "--index", "tags", "z", "--fields", "id"]), "[4]\n");
     assert_eq!(home.good(&["verify", "s"]), "no damage found\n");
     assert_eq!(home.good(&["scan", "s", "things", "--fields", "id", "--limit", "1"]), "[6]\n");
+}
+
+#[test]
+fn a_database_has_the_indexes_whose_order_sqlite_has() {
+    let home = home();
+    let run = home.run(&["export", "s", "--format", "sqlite", "--to", "all.sqlite", "--quiet"]);
+    let told = |index: &str| {
+        format!("pneu-tarantool: space things: index {index} has no place in SQLite: left out\n")
+    };
+    assert_eq!((run.code, run.err), (Some(0), told("caseless") + &told("tags")));
+    let question = "select sql from sqlite_master where sql not null order by rowid";
+    let Some(schema) = sqlite(&home.path().join("all.sqlite"), question) else { return };
+    assert_eq!(
+        schema,
+        "CREATE TABLE \"things\" (\"id\" INTEGER, \"text\" TEXT, \"number\", \"tags\" TEXT, \
+         PRIMARY KEY (\"id\" DESC))\n\
+         CREATE INDEX \"things_text\" ON \"things\" (\"text\" DESC, \"id\" DESC)\n\
+         CREATE INDEX \"things_number\" ON \"things\" (\"number\" DESC, \"text\")\n\
+         CREATE INDEX \"things_numbers\" ON \"things\" (\"number\")\n"
+    );
 }
 
 #[test]
