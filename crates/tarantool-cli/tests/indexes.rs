@@ -135,6 +135,23 @@ fn a_tuple_that_cannot_have_entries_is_damage() {
     }
 }
 
+#[test]
+fn a_collation_decides_whether_a_primary_key_occurs_twice() {
+    let home = Home::new();
+    let indexes: &[crate::made::MadeIndex] = &[("pk", "tree", &[(0, "string collation=2")])];
+    let tuples = ["straße", "Äpfel", "STRASSE"].map(|text| tuple(&[V::S(text)])).to_vec();
+    let space = Made { id: 512, name: "things", engine: "memtx", fields: &["id"], indexes, tuples };
+    snapshot(&home.path().join("shop"), 4, &[space]);
+    let run = home.run(&["load", "shop", "--into", "s"]);
+    let what = "has the primary key of row 2 in space 512, where each key must be unique; the key has a \
+                collation, and the data of collations on Tarantool's machine may tell the two apart";
+    assert!(run.code == Some(2) && run.err.contains(what), "{run:?}");
+    let run = home.run(&["scan", "shop", "things", "--salvage"]);
+    assert_eq!((run.code, run.out.as_str()), (Some(3), "[\"Äpfel\"]\n[\"STRASSE\"]\n"), "{run:?}");
+    let run = home.run(&["get", "shop", "things", "Strasse", "--salvage"]);
+    assert_eq!((run.code, run.out.as_str()), (Some(3), "[\"STRASSE\"]\n"), "{run:?}");
+}
+
 /// Changes a store as another version of the program would have written it.
 fn change(store: &Path, change: impl FnOnce(&store::Snapshot, &mut store::Transaction)) {
     let disk: Arc<dyn disk::Disk> = Arc::new(disk::RealDisk);
@@ -158,6 +175,8 @@ fn a_store_with_other_keys_is_refused() {
             let run = home.run(arguments);
             assert_eq!((run.code, run.err), (Some(2), format!("pneu-tarantool: s: {what}: {again}\n")));
         }
+        let info = home.good(&["info", "s"]);
+        assert!(info.contains(&format!("\nremark     s: {what}: {again}\n")), "{info}");
     };
     refused(
         "the store's collations sort by other data than this version of the program \

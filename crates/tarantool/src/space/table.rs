@@ -160,7 +160,10 @@ fn usable_indexes<'a>(space: &'a Space, left_out: &mut Vec<(String, String)>) ->
     let mut columns = BTreeSet::new();
     for index in space.indexes.iter().filter(|index| !index.parts.is_empty()) {
         if let Ok(Some(shape)) = EntryShape::new(index) {
-            usable.entries.push((index, shape));
+            match usable.entries.len() < INDEXES_MAX {
+                true => usable.entries.push((index, shape)),
+                false => left_out.push(too_large(space, index)),
+            }
             continue;
         }
         let new = index.parts.iter().filter(|part| !columns.contains(part)).count();
