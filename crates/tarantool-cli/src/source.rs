@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime};
 use store::{Options, Snapshot, Table};
 use tarantool::ORIGIN;
 use tarantool::export::snapshot_header;
+use tarantool::query::OpenIndex;
 use tarantool::space::{Space, Spaces};
 use tarantool::table::{SpaceTable, TableIndex};
 use terminal::amount::people;
@@ -54,6 +55,8 @@ pub(crate) struct OpenSpace {
     pub table: Table,
     /// How they are found.
     pub shape: SpaceTable,
+    /// The entries of those indexes that have a table for them, by number.
+    entries: Vec<(u32, Table)>,
 }
 
 impl Source {
@@ -90,16 +93,19 @@ impl Source {
             bail!("there is no space {name} in {}; pneu-tarantool info lists them", self.path.display());
         };
         let shape = SpaceTable::new(&space);
-        let table = self.snapshot.table(&shape.schema.name).with_context(|| {
-            format!("space {name} is temporary, or has no primary index: no file has its rows")
-        })?;
-        if table.schema() != &shape.schema {
-            bail!(
-                "{} keeps space {name} with other columns or indexes than it describes",
-                self.path.display()
-            );
+        let table = match tarantool::stored_table(&self.snapshot, &shape) {
+            Err(tarantool::Error::Store(error)) => Err(error).with_context(|| {
+                format!("space {name} is temporary, or has no primary index: no file has its rows")
+            })?,
+            other => other?,
+        };
+        let mut entries = Vec::new();
+        for index in &shape.indexes {
+            if let Some(table) = &index.entries {
+                entries.push((index.iid, self.snapshot.table(&table.schema.name)?));
+            }
         }
-        Ok(OpenSpace { space, table, shape })
+        Ok(OpenSpace { space, table, shape, entries })
     }
 
     /// Returns how a command ends that ended so: what was lost while loading counts. A kept store that turned
@@ -158,14 +164,23 @@ impl OpenSpace {
     /// Returns an index by its name; the primary key if none is named.
     ///
     /// # Errors
-    /// There is none.
-    pub(crate) fn index(&self, name: Option<&str>) -> Result<Option<&TableIndex>> {
-        let Some(name) = name else { return Ok(self.shape.primary()) };
+    /// There is none; it answers no look-up.
+    pub(crate) fn index(&self, name: Option<&str>) -> Result<OpenIndex<'_>> {
+        let Some(name) = name else { return Ok(self.open(self.shape.primary())) };
         if let Some(index) = self.shape.index(name) {
-            return Ok(Some(index));
+            return Ok(self.open(Some(index)));
+        }
+        if let Some(remark) = self.shape.left_out(name) {
+            bail!("{remark}");
         }
         let names: Vec<&str> = self.shape.indexes.iter().map(|index| index.name.as_str()).collect();
         bail!("there is no index {name}; there are: {}", names.join(", "))
+    }
+
+    fn open<'s>(&'s self, index: Option<&'s TableIndex>) -> OpenIndex<'s> {
+        let is_it = |iid: u32| index.is_some_and(|index| index.iid == iid);
+        let entries = self.entries.iter().find(|(iid, _)| is_it(*iid)).map(|(_, table)| table);
+        OpenIndex { table: &self.table, entries, index }
     }
 
     /// Returns whether an index has no order.

@@ -339,7 +339,10 @@ fn damage_is_refused_and_salvage_lists_what_is_lost() {
     assert_eq!(home.run(&["get", "s", "letters", "6"]).code, Some(1));
     assert_eq!(home.good(&["get", "s", "letters", "7"]), "[7,\"Metz\"]\n");
     let run = home.run(&["verify", "shop"]);
-    assert_eq!(said(&run), (Some(2), format!("{lost}\na load is refused: {refused}; {advice}\n").as_str(), ""));
+    assert_eq!(
+        said(&run),
+        (Some(2), format!("{lost}\na load is refused: {refused}; {advice}\n").as_str(), "")
+    );
     let run = home.run(&["info", "shop"]);
     assert!(run.code == Some(3) && run.out.contains(&format!("recovery   refused: {refused}")), "{run:?}");
 }

@@ -158,6 +158,10 @@ fn keys_of_unique_indexes_are_unique() {
         one:create_index('pk')
         one:create_index('by_name', {parts={{'name', is_nullable=true}}})
         one:insert{1, 'a'}
+        local many = box.schema.space.create('many', {format={{'id', 'unsigned'}, {'tags', 'array'}}})
+        many:create_index('pk')
+        many:create_index('by_tag', {parts={{'tags[*]', 'string'}}, unique=true})
+        many:insert{1, {'a', 'b', 'a'}}
         os.exit(0)
     ";
     fs::create_dir(home.path().join("shop")).unwrap();
@@ -170,6 +174,10 @@ fn keys_of_unique_indexes_are_unique() {
     };
     let run = import("{\"number\":2,\"name\":\"a\"}\n", "new");
     let why = "shop: two rows of space one have the same key of the unique index by_name\n";
+    assert!(run.code == Some(2) && run.err.ends_with(why), "{run:?}");
+    fs::write(home.path().join("many.csv"), "id,tags\n2,\"[\"\"c\"\",\"\"b\"\"]\"\n").unwrap();
+    let run = home.run(&["import", "shop", "many", "many.csv", "--to", "new"]);
+    let why = "shop: two rows of space many have the same key of the unique index by_tag\n";
     assert!(run.code == Some(2) && run.err.ends_with(why), "{run:?}");
     // Nil is not equal to nil there.
     let run = import("{\"number\":2}\n{\"number\":3,\"name\":null}\n{\"number\":4,\"name\":\"b\"}\n", "new");

@@ -23,7 +23,8 @@ pub(crate) enum V {
     Raw(&'static [u8]),
 }
 
-/// Name, kind, and the parts: a field and its type.
+/// Name, kind, and the parts: a field and its type. After the type may stand `desc`, `nullable`, `exclude`
+/// (for `exclude_null`), `collation=NUMBER` and `path=PATH`.
 pub(crate) type MadeIndex = (&'static str, &'static str, &'static [(u64, &'static str)]);
 
 /// A space.
@@ -164,9 +165,36 @@ fn index_definition(id: u32, number: u64, (name, kind, parts): (&str, &str, &[(u
     put_boolean(&mut out, number == 0);
     put_array_len(&mut out, u32::try_from(parts.len()).unwrap());
     for (field, part) in parts {
-        put_array_len(&mut out, 2);
-        put_uint(&mut out, *field);
-        put_str(&mut out, part.as_bytes());
+        put_part(&mut out, *field, part);
     }
     out
+}
+
+fn put_part(out: &mut Vec<u8>, field: u64, part: &str) {
+    let words: Vec<&str> = part.split(' ').collect();
+    let [type_name, options @ ..] = words.as_slice() else { unreachable!("a split has a part") };
+    if options.is_empty() {
+        put_array_len(out, 2);
+        put_uint(out, field);
+        return put_str(out, type_name.as_bytes());
+    }
+    put_map_len(out, u32::try_from(options.len()).unwrap() + 2);
+    put_str(out, b"field");
+    put_uint(out, field);
+    put_str(out, b"type");
+    put_str(out, type_name.as_bytes());
+    for option in options {
+        let (name, value) = match *option {
+            "desc" => ("sort_order", "desc"),
+            "nullable" => ("is_nullable", ""),
+            "exclude" => ("exclude_null", ""),
+            other => other.split_once('=').unwrap(),
+        };
+        put_str(out, name.as_bytes());
+        match value.parse() {
+            Ok(number) => put_uint(out, number),
+            Err(_) if value.is_empty() => put_boolean(out, true),
+            Err(_) => put_str(out, value.as_bytes()),
+        }
+    }
 }

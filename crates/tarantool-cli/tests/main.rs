@@ -17,6 +17,8 @@ mod commands;
 mod diff;
 mod generated;
 mod import;
+mod indexes;
+mod indexes_against_tarantool;
 mod made;
 mod query;
 mod query_against_tarantool;

@@ -14,7 +14,7 @@ use tarantool::{FileKind, SnapWriter};
 use testkit::{is_ci, may_ask, table_rows, tarantool};
 
 /// Asks SQLite's own program. Returns nothing if there is none.
-fn sqlite(path: &Path, question: &str) -> Option<String> {
+pub(crate) fn sqlite(path: &Path, question: &str) -> Option<String> {
     let is_there = Command::new("sqlite3").arg("--version").output().is_ok_and(|it| it.status.success());
     if !may_ask("sqlite3", "apt-get install sqlite3", is_there, is_ci()) {
         return None;

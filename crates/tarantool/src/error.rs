@@ -42,7 +42,7 @@ pub enum Error {
     /// A key occurs twice in a snapshot.
     #[error(
         "{}: row {row}, in the block at byte {offset}, has the primary key of row {before} in space {space}, \
-         where each key must be unique; Tarantool refuses such a file, too",
+         where each key must be unique; {remark}",
         path.display()
     )]
     DuplicateKey {
@@ -56,6 +56,8 @@ pub enum Error {
         row: i64,
         /// The number of the earlier one.
         before: i64,
+        /// What Tarantool does with such a file.
+        remark: &'static str,
     },
     /// A file has content that this program cannot read.
     #[error("{}: {what}", path.display())]

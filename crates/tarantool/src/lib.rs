@@ -61,7 +61,7 @@ pub use position::Position;
 pub use recover::{Recovered, RecoveredTable, recover};
 pub use remedy::Remedy;
 pub use space::table;
-pub use stored::{LOST, ORIGIN, lost_attachment, stored_header, stored_lost, stored_spaces};
+pub use stored::{LOST, ORIGIN, lost_attachment, stored_header, stored_lost, stored_spaces, stored_table};
 pub use tuples::{SpaceTuples, Tuples};
 pub use vclock::{REPLICA_MAX, VClock};
 #[cfg(any(test, feature = "testing"))]

@@ -5,9 +5,12 @@
 
 use crate::error::{Error, Result};
 use crate::file::header::Header;
+use crate::key::COLLATION_DATA;
+use crate::recover::COLLATIONS;
 use crate::space::Spaces;
+use crate::space::table::SpaceTable;
 use crate::tuples::Tuples;
-use store::Snapshot;
+use store::{Snapshot, Table};
 
 /// The name of the attachment with the source of a store's rows: the header of a snapshot with the same rows,
 /// as text.
@@ -63,6 +66,33 @@ pub fn stored_header(snapshot: &Snapshot) -> Result<Option<Header>> {
 /// If the store has no spaces, a definition is invalid, or a file is damaged.
 pub fn stored_spaces(snapshot: &Snapshot) -> Result<Spaces> {
     Tuples::of_store(snapshot)?.definitions()
+}
+
+/// Returns the table of a space, whose keys are what this program makes of the tuples.
+///
+/// # Errors
+/// If there is none; if another version of the program made other keys; if a file is damaged.
+pub fn stored_table(snapshot: &Snapshot, shape: &SpaceTable) -> Result<Table> {
+    let table = snapshot.table(&shape.schema.name)?;
+    let again = |what: String| Error::Unsupported {
+        path: snapshot.directory().to_owned(),
+        what: format!("{what}: load the files of Tarantool into a new store"),
+    };
+    let entries = shape.indexes.iter().filter_map(|index| index.entries.as_ref());
+    let mut entries = entries.map(|entries| (snapshot.table(&entries.schema.name), &entries.schema));
+    let is_same = table.schema() == &shape.schema
+        && entries.all(|(found, schema)| found.is_ok_and(|found| found.schema() == schema));
+    if !is_same {
+        let what = "the store has other indexes than this version of the program makes";
+        return Err(again(format!("{what} (space {})", shape.id)));
+    }
+    let found = snapshot.attachment(COLLATIONS).map(String::from_utf8_lossy).unwrap_or_default();
+    if shape.has_collation() && found != COLLATION_DATA {
+        let found = if found.is_empty() { "none".to_owned() } else { found.escape_debug().to_string() };
+        let what = "the store's collations sort by other data than this version of the program";
+        return Err(again(format!("{what} ({found}, not {COLLATION_DATA})")));
+    }
+    Ok(table)
 }
 
 #[cfg(test)]

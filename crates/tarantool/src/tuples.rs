@@ -5,8 +5,9 @@
 
 use crate::error::{Error, Result};
 use crate::recover::Recovered;
+use crate::space::entries::is_entry_table;
 use crate::space::table::{TUPLE, space_of_table};
-use crate::space::{SPACE_INDEX, SPACE_SPACE, Spaces};
+use crate::space::{SPACE_COLLATION, SPACE_INDEX, SPACE_SPACE, Spaces};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use store::{Loaded, PRIMARY, Schema, Snapshot, Table, Value};
@@ -55,7 +56,7 @@ impl<'a> Tuples<'a> {
     fn new(directory: &Path, rows: impl Iterator<Item = (Rows<'a>, &'a Schema)>) -> Result<Tuples<'a>> {
         let unsupported = |what| Error::Unsupported { path: directory.to_owned(), what };
         let mut spaces = Vec::new();
-        for (rows, schema) in rows {
+        for (rows, schema) in rows.filter(|(_, schema)| !is_entry_table(&schema.name)) {
             let name = &schema.name;
             let id = space_of_table(name)
                 .ok_or_else(|| unsupported(format!("the table {name} is not a space of Tarantool")))?;
@@ -89,12 +90,19 @@ impl<'a> Tuples<'a> {
     /// If there are no spaces, a definition is invalid, or a file is damaged.
     pub fn definitions(&self) -> Result<Spaces> {
         let mut definitions = Spaces::new();
-        for id in [SPACE_SPACE, SPACE_INDEX] {
+        for id in [SPACE_COLLATION, SPACE_SPACE, SPACE_INDEX] {
             let unsupported = |what| Error::Unsupported { path: self.directory.clone(), what };
-            let space = self.spaces.iter().find(|space| space.id == id);
-            let space = space.ok_or_else(|| unsupported("holds no spaces of Tarantool".to_owned()))?;
+            let space = match self.spaces.iter().find(|space| space.id == id) {
+                Some(space) => space,
+                None if id == SPACE_COLLATION => continue,
+                None => return Err(unsupported("holds no spaces of Tarantool".to_owned())),
+            };
             space.each(|tuple| {
                 let set = match id {
+                    SPACE_COLLATION => {
+                        definitions.set_collation(tuple);
+                        return Ok(());
+                    }
                     SPACE_SPACE => definitions.set_space(tuple),
                     _ => definitions.set_index(tuple),
                 };

@@ -9,6 +9,8 @@
 
 mod block;
 mod cat;
+mod collation_words;
+mod collations;
 mod damage;
 mod damage_logs;
 mod damage_support;

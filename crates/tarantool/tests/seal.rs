@@ -91,8 +91,8 @@ fn more_spaces_than_a_store_takes_are_refused_before_their_rows_are_read() {
     all.seal(&store, Path::new("/store"), Options::default(), Vec::new()).unwrap();
 
     let disk = with_spaces(most + 1);
-    let what = "1025 spaces have rows, including Tarantool's own, and a store takes 1024: drop some in \
-        Tarantool, and let it make a snapshot";
+    let what = "1025 spaces and multikey indexes have rows, including Tarantool's own, and a store takes \
+        1024: drop some in Tarantool, and let it make a snapshot";
     let (refused, read_bytes) = recovered(&disk);
     assert_eq!(refused.unwrap_err(), format!("{DIRECTORY}/00000000000000000000.snap: {what}"));
     assert_eq!(read_bytes, 0);

@@ -55,17 +55,18 @@ key_7 Bytes, tuple Bytes) primary [0]
 paths: space_515(key_0 U64, key_1 Bytes, key_2 Bytes, tuple Bytes) primary [0]
   pk -> primary
   inside -> inside Ordered [1, 2]
-left_out: space_516(key_0 U64, key_1 Bytes, tuple Bytes) primary [0]
+left_out: space_516(key_0 U64, key_1 Bytes, key_2 Bytes, tuple Bytes) primary [0]
   pk -> primary
+  tags -> entries_516_3(key_0 Bytes, primary_0 U64)
+  caseless -> caseless Ordered [2]
   binary -> binary Ordered unique [1]
-  space left_out (516): index area is of the type RTREE: it is left out
-  space left_out (516): index bits is of the type BITSET: it is left out
-  space left_out (516): index tags is multikey: it is left out
-  space left_out (516): index caseless has a collation: it is left out
-  space left_out (516): index computed is functional: it is left out
-by_collation: space_517(key_0 U64, arrival U64, tuple Bytes) primary [1]
-  second -> second Ordered unique [0]
-  space by_collation (517): index pk has a collation: its rows are kept in the order they came in
+  space left_out (516): index area is of the type RTREE: it answers no look-up
+  space left_out (516): index bits is of the type BITSET: it answers no look-up
+  space left_out (516): index computed is functional, and only Tarantool runs the function that makes its \
+keys: it answers no look-up
+by_collation: space_517(key_0 Bytes, key_1 U64, tuple Bytes) primary [0]
+  pk -> primary
+  second -> second Ordered unique [1]
 disk: space_518(key_0 U64, tuple Bytes) primary [0]
   pk -> primary
 ";
@@ -122,7 +123,13 @@ fn describe(spaces: &Spaces, id: u32) -> String {
     );
     for index in &table.indexes {
         let mut names = Vec::new();
-        if index.store_name == store::PRIMARY {
+        if let Some(entries) = &index.entries {
+            entries.schema.validate().unwrap();
+            let columns = entries.schema.columns.iter();
+            let columns: Vec<String> =
+                columns.map(|column| format!("{} {:?}", column.name, column.kind)).collect();
+            names.push(format!("{}({})", entries.schema.name, columns.join(", ")));
+        } else if index.store_name == store::PRIMARY {
             names.push("primary".to_owned());
         }
         for made in table.schema.indexes.iter().filter(|made| made.name == index.name) {
@@ -187,11 +194,10 @@ old: space_600(key_0 U64, key_1 U64, key_2 Bytes, tuple Bytes) primary [0]
 new: space_602(key_0 U64, key_1 Bytes, key_2 Bytes, key_3 Bytes, tuple Bytes) primary [0]
   primary -> primary
   second -> second Ordered [1, 2]
-  nils -> nils Ordered [3]
-  space new (602): index odd has a descending part: it is left out
-  space new (602): index nils leaves out rows without a value: here it has rows without a value, too
-  space new (602): index any has a part of the type any: it is left out
-  space new (602): index cut cannot be read (a value is cut off): it is left out
+  odd -> odd Ordered unique [3]
+  nils -> entries_602_3(key_0 Bytes, primary_0 U64)
+  space new (602): index any has a part of the type any: it answers no look-up
+  space new (602): index cut cannot be read (a value is cut off): it answers no look-up
 "
     );
 }
@@ -271,7 +277,7 @@ fn tuples_become_rows_in_one_walk() {
     assert_eq!(taken(&nested, "[4 x 7 nil {2 b 1 a A").unwrap(), ["U64(7)", "A", "\0", "\0"]);
     assert_eq!(taken(&nested, "[4 x 7 nil {1 b 1"), Err("a tuple lacks a field of a key"));
 
-    spaces.set_index(&tuple("[6 600 0 primary tree {0 [1 {3 field 0 type string collation 2")).unwrap();
+    spaces.set_index(&tuple("[6 600 0 primary tree {0 [1 {3 field 0 type string collation 999")).unwrap();
     let arrival = SpaceTable::new(&spaces.get(600).unwrap().unwrap());
     assert_eq!((arrival.shape.arrival_column(), arrival.shape.tuple_column()), (Some(3), 4));
     assert_eq!(arrival.schema.kind(4), Some(Kind::Bytes));

@@ -27,7 +27,8 @@ pub(crate) fn state(vclock: &str, on_rejected_row: OnRejectedRow) -> State<'stat
     for id in [512, 513] {
         spaces.set_index(&pack(&format!("[{id}, 0, \"pk\", \"tree\", {{}}, [[0, \"unsigned\"]]]"))).unwrap();
     }
-    let collated = "[514, 0, \"pk\", \"tree\", {}, [{\"field\": 0, \"type\": \"string\", \"collation\": 2}]]";
+    let collated =
+        "[514, 0, \"pk\", \"tree\", {}, [{\"field\": 0, \"type\": \"string\", \"collation\": 999}]]";
     spaces.set_index(&pack(collated)).unwrap();
     State::new(spaces, VClock::parse(vclock).unwrap(), on_rejected_row)
 }
@@ -285,9 +286,9 @@ fn inapplicable_rows_are_reported() {
     assert_eq!(lenient, "515: [1, \"x\", 8]; {1: 3}; row 1: text is expected");
     assert_eq!(
         strict(&["1/1 insert 514 [\"b\"]", "1/2 insert 514 [\"a\"]", "1/3 delete 514 [\"A\"]"]),
-        "514: [\"b\"] [\"a\"]; {1: 3}; space s514 (514): index pk has a collation: its rows are kept in the \
-         order they came in; space s514 (514): 1 changes in the logs left the old tuples as they were, \
-         because its primary key cannot be represented"
+        "514: [\"b\"] [\"a\"]; {1: 3}; space s514 (514): index pk has the collation 999, which is not \
+         defined: its rows are kept in the order they came in; space s514 (514): 1 changes in the logs left \
+         the old tuples as they were, because its primary key cannot be represented"
     );
 }
 

@@ -10,10 +10,11 @@ use std::fmt::Write;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use tarantool::key::COLLATION_DATA;
 use tarantool::{HEADER_BYTES_MAX, Header, uuid_text};
 
-/// The form of the text below. Another version of the program loads again.
-const FORM: &str = concat!("1 ", env!("CARGO_PKG_VERSION"));
+/// The form of the text below. Another version of the program, or one that makes other keys, loads again.
+const FORM: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
 
 /// What a source is, and what it holds now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub(crate) fn identity(
     let main = whole(path)?;
     let logs = logs.map(whole).transpose()?;
     let vinyl = vinyl.map(whole).transpose()?;
-    let source = format!("{FORM} {how} {main:?} {logs:?} {vinyl:?}\n");
+    let source = format!("{FORM} {COLLATION_DATA} {how} {main:?} {logs:?} {vinyl:?}\n");
     let mut files = String::new();
     if main.is_file() {
         put_file(&main, &mut files)?;

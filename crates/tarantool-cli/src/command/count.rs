@@ -52,13 +52,13 @@ impl Arguments {
 
     fn count(&self, source: &Source) -> Result<u64> {
         let space = source.space(&self.space)?;
-        let index = space.index(self.rows.index.as_deref())?;
-        let selection = self.rows.keys().selection(index).map_err(Error::msg)?;
+        let open = space.index(self.rows.index.as_deref())?;
+        let selection = self.rows.keys().selection(open.index).map_err(Error::msg)?;
         let Some(expression) = self.rows.expression(&space)? else {
-            return Ok(selection.count(&space.table, index)?);
+            return Ok(selection.count(open)?);
         };
         let mut count = 0;
-        for row in selection.rows(&space.table, index, Direction::Ascending)? {
+        for row in selection.rows(open, Direction::Ascending)? {
             count += u64::from(expression.fits(space.tuple(row?)?).map_err(|damage| damaged(&damage))?);
         }
         Ok(count)

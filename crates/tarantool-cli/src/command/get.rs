@@ -56,7 +56,8 @@ impl Arguments {
     fn print(&self, session: &Session, source: &Source) -> Result<Outcome> {
         let space = source.space(&self.space)?;
         let mut writer = self.print.writer(&space)?;
-        let Some(index) = space.index(self.index.as_deref())? else {
+        let open = space.index(self.index.as_deref())?;
+        let Some(index) = open.index else {
             bail!("space {} has no key; pneu-tarantool scan prints its tuples", self.space);
         };
         if space.is_hash(index) && self.key.len() < index.parts.len() {
@@ -68,7 +69,7 @@ impl Arguments {
         let mut output = session.output();
         let mut line = Vec::new();
         let mut count = 0;
-        for row in selection.rows(&space.table, Some(index), Direction::Ascending)? {
+        for row in selection.rows(open, Direction::Ascending)? {
             line.clear();
             put_line(&mut writer, space.tuple(row?)?, &mut line)?;
             output.bytes(&line)?;

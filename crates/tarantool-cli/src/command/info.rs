@@ -230,7 +230,17 @@ fn tell_store(arguments: &Arguments, session: &Session, output: &mut Output) -> 
         let table = snapshot.table(&table_name(space.id)).ok()?;
         let segments = snapshot.segment_count(&table_name(space.id)).ok()?;
         Some(format!(", {} in {}", count(table.row_count(), "row"), count(segments as u64, "segment")))
-    })
+    })?;
+    for id in spaces.ids() {
+        let Ok(Some(space)) = spaces.get(id) else { continue };
+        // Of a space without a table there is nothing to say.
+        if let Err(error @ tarantool::Error::Unsupported { .. }) =
+            tarantool::stored_table(&snapshot, &SpaceTable::new(&space))
+        {
+            say(output, &format!("remark     {error}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Says what each space looks like, the system's own last and in one line.

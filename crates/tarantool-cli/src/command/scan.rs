@@ -59,14 +59,14 @@ impl Arguments {
     fn print(&self, session: &Session, source: &Source) -> Result<Outcome> {
         let space = source.space(&self.space)?;
         let (mut writer, expression) = (self.print.writer(&space)?, self.rows.expression(&space)?);
-        let index = space.index(self.rows.index.as_deref())?;
-        let selection = self.rows.keys().selection(index).map_err(Error::msg)?;
+        let open = space.index(self.rows.index.as_deref())?;
+        let selection = self.rows.keys().selection(open.index).map_err(Error::msg)?;
         let direction = if self.reverse { Direction::Descending } else { Direction::Ascending };
         let mut output = session.output();
         let mut line = Vec::new();
         let (mut skipped, mut count) = (0, 0);
         let is_full = |count| self.limit.is_some_and(|limit| count >= limit);
-        let mut rows = selection.rows(&space.table, index, direction)?;
+        let mut rows = selection.rows(open, direction)?;
         while !is_full(count)
             && let Some(row) = rows.next()
         {

@@ -183,7 +183,11 @@ impl Target<'_> {
             .iter()
             .map(|part| {
                 let name = self.table.columns.get(part.field as usize)?;
-                part.path.is_empty().then(|| quoted(name))
+                let has_own_order = part.path.is_empty() && part.kind.collation.is_none();
+                has_own_order.then(|| {
+                    let direction = if part.kind.is_descending { " DESC" } else { "" };
+                    format!("{}{direction}", quoted(name))
+                })
             })
             .collect();
         columns.filter(|columns| !columns.is_empty()).map(|columns| columns.join(", "))

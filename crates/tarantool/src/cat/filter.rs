@@ -81,7 +81,7 @@ impl RowFilter {
         let by_place = |number: usize| Part {
             field: u32::try_from(number).unwrap_or(u32::MAX),
             path: Vec::new(),
-            kind: PartKind { part_type: PartType::Scalar, is_nullable: true },
+            kind: PartKind { is_nullable: true, ..PartKind::plain(PartType::Scalar) },
         };
         let known = body.space.and_then(|id| formats.get(id)).map(|format| format.primary.as_slice());
         let parts: Vec<Part> = match known.filter(|parts| !parts.is_empty()) {
@@ -97,7 +97,8 @@ impl RowFilter {
         };
         let mut wanted = self.key.iter().zip(&parts).enumerate();
         wanted.all(|(number, (text, part))| {
-            let place = if is_of_tuple { part.clone() } else { Part { kind: part.kind, ..by_place(number) } };
+            let place =
+                if is_of_tuple { part.clone() } else { Part { kind: part.kind.clone(), ..by_place(number) } };
             is_part(values, &place, text).unwrap_or(false)
         })
     }
@@ -117,13 +118,13 @@ fn is_part(values: &[u8], part: &Part, text: &str) -> Option<bool> {
     }
     reader.skip_many(u64::from(part.field)).ok()?;
     let mut value = json_path::follow(reader, &part.path).ok()??;
-    let wanted = values_of_text(text, part.kind).ok()?;
+    let wanted = values_of_text(text, &part.kind).ok()?;
     if part.kind.is_plain_unsigned() {
         let number = value.uint().ok()?;
         return Some(wanted.contains(&OwnedValue::U64(number)));
     }
     let mut bytes = Vec::new();
-    normalise_part(&mut value, part.kind, &mut bytes).ok()?;
+    normalise_part(&mut value, &part.kind, &mut bytes).ok()?;
     Some(wanted.contains(&OwnedValue::Bytes(bytes)))
 }
 

@@ -8,8 +8,9 @@ use super::pairs::{Pair, is_system, pairs};
 use super::ranges::{self, ranges};
 use super::side::Side;
 use crate::error::{Damage, Error, Result};
-use crate::space::table::{SpaceTable, table_name};
+use crate::space::table::SpaceTable;
 use crate::space::{Space, Spaces};
+use crate::stored::stored_table;
 use std::collections::BTreeMap;
 use std::thread;
 use store::{Snapshot, Table};
@@ -102,7 +103,10 @@ impl Comparison<'_> {
     ) -> std::result::Result<(), E> {
         let Comparison { old, new, options } = self;
         let shapes = [&pair.old, &pair.new].map(|space| space.as_ref().map(SpaceTable::new));
-        let tables = [table(old.0, pair.old.as_ref())?, table(new.0, pair.new.as_ref())?];
+        let tables = [
+            table(old.0, pair.old.as_ref(), shapes[0].as_ref())?,
+            table(new.0, pair.new.as_ref(), shapes[1].as_ref())?,
+        ];
         let keys = shapes
             .each_ref()
             .map(|shape| shape.as_ref().map(|shape| shape.primary().map(|index| &index.parts)));
@@ -150,9 +154,9 @@ impl Comparison<'_> {
 }
 
 /// Returns the table of a space, if its rows last.
-fn table(snapshot: &Snapshot, space: Option<&Space>) -> Result<Option<Table>> {
-    let Some(space) = space.filter(|space| space.has_rows()) else { return Ok(None) };
-    Ok(Some(snapshot.table(&table_name(space.id))?))
+fn table(snapshot: &Snapshot, space: Option<&Space>, shape: Option<&SpaceTable>) -> Result<Option<Table>> {
+    let has_rows = space.is_some_and(Space::has_rows);
+    shape.filter(|_| has_rows).map(|shape| stored_table(snapshot, shape)).transpose()
 }
 
 /// The names of the fields of `_space`.

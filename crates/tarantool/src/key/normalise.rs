@@ -2,6 +2,7 @@
 //! forms.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::collation::Collation;
 use super::number::put_number;
 use crate::msgpack::{Class, Reader, Result};
 use store::Value;
@@ -33,17 +34,21 @@ pub enum PartType {
     Scalar,
 }
 
-/// A key part's type, and whether it may be nil.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// What decides how the values of a key part sort.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartKind {
     /// The type of its values.
     pub part_type: PartType,
     /// Whether a value may be nil or missing.
     pub is_nullable: bool,
+    /// Whether the greatest value comes first, and nil last.
+    pub is_descending: bool,
+    /// The order of text; by its bytes if there is none.
+    pub collation: Option<Collation>,
 }
 
 /// Returns whether the value of a key column is nil.
-pub(crate) fn is_nil(value: Value, kind: PartKind) -> bool {
+pub(crate) fn is_nil(value: Value, kind: &PartKind) -> bool {
     kind.is_nullable && value == Value::Bytes(&[NIL])
 }
 
@@ -65,17 +70,25 @@ pub(super) const NIL: u8 = 0;
 pub(super) const VALUE: u8 = 1;
 
 impl PartKind {
+    /// Returns the kind of ascending parts of a type that are never nil and have no collation.
+    pub fn plain(part_type: PartType) -> PartKind {
+        PartKind { part_type, is_nullable: false, is_descending: false, collation: None }
+    }
+
     /// Returns whether values are plain numbers, which the store keeps as numbers. It keeps all other values
     /// as normalised bytes.
     #[inline]
-    pub fn is_plain_unsigned(self) -> bool {
-        self == PartKind { part_type: PartType::Unsigned, is_nullable: false }
+    pub fn is_plain_unsigned(&self) -> bool {
+        self.part_type == PartType::Unsigned && !self.is_nullable && !self.is_descending
     }
 
     /// Returns whether the normalised bytes equal the value's own bytes.
     #[inline]
-    pub fn is_plain_string(self) -> bool {
-        self == PartKind { part_type: PartType::String, is_nullable: false }
+    pub fn is_plain_string(&self) -> bool {
+        self.part_type == PartType::String
+            && !self.is_nullable
+            && !self.is_descending
+            && self.collation.is_none()
     }
 }
 
@@ -108,40 +121,75 @@ impl PartType {
 /// # Errors
 /// If the value is not of the type, or cut off.
 #[inline]
-pub fn normalise_part(reader: &mut Reader, kind: PartKind, out: &mut Vec<u8>) -> Result<()> {
-    if kind.is_nullable {
-        if reader.peek()? == Class::Nil {
-            out.push(NIL);
-            return reader.nil();
+pub fn normalise_part(reader: &mut Reader, kind: &PartKind, out: &mut Vec<u8>) -> Result<()> {
+    let start = out.len();
+    if kind.is_nullable && reader.peek()? == Class::Nil {
+        out.push(NIL);
+        reader.nil()?;
+    } else {
+        if kind.is_nullable {
+            out.push(VALUE);
         }
-        out.push(VALUE);
+        normalise_value(reader, kind.part_type, kind.collation.as_ref(), out)?;
     }
-    normalise_value(reader, kind.part_type, out)
+    if kind.is_descending {
+        descend(out, start);
+    }
+    Ok(())
 }
 
 /// Appends the normalised bytes of a missing value, which counts as nil.
 ///
 /// # Errors
 /// If the part may not be nil. The error's position is that of `reader`.
-pub fn normalise_missing(reader: &Reader, kind: PartKind, out: &mut Vec<u8>) -> Result<()> {
+pub fn normalise_missing(reader: &Reader, kind: &PartKind, out: &mut Vec<u8>) -> Result<()> {
     if !kind.is_nullable {
         return Err(reader.damage("a tuple lacks a field of a key"));
     }
+    let start = out.len();
     out.push(NIL);
+    if kind.is_descending {
+        descend(out, start);
+    }
     Ok(())
 }
 
-fn normalise_value(reader: &mut Reader, part_type: PartType, out: &mut Vec<u8>) -> Result<()> {
+/// Turns the bytes from `start` on into bytes that sort the other way round: a zero gets a 255 after it, and
+/// two zeros mark the end, so that no bytes are the beginning of others; then every bit is inverted.
+pub(super) fn descend(out: &mut Vec<u8>, start: usize) {
+    for byte in out.split_off(start) {
+        out.push(!byte);
+        if byte == 0 {
+            out.push(0);
+        }
+    }
+    out.extend_from_slice(&[0xff, 0xff]);
+}
+
+/// Appends text in the order of a collation, or by its bytes.
+pub(super) fn put_text(text: &[u8], collation: Option<&Collation>, out: &mut Vec<u8>) {
+    match collation {
+        Some(collation) => collation.put_sort_key(text, out),
+        None => out.extend_from_slice(text),
+    }
+}
+
+fn normalise_value(
+    reader: &mut Reader,
+    part_type: PartType,
+    collation: Option<&Collation>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     match part_type {
         PartType::Unsigned => out.extend_from_slice(&reader.uint()?.to_be_bytes()),
         PartType::Integer => put_integer(reader.int()?, out),
         PartType::Number | PartType::Double | PartType::Decimal => put_any_number(reader, out)?,
-        PartType::String => out.extend_from_slice(reader.str()?),
+        PartType::String => put_text(reader.str()?, collation, out),
         PartType::Varbinary => out.extend_from_slice(reader.bin()?),
         PartType::Boolean => out.push(u8::from(reader.boolean()?)),
         PartType::Uuid => put_uuid(reader, out)?,
         PartType::Datetime => put_datetime(reader, out)?,
-        PartType::Scalar => put_scalar(reader, out)?,
+        PartType::Scalar => put_scalar(reader, collation, out)?,
     }
     Ok(())
 }
@@ -187,7 +235,7 @@ fn put_datetime(reader: &mut Reader, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-fn put_scalar(reader: &mut Reader, out: &mut Vec<u8>) -> Result<()> {
+fn put_scalar(reader: &mut Reader, collation: Option<&Collation>, out: &mut Vec<u8>) -> Result<()> {
     let (class, part_type) = match reader.peek()? {
         Class::Boolean => (CLASS_BOOLEAN, PartType::Boolean),
         Class::Unsigned | Class::Signed | Class::Float | Class::Double => (CLASS_NUMBER, PartType::Number),
@@ -204,5 +252,5 @@ fn put_scalar(reader: &mut Reader, out: &mut Vec<u8>) -> Result<()> {
         }
     };
     out.push(class);
-    normalise_value(reader, part_type, out)
+    normalise_value(reader, part_type, collation, out)
 }

@@ -8,8 +8,9 @@
 //! text.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::collation::Collation;
 use super::normalise::{
-    CLASS_BOOLEAN, CLASS_NUMBER, CLASS_STRING, NIL, PartKind, PartType, VALUE, put_integer,
+    CLASS_BOOLEAN, CLASS_NUMBER, CLASS_STRING, NIL, PartKind, PartType, VALUE, descend, put_integer, put_text,
 };
 use super::number::{put_decimal, put_number};
 use crate::decimal::Decimal;
@@ -20,7 +21,7 @@ use store::OwnedValue;
 ///
 /// # Errors
 /// What was expected instead of `text`.
-pub fn value_of_text(text: &str, kind: PartKind) -> Result<OwnedValue, String> {
+pub fn value_of_text(text: &str, kind: &PartKind) -> Result<OwnedValue, String> {
     if kind.is_plain_unsigned() {
         return unsigned(text).map(OwnedValue::U64);
     }
@@ -34,7 +35,7 @@ pub fn value_of_text(text: &str, kind: PartKind) -> Result<OwnedValue, String> {
 ///
 /// # Errors
 /// What was expected instead of `text`.
-pub fn values_of_text(text: &str, kind: PartKind) -> Result<Vec<OwnedValue>, String> {
+pub fn values_of_text(text: &str, kind: &PartKind) -> Result<Vec<OwnedValue>, String> {
     let value = value_of_text(text, kind)?;
     let (PartType::Number | PartType::Scalar, Ok(decimal)) = (kind.part_type, decimal(text)) else {
         return Ok(vec![value]);
@@ -47,6 +48,9 @@ pub fn values_of_text(text: &str, kind: PartKind) -> Result<Vec<OwnedValue>, Str
         bytes.push(CLASS_NUMBER);
     }
     put_decimal(&decimal, &mut bytes);
+    if kind.is_descending {
+        descend(&mut bytes, 0);
+    }
     let mut values = match value {
         OwnedValue::Bytes(other) if other != bytes => vec![other, bytes],
         _ => vec![bytes],
@@ -59,25 +63,35 @@ pub fn values_of_text(text: &str, kind: PartKind) -> Result<Vec<OwnedValue>, Str
 ///
 /// # Errors
 /// What was expected instead of `text`.
-pub fn normalise_text(text: &str, kind: PartKind, out: &mut Vec<u8>) -> Result<(), String> {
-    if kind.is_nullable {
-        if text == "null" {
-            out.push(NIL);
-            return Ok(());
+pub fn normalise_text(text: &str, kind: &PartKind, out: &mut Vec<u8>) -> Result<(), String> {
+    let start = out.len();
+    if kind.is_nullable && text == "null" {
+        out.push(NIL);
+    } else {
+        if kind.is_nullable {
+            out.push(VALUE);
         }
-        out.push(VALUE);
+        put_value(text, kind, out)?;
     }
+    if kind.is_descending {
+        descend(out, start);
+    }
+    Ok(())
+}
+
+fn put_value(text: &str, kind: &PartKind, out: &mut Vec<u8>) -> Result<(), String> {
+    let collation = kind.collation.as_ref();
     match kind.part_type {
         PartType::Unsigned => out.extend_from_slice(&unsigned(text)?.to_be_bytes()),
         PartType::Integer => put_integer(integer(text)?, out),
         PartType::Number | PartType::Double => put_text_number(text, out)?,
         PartType::Decimal => put_decimal(&decimal(text)?, out),
-        PartType::String => out.extend_from_slice(unquoted(text)?.as_bytes()),
+        PartType::String => put_text(unquoted(text)?.as_bytes(), collation, out),
         PartType::Varbinary => out.extend_from_slice(&hexadecimal(text)?),
         PartType::Boolean => out.push(u8::from(boolean(text)?)),
         PartType::Uuid => out.extend_from_slice(&uuid(text)?),
         PartType::Datetime => put_seconds(text, out)?,
-        PartType::Scalar => put_scalar(text, out)?,
+        PartType::Scalar => put_scalar(text, collation, out)?,
     }
     Ok(())
 }
@@ -123,7 +137,7 @@ fn boolean(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| expected("true or false", text))
 }
 
-fn put_scalar(text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+fn put_scalar(text: &str, collation: Option<&Collation>, out: &mut Vec<u8>) -> Result<(), String> {
     let start = out.len();
     if let Ok(value) = boolean(text) {
         out.extend_from_slice(&[CLASS_BOOLEAN, u8::from(value)]);
@@ -133,7 +147,7 @@ fn put_scalar(text: &str, out: &mut Vec<u8>) -> Result<(), String> {
     if put_text_number(text, out).is_err() {
         out.truncate(start);
         out.push(CLASS_STRING);
-        out.extend_from_slice(unquoted(text)?.as_bytes());
+        put_text(unquoted(text)?.as_bytes(), collation, out);
     }
     Ok(())
 }
@@ -192,7 +206,7 @@ mod tests {
     use crate::msgpack::{self, Reader};
 
     fn kind(part_type: PartType, is_nullable: bool) -> PartKind {
-        PartKind { part_type, is_nullable }
+        PartKind { is_nullable, ..PartKind::plain(part_type) }
     }
 
     #[test]
@@ -209,18 +223,18 @@ mod tests {
             [(PartType::Number, false), (PartType::Number, true), (PartType::Scalar, false)]
         {
             let kind = kind(part_type, is_nullable);
-            let typed = values_of_text("0.1", kind).unwrap();
+            let typed = values_of_text("0.1", &kind).unwrap();
             for bytes in [double(0.1), decimal.clone()] {
                 let mut read = Vec::new();
-                normalise_part(&mut Reader::new(&bytes), kind, &mut read).unwrap();
+                normalise_part(&mut Reader::new(&bytes), &kind, &mut read).unwrap();
                 assert!(typed.contains(&OwnedValue::Bytes(read)), "{kind:?}: {typed:?}");
             }
             assert_eq!(typed.len(), 2);
-            assert_eq!(values_of_text("0.5", kind).unwrap().len(), 1, "both are the same number");
+            assert_eq!(values_of_text("0.5", &kind).unwrap().len(), 1, "both are the same number");
         }
-        assert_eq!(values_of_text("7", kind(PartType::Unsigned, false)), Ok(vec![OwnedValue::U64(7)]));
-        assert!(values_of_text("seven", kind(PartType::Number, false)).is_err());
-        assert_eq!(values_of_text("seven", kind(PartType::Scalar, false)).unwrap().len(), 1);
+        assert_eq!(values_of_text("7", &kind(PartType::Unsigned, false)), Ok(vec![OwnedValue::U64(7)]));
+        assert!(values_of_text("seven", &kind(PartType::Number, false)).is_err());
+        assert_eq!(values_of_text("seven", &kind(PartType::Scalar, false)).unwrap().len(), 1);
     }
 
     #[test]
@@ -260,15 +274,15 @@ mod tests {
         for (part_type, text, bytes) in &cases {
             for is_nullable in [false, true] {
                 let (mut typed, mut read) = (Vec::new(), Vec::new());
-                normalise_text(text, kind(*part_type, is_nullable), &mut typed).unwrap();
-                normalise_part(&mut Reader::new(bytes), kind(*part_type, is_nullable), &mut read).unwrap();
+                normalise_text(text, &kind(*part_type, is_nullable), &mut typed).unwrap();
+                normalise_part(&mut Reader::new(bytes), &kind(*part_type, is_nullable), &mut read).unwrap();
                 assert_eq!(typed, read, "{text}");
             }
         }
-        assert_eq!(value_of_text("7", kind(PartType::Unsigned, false)), Ok(OwnedValue::U64(7)));
-        assert_eq!(value_of_text("null", kind(PartType::Unsigned, true)), Ok(OwnedValue::Bytes(vec![0])));
+        assert_eq!(value_of_text("7", &kind(PartType::Unsigned, false)), Ok(OwnedValue::U64(7)));
+        assert_eq!(value_of_text("null", &kind(PartType::Unsigned, true)), Ok(OwnedValue::Bytes(vec![0])));
         assert_eq!(
-            value_of_text("null", kind(PartType::String, false)),
+            value_of_text("null", &kind(PartType::String, false)),
             Ok(OwnedValue::Bytes(b"null".to_vec()))
         );
     }
@@ -293,7 +307,7 @@ mod tests {
             (PartType::String, r#""\x""#, r#"text quoted as in JSON is expected, not "\x""#),
         ];
         for (part_type, text, sentence) in cases {
-            assert_eq!(value_of_text(text, kind(part_type, false)), Err(sentence.to_owned()));
+            assert_eq!(value_of_text(text, &kind(part_type, false)), Err(sentence.to_owned()));
         }
     }
 }

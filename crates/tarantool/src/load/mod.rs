@@ -12,6 +12,7 @@
 //! block of the chunk, so that they are not copied later; pages that are never touched cost nothing.
 
 mod columns;
+mod entries;
 
 use crate::error::{Damage, Result};
 use crate::file::block::{BlockPlace, Step, Unpacker, read_head};
@@ -20,8 +21,9 @@ use crate::file::header::FileKind;
 use crate::file::row::{Row, RowKind, rows};
 use crate::msgpack::Reader;
 use crate::space::table::SpaceTable;
-use crate::space::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, Spaces};
+use crate::space::{SPACE_COLLATION, SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, Spaces};
 pub(crate) use columns::{ColumnBuilder, rows_of};
+pub(crate) use entries::load_entries;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -128,6 +130,7 @@ fn define(payload: &[u8], spaces: &mut Spaces) -> std::result::Result<Defined, D
             (Some(SPACE_INDEX), Some(tuple)) => {
                 spaces.set_index(tuple)?;
             }
+            (Some(SPACE_COLLATION), Some(tuple)) => spaces.set_collation(tuple),
             (Some(space), _) if space > SPACE_SYSTEM_MAX => return Ok(Defined::All),
             _ => {}
         }

@@ -14,5 +14,5 @@ mod tuple_writer;
 
 pub use expression::{DEPTH_MAX, EXPRESSION_BYTES_MAX, Expression, ExpressionError};
 pub use fields::{FieldPath, field_list};
-pub use selection::{Direction, KeyConditions, Selection};
+pub use selection::{Direction, KeyConditions, OpenIndex, Selection};
 pub use tuple_writer::{TupleForm, TupleWriter};

@@ -43,6 +43,17 @@ pub enum Direction {
     Descending,
 }
 
+/// An index of a table that is open.
+#[derive(Clone, Copy)]
+pub struct OpenIndex<'t> {
+    /// The table of the space.
+    pub table: &'t Table,
+    /// The table with the entries of the index, if it has one.
+    pub entries: Option<&'t Table>,
+    /// The index; `None` stands for rows in the order in which they came.
+    pub index: Option<&'t TableIndex>,
+}
+
 /// Rows, each with what reading it may fail with.
 type Rows<'t> = Box<dyn Iterator<Item = store::Result<RowId>> + 't>;
 
@@ -83,17 +94,13 @@ impl KeyConditions {
 }
 
 impl Selection {
-    /// Returns the rows in the order of an index; without one, in the order in which they came.
+    /// Returns the rows in the order of an index; without one, in the order in which they came. A row comes
+    /// as often as it has entries.
     ///
     /// # Errors
     /// Damage of the store; an index that has no order, where one is needed.
-    pub fn rows<'t>(
-        &self,
-        table: &'t Table,
-        index: Option<&TableIndex>,
-        direction: Direction,
-    ) -> store::Result<Rows<'t>> {
-        let name = store_name(index);
+    pub fn rows<'t>(&self, open: OpenIndex<'t>, direction: Direction) -> store::Result<Rows<'t>> {
+        let (table, name) = (open.searched(), store_name(open.index));
         if let Selection::Keys(keys) = self
             && is_hash(table, name)
         {
@@ -107,15 +114,19 @@ impl Selection {
         if direction == Direction::Descending {
             runs.reverse();
         }
-        Ok(Box::new(runs.into_iter().flat_map(move |run| directed(run, direction))))
+        let rows = runs.into_iter().flat_map(move |run| directed(run, direction));
+        match open.entries {
+            None => Ok(Box::new(rows)),
+            Some(entries) => Ok(Box::new(rows.map(move |entry| open.row_of(entries, entry?)))),
+        }
     }
 
     /// Returns how many rows there are. It does not read them unless some are dead.
     ///
     /// # Errors
     /// As [`Selection::rows`].
-    pub fn count(&self, table: &Table, index: Option<&TableIndex>) -> store::Result<u64> {
-        let name = store_name(index);
+    pub fn count(&self, open: OpenIndex) -> store::Result<u64> {
+        let (table, name) = (open.searched(), store_name(open.index));
         let mut count = 0;
         match self {
             Selection::Keys(keys) if is_hash(table, name) => {
@@ -151,6 +162,26 @@ impl Selection {
     }
 }
 
+impl<'t> OpenIndex<'t> {
+    /// Returns the table that has the keys of the index.
+    fn searched(self) -> &'t Table {
+        self.entries.unwrap_or(self.table)
+    }
+
+    /// Returns the row that an entry belongs to.
+    fn row_of(self, entries: &Table, entry: RowId) -> store::Result<RowId> {
+        let first = self.index.map_or(0, |index| index.parts.len());
+        let columns = first..entries.schema().columns.len();
+        let key =
+            columns.map(|column| entries.value(column, entry)).collect::<store::Result<Vec<Value>>>()?;
+        let missing = || store::Error::Missing {
+            what: "row",
+            name: format!("of an entry in {}", entries.schema().name),
+        };
+        self.table.get(PRIMARY, &key)?.ok_or_else(missing)
+    }
+}
+
 fn directed<'t>(
     rows: impl DoubleEndedIterator<Item = store::Result<RowId>> + 't,
     direction: Direction,
@@ -183,7 +214,7 @@ fn key_parts(index: &TableIndex, words: &[String]) -> Result<Vec<Vec<OwnedValue>
         return Err(format!("index {} has {count} part{plural}, not {}", index.name, words.len()));
     }
     let parse = |(word, part): (&String, &Part)| {
-        values_of_text(word, part.kind)
+        values_of_text(word, &part.kind)
             .map_err(|what| format!("\"{word}\" is not a key of index {}: {what}", index.name))
     };
     words.iter().zip(&index.parts).map(parse).collect()

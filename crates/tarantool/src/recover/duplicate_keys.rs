@@ -19,6 +19,12 @@ use store::{Loaded, PRIMARY, RowRef, Value};
 /// At most this many rows of one space are named. Further ones are only counted.
 const NAMED_MAX: usize = 100;
 
+/// What Tarantool does with such a file.
+const REMARK: &str = "Tarantool refuses such a file, too";
+/// The same, if text is compared by a collation.
+const REMARK_COLLATION: &str = "the key has a collation, and the data of collations on Tarantool's machine \
+                                may tell the two apart";
+
 /// The source of the rows of a space.
 #[derive(Clone, Copy)]
 pub(crate) struct SnapshotSource<'a> {
@@ -52,7 +58,7 @@ pub(crate) fn keep_last(
         let last = loaded.get(PRIMARY, &key)?.unwrap_or(first);
         return Err(duplicate_key(
             source.file.path,
-            table.id,
+            table,
             &locate(source, table.id, loaded, &[first, last]),
         ));
     }
@@ -75,17 +81,22 @@ pub(crate) fn keep_last(
     }))
 }
 
-fn duplicate_key(path: &Path, space: u32, places: &[RowLocation]) -> Error {
+fn duplicate_key(path: &Path, table: &SpaceTable, places: &[RowLocation]) -> Error {
     let none = RowLocation { block_offset: 0, number: 0 };
     let before = places.first().unwrap_or(&none);
     let later = places.last().unwrap_or(&none);
     Error::DuplicateKey {
         path: path.to_owned(),
         offset: later.block_offset,
-        space,
+        space: table.id,
         row: later.number,
         before: before.number,
+        remark: if has_collation(table) { REMARK_COLLATION } else { REMARK },
     }
+}
+
+fn has_collation(table: &SpaceTable) -> bool {
+    table.primary().is_some_and(|index| index.parts.iter().any(|part| part.kind.collation.is_some()))
 }
 
 /// Finds rows of a space in their file, by reading it once more, because the place of a row is not

@@ -15,9 +15,10 @@ use crate::check::loss::counted_rows;
 use crate::error::{Error, Result};
 use crate::file::block::BlockPlace;
 use crate::file::row::RowKind;
-use crate::key::is_nil;
+use crate::key::{COLLATION_DATA, is_nil};
 use crate::load::{
-    KIND_UNNAMED, OnDamage, SPACE_UNNAMED, SnapshotFile, SnapshotRows, load_snapshot, read_spaces,
+    KIND_UNNAMED, OnDamage, SPACE_UNNAMED, SnapshotFile, SnapshotRows, load_entries, load_snapshot,
+    read_spaces,
 };
 use crate::plan::{Mode, Plan, PlannedFile};
 use crate::space::table::{SpaceTable, TableIndex};
@@ -28,12 +29,17 @@ use crate::vinyl::VinylPlan;
 use disk::Disk;
 use duplicate_keys::{SnapshotSource, keep_last};
 use std::cell::RefCell;
+use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 use store::limits::TABLES_MAX;
-use store::{Loaded, Options, RowRef, Schema, Value, Writer};
+use store::{Loaded, Options, PRIMARY, RowRef, Schema, Value, Writer};
 use vinyl_rows::{VinylRows, without_tree};
 use work::{Progress, on_threads};
+
+/// The name of the attachment with the version of the data that keys with collations depend on. It is missing
+/// if no index has a collation.
+pub(crate) const COLLATIONS: &str = "tarantool collations";
 
 /// The result of a recovery.
 #[derive(Debug)]
@@ -60,6 +66,8 @@ pub struct RecoveredTable {
     pub table: SpaceTable,
     /// Its rows.
     pub rows: Loaded,
+    /// The entries of each index that has a table for them, in the order of the indexes.
+    pub entries: Vec<Loaded>,
 }
 
 /// Recovers everything that a plan names, and builds all indexes, on `thread_count` threads. In
@@ -115,7 +123,8 @@ fn recover_here(
         None => Base::default(),
     };
     if is_whole {
-        return Ok(base.recovered(thread_count));
+        let path = plan.snapshot.as_ref().map_or(Path::new(""), |snapshot| &snapshot.path);
+        return base.recovered(path, thread_count);
     }
     let Base { spaces, tables, vclock, mut remarks, mut left_out } = base;
     let trees = plan.vinyl.iter().flat_map(VinylPlan::primary_trees);
@@ -157,12 +166,13 @@ fn recover_here(
     remarks.extend(more);
     left_out.extend(lacking);
     left_out.extend(vinyl.lost.take());
-    check_table_count(spaces.len(), plan.logs.last().map_or(Path::new(""), |log| &log.path))?;
+    let path = plan.logs.last().map_or(Path::new(""), |log| &log.path);
+    check_table_count(spaces.iter().map(|space| &space.table), path)?;
     let mut tables = Vec::with_capacity(spaces.len());
     for space in spaces {
         let rows = Loaded::build(&space.table.schema, space.batches, &space.dead)?;
         check_inserts(plan, &space.table, &rows)?;
-        tables.push(RecoveredTable { table: space.table, rows });
+        tables.push(RecoveredTable::new(space.table, rows, path)?);
     }
     Ok(Recovered { tables, vclock, remarks, left_out, rejected, thread_count })
 }
@@ -220,7 +230,7 @@ impl Base {
         let tables = tables_of(&spaces, path)?;
         // Logs may drop spaces.
         if plan.logs.is_empty() {
-            check_table_count(tables.len(), path)?;
+            check_table_count(tables.iter(), path)?;
         }
         let SnapshotRows { mut batches, unknown, other, lost } =
             load_snapshot(file, &tables, on_damage, thread_count, progress)?;
@@ -266,14 +276,15 @@ impl Base {
     }
 
     /// Returns all rows of the snapshot, if there are no logs.
-    fn recovered(self, thread_count: usize) -> Recovered {
+    fn recovered(self, path: &Path, thread_count: usize) -> Result<Recovered> {
         let Base { tables, vclock, mut remarks, left_out, .. } = self;
         let mut recovered = Vec::with_capacity(tables.len());
         for (table, rows) in tables {
             remarks.extend(table.remarks.iter().cloned());
-            recovered.push(RecoveredTable { table, rows });
+            recovered.push(RecoveredTable::new(table, rows, path)?);
         }
-        Recovered { tables: recovered, vclock, remarks, left_out, rejected: Vec::new(), thread_count }
+        let rejected = Vec::new();
+        Ok(Recovered { tables: recovered, vclock, remarks, left_out, rejected, thread_count })
     }
 }
 
@@ -307,13 +318,16 @@ fn tables_of(spaces: &Spaces, path: &Path) -> Result<Vec<SpaceTable>> {
 }
 
 /// Refuses more spaces than a store can hold, before their rows are processed.
-fn check_table_count(count: usize, path: &Path) -> Result<()> {
+fn check_table_count<'t>(tables: impl Iterator<Item = &'t SpaceTable>, path: &Path) -> Result<()> {
+    let with_entries =
+        |table: &SpaceTable| 1 + table.indexes.iter().filter(|index| index.entries.is_some()).count();
+    let count: usize = tables.map(with_entries).sum();
     if count <= TABLES_MAX {
         return Ok(());
     }
     let what = format!(
-        "{count} spaces have rows, including Tarantool's own, and a store takes {TABLES_MAX}: drop some in \
-         Tarantool, and let it make a snapshot"
+        "{count} spaces and multikey indexes have rows, including Tarantool's own, and a store takes \
+         {TABLES_MAX}: drop some in Tarantool, and let it make a snapshot"
     );
     Err(Error::Unsupported { path: path.to_owned(), what })
 }
@@ -341,8 +355,12 @@ impl Recovered {
         let mut count = 0;
         for table in &self.tables {
             let Some(last) = table.rows.rows().next_back() else { continue };
+            let mut entries = table.entries.iter();
             for index in &table.table.indexes {
-                table.check_index(index, last)?;
+                match index.entries.as_ref().and_then(|_| entries.next()) {
+                    None => table.check_index(index, last)?,
+                    Some(entries) => table.check_entries(index, entries)?,
+                }
                 count += 1;
             }
         }
@@ -361,10 +379,33 @@ impl Recovered {
         options: Options,
         attachments: Vec<(String, Vec<u8>)>,
     ) -> Result<()> {
-        let tables: Vec<&Loaded> = self.tables.iter().map(|table| &table.rows).collect();
+        let rows = self.tables.iter().map(|table| &table.rows);
+        let tables: Vec<&Loaded> = rows.chain(self.tables.iter().flat_map(|table| &table.entries)).collect();
+        let mut attachments = attachments;
+        if self.tables.iter().any(|table| table.table.has_collation()) {
+            attachments.push((COLLATIONS.to_owned(), COLLATION_DATA.as_bytes().to_vec()));
+        }
         on_threads(self.thread_count, || Writer::seal_into(disk, directory, &tables, attachments, options))?;
         Ok(())
     }
+}
+
+/// Returns whether a part of a key is nil.
+fn has_nil(key: &[Value], index: &TableIndex) -> bool {
+    key.iter().zip(&index.parts).any(|(value, part)| is_nil(*value, &part.kind))
+}
+
+/// Returns whether two tuples have the same entry. One tuple has each entry once.
+fn has_double_entry(entries: &Loaded, index: &TableIndex) -> Result<bool> {
+    let mut before: Option<Vec<Value>> = None;
+    for row in entries.range(PRIMARY, Bound::Unbounded, Bound::Unbounded)? {
+        let key: Vec<Value> = (0..index.parts.len()).map(|column| entries.value(column, row)).collect();
+        if before.as_ref() == Some(&key) && !has_nil(&key, index) {
+            return Ok(true);
+        }
+        before = Some(key);
+    }
+    Ok(false)
 }
 
 impl RecoveredTable {
@@ -374,21 +415,59 @@ impl RecoveredTable {
     /// # Errors
     /// A bug of this program: an index cannot be read.
     pub(crate) fn double_key<'i>(&self, indexes: &'i [SpaceIndex]) -> Result<Option<&'i str>> {
-        let schema = self.rows.schema();
-        for index in indexes.iter().filter(|index| index.is_unique) {
-            let Some(own) = self.table.indexes.iter().find(|own| own.iid == index.iid) else { continue };
-            let Some(number) = schema.index(&own.store_name) else { continue };
-            let columns = &schema.indexes[number].columns;
-            for row in self.rows.rows() {
-                let key: Vec<Value> =
-                    columns.iter().map(|&column| self.rows.value(usize::from(column), row)).collect();
-                let has_nil = key.iter().zip(&own.parts).any(|(value, part)| is_nil(*value, part.kind));
-                if !has_nil && self.rows.find(&own.store_name, &key)?.len() > 1 {
-                    return Ok(Some(&index.name));
-                }
+        let mut entries = self.entries.iter();
+        for own in &self.table.indexes {
+            let of_index = own.entries.as_ref().and_then(|_| entries.next());
+            let Some(index) = indexes.iter().find(|index| index.iid == own.iid && index.is_unique) else {
+                continue;
+            };
+            let is_double = match of_index {
+                Some(entries) => has_double_entry(entries, own)?,
+                None => self.has_double_key(own)?,
+            };
+            if is_double {
+                return Ok(Some(&index.name));
             }
         }
         Ok(None)
+    }
+
+    fn has_double_key(&self, index: &TableIndex) -> Result<bool> {
+        let schema = self.rows.schema();
+        let Some(number) = schema.index(&index.store_name) else { return Ok(false) };
+        let columns = &schema.indexes[number].columns;
+        for row in self.rows.rows() {
+            let key: Vec<Value> =
+                columns.iter().map(|&column| self.rows.value(usize::from(column), row)).collect();
+            if !has_nil(&key, index) && self.rows.find(&index.store_name, &key)?.len() > 1 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes the rows of a space, and makes the entries of its indexes. `path` is their origin, for errors.
+    ///
+    /// # Errors
+    /// If there are more entries than a table takes.
+    fn new(table: SpaceTable, rows: Loaded, path: &Path) -> Result<RecoveredTable> {
+        let with_entries = table.indexes.iter().filter_map(|index| index.entries.as_ref());
+        let entries =
+            with_entries.map(|entries| load_entries(entries, &rows, path)).collect::<Result<_>>()?;
+        Ok(RecoveredTable { table, rows, entries })
+    }
+
+    /// Looks the last entry of an index up, and the row that it belongs to.
+    fn check_entries(&self, index: &TableIndex, entries: &Loaded) -> Result<()> {
+        let Some(last) = entries.rows().next_back() else { return Ok(()) };
+        let key: Vec<Value> =
+            (0..entries.schema().columns.len()).map(|column| entries.value(column, last)).collect();
+        let primary = &key[index.parts.len()..];
+        if entries.get(PRIMARY, &key)? == Some(last) && self.rows.get(PRIMARY, primary)?.is_some() {
+            return Ok(());
+        }
+        let what = format!("the last entry of index {} is not found", index.name);
+        Err(misplaced(self.rows.schema(), what))
     }
 
     /// Looks a row up through an index.

@@ -5,6 +5,7 @@
 
 use crate::json_path::PathStep;
 use crate::key::PartKind;
+use std::collections::BTreeSet;
 
 /// One space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,17 +64,10 @@ pub struct SpaceIndex {
     pub is_unique: bool,
     /// Its parts; none if it cannot be represented.
     pub parts: Vec<Part>,
-    /// Why it cannot be represented, or in what it differs.
-    pub problem: Option<IndexProblem>,
-}
-
-/// The defect of an index.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum IndexProblem {
-    /// It is left out, for this reason.
-    LeftOut(String),
-    /// It has more rows than it should: those without a value.
-    HasNils,
+    /// The parts, counted from 0, without whose value a tuple has no entry.
+    pub excluding: BTreeSet<usize>,
+    /// Why it cannot be represented, to follow its name.
+    pub left_out: Option<String>,
 }
 
 /// One part of an index's key.
@@ -94,31 +88,18 @@ impl Space {
         u32::try_from(place).ok()
     }
 
-    /// Returns what cannot be represented of the space, one line each.
-    pub fn remarks(&self) -> Vec<String> {
-        let space = format!("space {} ({})", self.name, self.id);
-        let mut remarks = Vec::new();
-        for index in &self.indexes {
-            let what = match &index.problem {
-                None => continue,
-                Some(IndexProblem::LeftOut(_)) if index.iid == 0 => {
-                    "its rows are kept in the order they came in"
-                }
-                Some(IndexProblem::LeftOut(_)) => "it is left out",
-                Some(IndexProblem::HasNils) => "here it has rows without a value, too",
-            };
-            let why = match &index.problem {
-                Some(IndexProblem::LeftOut(why)) => why,
-                _ => "leaves out rows without a value",
-            };
-            remarks.push(format!("{space}: index {} {why}: {what}", index.name));
-        }
-        remarks
-    }
-
     /// Returns whether vinyl has files for rows of the space.
     pub(crate) fn is_vinyl_with_key(&self) -> bool {
         self.engine == Engine::Vinyl && self.indexes.iter().any(|index| index.iid == 0)
+    }
+
+    /// Returns the remark about an index that cannot be represented.
+    pub(super) fn left_out(&self, index: &SpaceIndex, why: &str) -> String {
+        let what = match index.iid {
+            0 => "its rows are kept in the order they came in",
+            _ => "it answers no look-up",
+        };
+        format!("space {} ({}): index {} {why}: {what}", self.name, self.id, index.name)
     }
 
     /// Returns whether the space has durable rows.

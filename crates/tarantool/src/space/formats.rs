@@ -5,7 +5,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::definition::{Part, Space};
-use super::spaces::{SPACE_INDEX, SPACE_SPACE, Spaces};
+use super::spaces::{SPACE_COLLATION, SPACE_INDEX, SPACE_SPACE, Spaces};
 use crate::error::Damage;
 use crate::file::row::{Row, RowKind};
 use crate::msgpack::Reader;
@@ -78,7 +78,7 @@ impl Formats {
 
     /// Returns whether a row changes the definition of a space.
     pub fn is_changed_by(row: &Row) -> bool {
-        matches!(row.body.space, Some(SPACE_SPACE | SPACE_INDEX))
+        matches!(row.body.space, Some(SPACE_SPACE | SPACE_INDEX | SPACE_COLLATION))
     }
 
     /// Takes the definition of a space from a row. What cannot be followed makes the names of the space
@@ -94,6 +94,7 @@ impl Formats {
         let is_space = match body.space {
             Some(SPACE_SPACE) => true,
             Some(SPACE_INDEX) => false,
+            Some(SPACE_COLLATION) => return self.change_collation(row).map(|()| None),
             _ => return Ok(None),
         };
         let mut ids =
@@ -125,6 +126,20 @@ impl Formats {
             }
         };
         Ok(Some(id))
+    }
+
+    /// Changes a collation. Tarantool changes none that an index uses: the row of an index comes after it.
+    fn change_collation(&mut self, row: &Row) -> Result<(), Damage> {
+        match (row.kind, row.body.tuple, row.body.key) {
+            (RowKind::Insert | RowKind::Replace, Some(tuple), _) => self.spaces.set_collation(tuple),
+            (RowKind::Delete, _, Some(key)) => {
+                let mut key = Reader::new(key);
+                key.array_len()?;
+                self.spaces.remove_collation(narrow(&mut key)?);
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn refresh(&mut self, id: u32) {

@@ -6,13 +6,16 @@
 //! Tuples of every version are read: `{field, type}` and `{field = .., type = ..}` as parts, options as a map
 //! or as a list of numbers followed by the parts, flags as a map or as text.
 
+mod collations;
 mod definition;
+pub mod entries;
 mod formats;
 mod parse;
 mod spaces;
 mod system;
 pub mod table;
+mod values;
 
-pub use definition::{Engine, Field, IndexProblem, Part, Space, SpaceIndex};
+pub use definition::{Engine, Field, Part, Space, SpaceIndex};
 pub use formats::{Formats, SpaceFormat};
-pub use spaces::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};
+pub use spaces::{SPACE_COLLATION, SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};

@@ -1,31 +1,14 @@
 //! Parses the tuples of `_space` and `_index`.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use super::definition::{Engine, Field, IndexProblem, Part, Space, SpaceIndex};
-use crate::error::Damage;
+use super::collations::Collations;
+use super::definition::{Engine, Field, Part, Space, SpaceIndex};
+use super::entries::EntryShape;
+use super::values::{each_option, is_true, small, text};
 use crate::json_path::{self, PathStep, Understood};
-use crate::key::{PartKind, PartType};
+use crate::key::{Collation, PartKind, PartType};
 use crate::msgpack::{Class, Reader, Result};
-
-/// Numbers of the collations that compare bytes: none and binary.
-const COLLATIONS_OF_BYTES: [u64; 2] = [0, 3];
-/// The collation of a part without one.
-const COLLATION_NONE: u64 = u32::MAX as u64;
-
-/// Reads field `field` of a tuple as a number of 32 bits.
-pub(super) fn number(tuple: &[u8], field: u64) -> Result<u32> {
-    let mut reader = Reader::new(tuple);
-    if u64::from(reader.array_len()?) <= field {
-        return Err(reader.damage("a definition lacks its number"));
-    }
-    reader.skip_many(field)?;
-    small(&mut reader)
-}
-
-fn small(reader: &mut Reader) -> Result<u32> {
-    let damage = reader.damage("a definition's number is over 32 bits");
-    u32::try_from(reader.uint()?).map_err(|_| damage)
-}
+use std::collections::BTreeSet;
 
 /// `[id, owner, name, engine, field_count, flags, format]`. Old tuples end early.
 pub(super) fn space(tuple: &[u8]) -> Result<Space> {
@@ -108,23 +91,35 @@ fn fields(reader: &mut Reader) -> Result<Vec<Field>> {
     Ok(fields)
 }
 
+/// What a definition of an index refers to.
+#[derive(Clone, Copy)]
+pub(super) struct IndexContext<'a> {
+    /// The fields of the space.
+    pub(super) fields: &'a [Field],
+    pub(super) collations: &'a Collations,
+}
+
 /// `[space, iid, name, type, options, parts]`, or
 /// `[space, iid, name, type, is_unique, part_count, field, type, field, type, ..]`.
 ///
 /// An index that cannot be read is left out.
-pub(super) fn index(tuple: &[u8], iid: u32, fields: &[Field]) -> SpaceIndex {
+pub(super) fn index(tuple: &[u8], iid: u32, context: IndexContext) -> SpaceIndex {
     let mut index = SpaceIndex {
         iid,
         name: format!("index {iid}"),
         is_hash: false,
         is_unique: true,
         parts: Vec::new(),
-        problem: None,
+        excluding: BTreeSet::new(),
+        left_out: None,
     };
-    if let Err(damage) = read_index(tuple, fields, &mut index) {
+    if let Err(damage) = read_index(tuple, context, &mut index) {
         index.leave_out(format!("cannot be read ({})", damage.what));
     }
-    if matches!(index.problem, Some(IndexProblem::LeftOut(_))) {
+    if let Err(why) = EntryShape::new(&index) {
+        index.leave_out(why);
+    }
+    if index.left_out.is_some() {
         index.parts.clear();
     }
     index
@@ -132,13 +127,11 @@ pub(super) fn index(tuple: &[u8], iid: u32, fields: &[Field]) -> SpaceIndex {
 
 impl SpaceIndex {
     fn leave_out(&mut self, why: String) {
-        if !matches!(self.problem, Some(IndexProblem::LeftOut(_))) {
-            self.problem = Some(IndexProblem::LeftOut(why));
-        }
+        self.left_out.get_or_insert(why);
     }
 }
 
-fn read_index(tuple: &[u8], fields: &[Field], index: &mut SpaceIndex) -> Result<()> {
+fn read_index(tuple: &[u8], context: IndexContext, index: &mut SpaceIndex) -> Result<()> {
     let mut reader = Reader::new(tuple);
     reader.array_len()?;
     reader.skip_many(2)?;
@@ -153,18 +146,13 @@ fn read_index(tuple: &[u8], fields: &[Field], index: &mut SpaceIndex) -> Result<
         read_options(&mut reader, index)?;
         let count = reader.array_len()?;
         for _ in 0..count {
-            read_part(&mut reader, fields, index)?;
+            read_part(&mut reader, context, index)?;
         }
     } else {
         index.is_unique = reader.uint()? != 0;
         for _ in 0..reader.uint()? {
             let (field, name) = (small(&mut reader)?, reader.str()?);
-            add_part(
-                index,
-                field,
-                name,
-                Modifiers { is_nullable: is_nullable(fields, field), ..Modifiers::default() },
-            );
+            add_part(index, field, name, Modifiers::of_field(context, field));
         }
     }
     Ok(())
@@ -183,7 +171,7 @@ fn read_options(reader: &mut Reader, index: &mut SpaceIndex) -> Result<()> {
     })?;
     index.is_unique = is_unique;
     if is_functional {
-        index.leave_out("is functional".to_owned());
+        index.leave_out("is functional, and only Tarantool runs the function that makes its keys".to_owned());
     }
     Ok(())
 }
@@ -192,45 +180,52 @@ fn read_options(reader: &mut Reader, index: &mut SpaceIndex) -> Result<()> {
 #[derive(Default)]
 struct Modifiers {
     is_nullable: bool,
+    is_descending: bool,
+    collation: Option<Collation>,
     path: Vec<PathStep>,
-    problem: Option<IndexProblem>,
+    excludes_nil: bool,
+    left_out: Option<String>,
 }
 
-fn read_part(reader: &mut Reader, fields: &[Field], index: &mut SpaceIndex) -> Result<()> {
+impl Modifiers {
+    /// Returns those of a part that gives its field and its type only.
+    fn of_field(context: IndexContext, field: u32) -> Modifiers {
+        let is_nullable = context.fields.get(field as usize).is_some_and(|field| field.is_nullable);
+        Modifiers { is_nullable, ..Modifiers::default() }
+    }
+}
+
+fn read_part(reader: &mut Reader, context: IndexContext, index: &mut SpaceIndex) -> Result<()> {
     if reader.peek()? == Class::Map {
-        return read_named_part(reader, index);
+        return read_named_part(reader, context, index);
     }
     let count = reader.array_len()?;
     let (field, name) = (small(reader)?, reader.str()?);
     reader.skip_many(u64::from(count).saturating_sub(2))?;
-    add_part(
-        index,
-        field,
-        name,
-        Modifiers { is_nullable: is_nullable(fields, field), ..Modifiers::default() },
-    );
+    add_part(index, field, name, Modifiers::of_field(context, field));
     Ok(())
 }
 
-fn read_named_part(reader: &mut Reader, index: &mut SpaceIndex) -> Result<()> {
+fn read_named_part(reader: &mut Reader, context: IndexContext, index: &mut SpaceIndex) -> Result<()> {
     let missing = reader.damage("a part has no field or no type");
     let (mut field, mut type_name, mut modifiers) = (None, None, Modifiers::default());
     each_option(reader, |key, value| {
-        let left_out = |why: &str| Some(IndexProblem::LeftOut(why.to_owned()));
         match key {
             b"field" => field = Some(small(value)?),
             b"type" => type_name = Some(value.str()?.to_vec()),
             b"is_nullable" => modifiers.is_nullable = is_true(value)?,
-            b"collation" if !compares_bytes(value)? => modifiers.problem = left_out("has a collation"),
-            b"sort_order" if value.peek()? == Class::String && value.str()?.eq_ignore_ascii_case(b"desc") => {
-                modifiers.problem = left_out("has a descending part");
+            b"collation" => match collation(value, context.collations)? {
+                Ok(collation) => modifiers.collation = collation,
+                Err(why) => modifiers.left_out = Some(why),
+            },
+            b"sort_order" if value.peek()? == Class::String => {
+                modifiers.is_descending = value.str()?.eq_ignore_ascii_case(b"desc");
             }
-            b"exclude_null" if is_true(value)? && modifiers.problem.is_none() => {
-                modifiers.problem = Some(IndexProblem::HasNils);
-            }
+            b"exclude_null" => modifiers.excludes_nil = is_true(value)?,
             b"path" if value.peek()? == Class::String => match json_path::steps(&text(value.str()?)) {
-                (steps, _) if steps.contains(&PathStep::Every) => modifiers.problem = left_out("is multikey"),
-                (_, Understood::UpToMistake) => modifiers.problem = left_out("has a path that is none"),
+                (_, Understood::UpToMistake) => {
+                    modifiers.left_out = Some("has a path that is none".to_owned());
+                }
                 (steps, Understood::Whole) => modifiers.path = steps,
             },
             _ => {}
@@ -243,61 +238,35 @@ fn read_named_part(reader: &mut Reader, index: &mut SpaceIndex) -> Result<()> {
 }
 
 fn add_part(index: &mut SpaceIndex, field: u32, type_name: &[u8], modifiers: Modifiers) {
-    match modifiers.problem {
-        Some(IndexProblem::LeftOut(why)) => index.leave_out(why),
-        Some(IndexProblem::HasNils) if index.problem.is_none() => index.problem = Some(IndexProblem::HasNils),
-        _ => {}
+    if let Some(why) = modifiers.left_out {
+        index.leave_out(why);
     }
     let Some(part_type) = PartType::named(type_name) else {
         return index.leave_out(format!("has a part of the type {}", text(type_name)));
     };
-    let kind = PartKind { part_type, is_nullable: modifiers.is_nullable };
+    // Other values than text have only one order.
+    let has_text = matches!(part_type, PartType::String | PartType::Scalar);
+    let kind = PartKind {
+        part_type,
+        is_nullable: modifiers.is_nullable,
+        is_descending: modifiers.is_descending,
+        collation: modifiers.collation.filter(|_| has_text),
+    };
+    if modifiers.excludes_nil {
+        index.excluding.insert(index.parts.len());
+    }
     index.parts.push(Part { field, path: modifiers.path, kind });
 }
 
-fn is_nullable(fields: &[Field], field: u32) -> bool {
-    fields.get(field as usize).is_some_and(|field| field.is_nullable)
-}
-
-fn compares_bytes(value: &mut Reader) -> Result<bool> {
+/// Reads the number or the name of a collation. The inner error is why it cannot be carried out.
+fn collation(
+    value: &mut Reader,
+    collations: &Collations,
+) -> Result<std::result::Result<Option<Collation>, String>> {
     Ok(match value.peek()? {
-        Class::Unsigned => {
-            let number = value.uint()?;
-            number == COLLATION_NONE || COLLATIONS_OF_BYTES.contains(&number)
-        }
-        Class::String => matches!(value.str()?, b"none" | b"binary"),
-        Class::Nil => true,
-        _ => false,
+        Class::Unsigned => collations.numbered(small(value)?),
+        Class::String => collations.named(&text(value.str()?)),
+        Class::Nil => Ok(None),
+        _ => Err("has a collation that is none".to_owned()),
     })
-}
-
-fn is_true(value: &mut Reader) -> Result<bool> {
-    Ok(value.peek()? == Class::Boolean && value.boolean()?)
-}
-
-/// Passes each pair of a map to `take`, with a reader of its own for the value.
-fn each_option<'a>(
-    reader: &mut Reader<'a>,
-    mut take: impl FnMut(&'a [u8], &mut Reader<'a>) -> std::result::Result<(), Damage>,
-) -> Result<()> {
-    if reader.peek()? != Class::Map {
-        reader.skip()?;
-        return Ok(());
-    }
-    for _ in 0..reader.map_len()? {
-        let key = if reader.peek()? == Class::String {
-            reader.str()?
-        } else {
-            reader.skip()?;
-            b""
-        };
-        let mut value = *reader;
-        reader.skip()?;
-        take(key, &mut value)?;
-    }
-    Ok(())
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -3,11 +3,15 @@
 //! Keeps the tuples, and parses them when a space is asked for. Does not depend on rows.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use super::collations::Collations;
 use super::definition::Space;
+use super::values::number;
 use super::{parse, system};
 use crate::error::Damage;
 use std::collections::BTreeMap;
 
+/// The number of the space that describes collations.
+pub const SPACE_COLLATION: u32 = 276;
 /// The number of the space that describes spaces.
 pub const SPACE_SPACE: u32 = 280;
 /// The number of the space that describes indexes.
@@ -21,6 +25,7 @@ pub const SPACE_SYSTEM_MAX: u32 = 511;
 #[derive(Clone, Debug)]
 pub struct Spaces {
     definitions: BTreeMap<u32, Definition>,
+    collations: Collations,
 }
 
 /// The tuples that define a space.
@@ -39,7 +44,7 @@ impl Default for Spaces {
 impl Spaces {
     /// Returns the system spaces that are needed to read any other, as all versions have them.
     pub fn new() -> Spaces {
-        let mut spaces = Spaces { definitions: BTreeMap::new() };
+        let mut spaces = Spaces { definitions: BTreeMap::new(), collations: Collations::new() };
         for (space, index) in system::definitions() {
             spaces.set_space(&space).expect("it is written here");
             spaces.set_index(&index).expect("it is written here");
@@ -52,7 +57,7 @@ impl Spaces {
     /// # Errors
     /// If the tuple has no number.
     pub fn set_space(&mut self, tuple: &[u8]) -> Result<u32, Damage> {
-        let id = parse::number(tuple, 0)?;
+        let id = number(tuple, 0)?;
         self.definitions.entry(id).or_default().space = Some(tuple.to_vec());
         Ok(id)
     }
@@ -62,9 +67,20 @@ impl Spaces {
     /// # Errors
     /// If the tuple lacks the numbers.
     pub fn set_index(&mut self, tuple: &[u8]) -> Result<u32, Damage> {
-        let (id, iid) = (parse::number(tuple, 0)?, parse::number(tuple, 1)?);
+        let (id, iid) = (number(tuple, 0)?, number(tuple, 1)?);
         self.definitions.entry(id).or_default().indexes.insert(iid, tuple.to_vec());
         Ok(id)
+    }
+
+    /// Adds a tuple of `_collation`. Indexes that use the collation change with it. A tuple that defines none
+    /// makes them say so.
+    pub fn set_collation(&mut self, tuple: &[u8]) {
+        self.collations.set(tuple);
+    }
+
+    /// Removes the collation with this number.
+    pub fn remove_collation(&mut self, number: u32) {
+        self.collations.remove(number);
     }
 
     /// Removes a space, but not its indexes: logs delete those one by one.
@@ -94,8 +110,9 @@ impl Spaces {
         let Some(definition) = self.definitions.get(&id) else { return Ok(None) };
         let Some(tuple) = &definition.space else { return Ok(None) };
         let mut space = parse::space(tuple)?;
+        let context = parse::IndexContext { fields: &space.fields, collations: &self.collations };
         space.indexes =
-            definition.indexes.iter().map(|(&iid, tuple)| parse::index(tuple, iid, &space.fields)).collect();
+            definition.indexes.iter().map(|(&iid, tuple)| parse::index(tuple, iid, context)).collect();
         Ok(Some(space))
     }
 

@@ -9,6 +9,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::definition::{Part, Space, SpaceIndex};
+use super::entries::{EntryShape, EntryTable};
 use crate::json_path;
 use crate::key::{normalise_missing, normalise_part};
 use crate::msgpack::{Reader, Result};
@@ -37,6 +38,8 @@ pub struct SpaceTable {
     pub indexes: Vec<TableIndex>,
     /// What could not be represented, one line each.
     pub remarks: Vec<String>,
+    /// The names of the indexes that are left out, each with the remark about it.
+    left_out: Vec<(String, String)>,
 }
 
 /// An index of a table.
@@ -46,10 +49,12 @@ pub struct TableIndex {
     pub iid: u32,
     /// Its name in Tarantool.
     pub name: String,
-    /// Its name in the store; [`store::PRIMARY`] for the primary key.
+    /// Its name in the store; [`store::PRIMARY`] for the primary key, and for one with a table of its own.
     pub store_name: String,
     /// The parts of its key.
     pub parts: Vec<Part>,
+    /// The table with its entries, unless each row of the space is one.
+    pub entries: Option<Arc<EntryTable>>,
 }
 
 /// How the values of a table's columns are taken from a tuple.
@@ -59,6 +64,8 @@ pub struct TupleShape {
     columns: Vec<Part>,
     /// The same columns, if all of them are plain numbers and text in separate fields.
     plain: Option<Vec<PlainStep>>,
+    /// Indexes whose entries must be found in each tuple.
+    entries: Vec<EntryShape>,
     has_arrival: bool,
 }
 
@@ -83,12 +90,15 @@ pub fn space_of_table(name: &str) -> Option<u32> {
 impl SpaceTable {
     /// Makes a table for a space. The remarks list what cannot be represented.
     pub fn new(space: &Space) -> SpaceTable {
-        let mut remarks = space.remarks();
-        let usable = usable_indexes(space, &mut remarks);
-        let columns: BTreeSet<&Part> = usable.iter().flat_map(|index| &index.parts).collect();
+        let why = |index: &SpaceIndex| {
+            index.left_out.as_ref().map(|why| (index.name.clone(), space.left_out(index, why)))
+        };
+        let mut left_out: Vec<(String, String)> = space.indexes.iter().filter_map(why).collect();
+        let usable = usable_indexes(space, &mut left_out);
+        let columns: BTreeSet<&Part> = usable.rows.iter().flat_map(|index| &index.parts).collect();
         let columns: Vec<Part> = columns.into_iter().cloned().collect();
-        let has_primary = usable.first().is_some_and(|index| index.iid == 0);
-        let shape = TupleShape::new(columns, !has_primary);
+        let has_primary = usable.rows.first().is_some_and(|index| index.iid == 0);
+        let mut shape = TupleShape::new(columns, !has_primary);
         let mut schema = Schema {
             name: table_name(space.id),
             columns: shape.schema_columns(),
@@ -96,15 +106,35 @@ impl SpaceTable {
             indexes: Vec::new(),
         };
         let mut indexes = Vec::new();
-        for index in usable {
+        for index in usable.rows {
             indexes.push(add_index(&mut schema, index, &shape));
         }
-        SpaceTable { id: space.id, schema: Arc::new(schema), shape, indexes, remarks }
+        for (index, entry_shape) in usable.entries {
+            match EntryTable::new(space.id, index, entry_shape, &schema) {
+                Some(entries) => indexes.push(entry_index(index, entries)),
+                None => left_out.push(too_large(space, index)),
+            }
+        }
+        indexes.sort_by_key(|index| index.iid);
+        let entries = indexes.iter().filter_map(|index| index.entries.as_ref());
+        shape.find_entries(entries.map(|entries| entries.shape.clone()).collect());
+        let remarks = left_out.iter().map(|(_, remark)| remark.clone()).collect();
+        SpaceTable { id: space.id, schema: Arc::new(schema), shape, indexes, remarks, left_out }
     }
 
     /// Returns the index with this name in Tarantool.
     pub fn index(&self, name: &str) -> Option<&TableIndex> {
         self.indexes.iter().find(|index| index.name == name)
+    }
+
+    /// Returns the remark about the index with this name, if it is left out.
+    pub fn left_out(&self, name: &str) -> Option<&str> {
+        self.left_out.iter().find(|(left_out, _)| left_out == name).map(|(_, remark)| remark.as_str())
+    }
+
+    /// Returns whether an index sorts text by a collation.
+    pub fn has_collation(&self) -> bool {
+        self.indexes.iter().flat_map(|index| &index.parts).any(|part| part.kind.collation.is_some())
     }
 
     /// Returns the primary key, unless rows are kept in order of arrival.
@@ -113,27 +143,54 @@ impl SpaceTable {
     }
 }
 
-/// Returns the indexes that can be represented, by number. Adds a remark for each index that only the store's
-/// limits exclude.
-fn usable_indexes<'a>(space: &'a Space, remarks: &mut Vec<String>) -> Vec<&'a SpaceIndex> {
-    let mut usable: Vec<&SpaceIndex> = Vec::new();
+/// The indexes that can be represented, by number.
+#[derive(Default)]
+struct Usable<'a> {
+    /// Those with one entry for each row.
+    rows: Vec<&'a SpaceIndex>,
+    /// The others.
+    entries: Vec<(&'a SpaceIndex, EntryShape)>,
+}
+
+/// Returns the indexes that can be represented. Adds those that only the store's limits exclude to
+/// `left_out`.
+fn usable_indexes<'a>(space: &'a Space, left_out: &mut Vec<(String, String)>) -> Usable<'a> {
+    let mut usable = Usable::default();
     let mut columns = BTreeSet::new();
     for index in space.indexes.iter().filter(|index| !index.parts.is_empty()) {
+        if let Ok(Some(shape)) = EntryShape::new(index) {
+            match usable.entries.len() < INDEXES_MAX {
+                true => usable.entries.push((index, shape)),
+                false => left_out.push(too_large(space, index)),
+            }
+            continue;
+        }
         let new = index.parts.iter().filter(|part| !columns.contains(part)).count();
         let fits = index.parts.len() <= KEY_COLUMNS_MAX
             && columns.len().saturating_add(new) <= KEYS_MAX
-            && usable.len() < INDEXES_MAX;
+            && usable.rows.len() < INDEXES_MAX;
         if fits {
             columns.extend(&index.parts);
-            usable.push(index);
+            usable.rows.push(index);
         } else {
-            remarks.push(format!(
-                "space {} ({}): index {} has too many parts, or is one of too many: it is left out",
-                space.name, space.id, index.name
-            ));
+            left_out.push(too_large(space, index));
         }
     }
     usable
+}
+
+fn too_large(space: &Space, index: &SpaceIndex) -> (String, String) {
+    (index.name.clone(), space.left_out(index, "has too many parts, or is one of too many"))
+}
+
+fn entry_index(index: &SpaceIndex, entries: EntryTable) -> TableIndex {
+    TableIndex {
+        iid: index.iid,
+        name: index.name.clone(),
+        store_name: store::PRIMARY.to_owned(),
+        parts: index.parts.clone(),
+        entries: Some(Arc::new(entries)),
+    }
 }
 
 fn add_index(schema: &mut Schema, index: &SpaceIndex, shape: &TupleShape) -> TableIndex {
@@ -147,13 +204,16 @@ fn add_index(schema: &mut Schema, index: &SpaceIndex, shape: &TupleShape) -> Tab
         schema.primary.clone_from(&columns);
     }
     if index.iid != 0 || index.is_hash {
-        // Rows with nil in a part may share a key, even if the index is unique.
-        let unique = index.is_unique && !index.parts.iter().any(|part| part.kind.is_nullable);
+        // Even if the index is unique, rows with nil in a part may share a key, and so may texts that the ICU
+        // of Tarantool's machine tells apart and ICU4X does not.
+        let may_repeat = |part: &Part| part.kind.is_nullable || part.kind.collation.is_some();
+        let unique = index.is_unique && !index.parts.iter().any(may_repeat);
         let kind = if index.is_hash { IndexKind::Hash } else { IndexKind::Ordered };
         schema.indexes.push(Index { name: name.clone(), kind, unique, columns });
     }
     let store_name = if index.iid == 0 { store::PRIMARY.to_owned() } else { name };
-    TableIndex { iid: index.iid, name: index.name.clone(), store_name, parts: index.parts.clone() }
+    let (name, parts) = (index.name.clone(), index.parts.clone());
+    TableIndex { iid: index.iid, name, store_name, parts, entries: None }
 }
 
 /// Returns a name that the store accepts and that no other index has: the index's own name if possible.
@@ -170,7 +230,15 @@ fn store_name(schema: &Schema, index: &SpaceIndex) -> String {
 impl TupleShape {
     fn new(columns: Vec<Part>, has_arrival: bool) -> TupleShape {
         let plain = plain_steps(&columns);
-        TupleShape { columns, plain, has_arrival }
+        TupleShape { columns, plain, entries: Vec::new(), has_arrival }
+    }
+
+    /// Sets the indexes whose entries must be found in each tuple. Tuples in which they are not are refused.
+    fn find_entries(&mut self, entries: Vec<EntryShape>) {
+        if !entries.is_empty() {
+            self.plain = None;
+        }
+        self.entries = entries;
     }
 
     /// Returns how many key columns there are. They are the table's first.
@@ -220,10 +288,16 @@ impl TupleShape {
         buffer: &mut Vec<u8>,
         mut take: impl FnMut(usize, Value<'_>),
     ) -> Result<()> {
+        let tuple = *reader;
         let count = reader.array_len()?;
         match &self.plain {
             Some(steps) => take_plain(steps, count, reader, take),
-            None => self.take_any(count, reader, buffer, &mut take),
+            None => {
+                for entries in &self.entries {
+                    entries.keys(tuple)?;
+                }
+                self.take_any(count, reader, buffer, &mut take)
+            }
         }
     }
 
@@ -244,11 +318,11 @@ impl TupleShape {
             match value {
                 Some(mut value) if column.kind.is_plain_unsigned() => take(number, Value::U64(value.uint()?)),
                 Some(mut value) => {
-                    normalise_part(&mut value, column.kind, buffer)?;
+                    normalise_part(&mut value, &column.kind, buffer)?;
                     take(number, Value::Bytes(buffer));
                 }
                 None => {
-                    normalise_missing(reader, column.kind, buffer)?;
+                    normalise_missing(reader, &column.kind, buffer)?;
                     take(number, Value::Bytes(buffer));
                 }
             }

@@ -10,7 +10,9 @@ use super::vinyl::{Pending, PendingTrees};
 use crate::error::Damage;
 use crate::file::row::{Row, RowKind};
 use crate::msgpack::Reader;
-use crate::space::{Engine, SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};
+use crate::space::{
+    Engine, SPACE_COLLATION, SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use store::{Loaded, OwnedValue};
 
@@ -249,6 +251,11 @@ impl<'v> Tables<'v> {
                 space
             }
             SPACE_INDEX => self.spaces.set_index(tuple).map_err(what)?,
+            SPACE_COLLATION => {
+                self.spaces.set_collation(tuple);
+                self.look_at_all();
+                return Ok(());
+            }
             SPACE_TRUNCATE => {
                 let [truncated, _] = numbers(tuple).map_err(what)?;
                 if let Some(rows) = self.rows.get_mut(&truncated) {
@@ -268,9 +275,14 @@ impl<'v> Tables<'v> {
     fn undefine(&mut self, id: u32, key: &[u8]) -> Result<(), String> {
         let what = |damage: Damage| damage.what.to_owned();
         let [space, index] = match id {
-            SPACE_SPACE | SPACE_INDEX => numbers(key).map_err(what)?,
+            SPACE_SPACE | SPACE_INDEX | SPACE_COLLATION => numbers(key).map_err(what)?,
             _ => return Ok(()),
         };
+        if id == SPACE_COLLATION {
+            self.spaces.remove_collation(space);
+            self.look_at_all();
+            return Ok(());
+        }
         if id == SPACE_SPACE {
             self.spaces.remove_space(space);
             self.synchronous.remove(&space);
@@ -287,6 +299,13 @@ impl<'v> Tables<'v> {
         self.stale.insert(space);
         self.fresh = None;
         Ok(())
+    }
+
+    /// Looks at the definitions of all spaces again when they are next used: a collation changed, and any
+    /// index may use it.
+    fn look_at_all(&mut self) {
+        self.stale.extend(self.spaces.ids());
+        self.fresh = None;
     }
 
     /// Returns what a row is about to change. Returns `None` if it changes nothing, cannot be applied, or its

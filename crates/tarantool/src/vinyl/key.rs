@@ -89,7 +89,7 @@ impl KeyReader {
                 Value::U64(reader.uint()?)
             } else {
                 buffer.part.clear();
-                normalise_part(&mut reader, part.kind, &mut buffer.part)?;
+                normalise_part(&mut reader, &part.kind, &mut buffer.part)?;
                 Value::Bytes(&buffer.part)
             };
             if is_last { put_last(value, out) } else { put_inner(value, out) }

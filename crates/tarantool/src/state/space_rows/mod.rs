@@ -295,7 +295,7 @@ impl SpaceRows {
                 values.push(OwnedValue::U64(reader.uint()?));
             } else {
                 let mut bytes = Vec::new();
-                normalise_part(&mut reader, part.kind, &mut bytes)?;
+                normalise_part(&mut reader, &part.kind, &mut bytes)?;
                 values.push(OwnedValue::Bytes(bytes));
             }
         }
