@@ -104,12 +104,19 @@ impl Map {
     /// Costs a microsecond for each piece in memory. So when the last 16 single pieces of this process were
     /// in memory, only one in four is looked at, until one is not in memory.
     pub fn will_need(&self, range: Range<usize>) -> Look {
+        let is_mapped = matches!(&*self.storage, Storage::Mapped { .. });
+        let length = range.end.min(self.len()).saturating_sub(range.start);
+        if is_mapped && length <= ADVICE_BYTES && !LOOKS.is_due() {
+            return Look::LeftOut;
+        }
+        self.will_need_surely(range)
+    }
+
+    /// Does what [`Map::will_need`] does, and looks at every piece.
+    pub fn will_need_surely(&self, range: Range<usize>) -> Look {
         let mut look = Look::InMemory;
         if let Storage::Mapped { map, .. } = &*self.storage {
             let end = range.end.min(map.len());
-            if end.saturating_sub(range.start) <= ADVICE_BYTES && !LOOKS.is_due() {
-                return Look::LeftOut;
-            }
             for start in (range.start..end).step_by(ADVICE_BYTES) {
                 if !is_in_memory(map, start) {
                     look = Look::Requested;

@@ -35,8 +35,11 @@ pub fn read_together<T, R>(items: impl IntoIterator<Item = T>, mut look: impl Fn
     if is_asking() {
         return;
     }
+    let mut items = items.into_iter();
+    // One alone waits as long in its own look-up.
+    let (Some(first), Some(second)) = (items.next(), items.next()) else { return };
     let (mut waiting, mut here_count) = (Vec::new(), 0);
-    for item in items {
+    for item in [first, second].into_iter().chain(items) {
         if asks(&mut look, &item) {
             waiting.push(item);
         } else {
@@ -47,7 +50,6 @@ pub fn read_together<T, R>(items: impl IntoIterator<Item = T>, mut look: impl Fn
         }
     }
     for _ in 0..ROUNDS_MAX {
-        // One alone waits as long in its own look-up.
         if waiting.len() < 2 {
             return;
         }
@@ -129,6 +131,12 @@ mod tests {
         });
         let panic = std::panic::catch_unwind(|| read_together([1, 2], |_| panic!("a look-up")));
         assert!(panic.is_err() && !is_asking());
+    }
+
+    #[test]
+    fn one_item_is_left_to_its_own_look_up() {
+        assert_eq!(requested(&[('a', 3)], &[]), (vec![], 0));
+        assert_eq!(requested(&[], &[]), (vec![], 0));
     }
 
     #[test]

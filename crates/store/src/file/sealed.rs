@@ -256,10 +256,8 @@ impl Sealed {
         let is_known = |chunk: usize| self.is_verified(chunk) || is_set(&self.asked, chunk);
         let Some(first) = chunks.find(|&chunk| !is_known(chunk)) else { return false };
         let new = first..chunks.end.min(first.saturating_add(ASK_CHUNKS));
-        let look = self.ask_for_chunks(new.clone());
-        if look != Look::LeftOut {
-            new.for_each(|chunk| set(&self.asked, chunk));
-        }
+        let look = self.map.will_need_surely(self.place_of_chunks(&new));
+        new.for_each(|chunk| set(&self.asked, chunk));
         if look == Look::Requested {
             has_asked();
         }
@@ -267,8 +265,12 @@ impl Sealed {
     }
 
     fn ask_for_chunks(&self, chunks: Range<usize>) -> Look {
+        self.map.will_need(self.place_of_chunks(&chunks))
+    }
+
+    fn place_of_chunks(&self, chunks: &Range<usize>) -> Range<usize> {
         let place = |chunk: usize| chunk.saturating_mul(self.chunk_bytes);
-        self.map.will_need(place(chunks.start)..place(chunks.end))
+        place(chunks.start)..place(chunks.end)
     }
 
     /// Returns the chunk of a byte of the content.

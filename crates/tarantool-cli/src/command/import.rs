@@ -79,13 +79,31 @@ impl Run<Session> for Arguments {
             self.files.iter().map(|path| Incoming::new(path, self.format)).collect::<Result<Vec<_>>>()?;
         let new_space = self.create.as_deref().map(|fields| NewSpace::parse(fields, self.key.as_deref()));
         let new_space = new_space.transpose().map_err(|what| anyhow!("--create: {what}"))?;
+        let is_new = !self.to.exists();
         session.disk.create_directory(&self.to)?;
+        let outcome = self.import(session, &renames, &files, new_space.as_ref());
+        if is_new && outcome.is_err() {
+            // Tarantool would make a new database in an empty directory. It is only removed if it is empty.
+            let _ = std::fs::remove_dir(&self.to);
+        }
+        outcome
+    }
+}
+
+impl Arguments {
+    fn import(
+        &self,
+        session: &Session,
+        renames: &[(String, String)],
+        files: &[Incoming],
+        new_space: Option<&NewSpace>,
+    ) -> Result<Outcome> {
         if open::content(session, &self.to)? == Content::Tarantool {
             bail!("{} holds files of Tarantool already: name another directory", self.to.display());
         }
         let addition = Addition {
             space: &self.space,
-            new_space: new_space.as_ref(),
+            new_space,
             on_conflict: if self.replace { OnConflict::Replace } else { OnConflict::Refuse },
             seconds: now(),
         };
@@ -94,8 +112,8 @@ impl Run<Session> for Arguments {
             let progress = session.progress("adding rows", 0);
             let mut each = |space: &Space, put: &mut dyn FnMut(&[u8]) -> std::result::Result<(), String>| {
                 let unsupported = |what| Error::Unsupported { path: self.directory.clone(), what };
-                let mut maker = TupleMaker::new(space, &renames).map_err(unsupported)?;
-                for file in &files {
+                let mut maker = TupleMaker::new(space, renames).map_err(unsupported)?;
+                for file in files {
                     file.each(&mut maker, &progress, &mut |tuple| {
                         added += 1;
                         put(tuple)
@@ -110,9 +128,7 @@ impl Run<Session> for Arguments {
         };
         self.write(session, &recovery, added)
     }
-}
 
-impl Arguments {
     /// Writes the snapshot, and tells what was done.
     fn write(&self, session: &Session, recovery: &Recovery, added: u64) -> Result<Outcome> {
         recovery.tell_remarks();

@@ -56,7 +56,8 @@ impl Reader<'_> {
             let number = self.next_number;
             let wrong = |what: &str| self.rows.error(&format!("line {number}"), what);
             if !lines::next(self.rows, &mut *self.input, number, &mut self.line)? {
-                return if number == first { Ok(None) } else { Err(wrong("a value in quotes never ends")) };
+                let endless = || self.rows.error(&format!("line {first}"), "a value in quotes never ends");
+                return if number == first { Ok(None) } else { Err(endless()) };
             }
             self.next_number += 1;
             let text = std::str::from_utf8(&self.line).map_err(|_| wrong("it is not UTF-8"))?;
@@ -66,7 +67,7 @@ impl Reader<'_> {
                 return Ok(Some(first));
             }
             if record.length_bytes() > lines::LINE_BYTES_MAX {
-                return Err(wrong("a record is longer than 256 MiB"));
+                return Err(wrong("a record is longer than 64 MiB"));
             }
         }
     }

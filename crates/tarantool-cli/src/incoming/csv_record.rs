@@ -3,6 +3,9 @@
 //! Input: lines. Output: values. A library that keeps apart an empty value and an empty text, which is in
 //! quotes, was not found. Does not know files.
 
+/// The most values of a record.
+const VALUES_MAX: usize = 10_000;
+
 /// A record that is read line by line.
 #[derive(Debug, Default)]
 pub(super) struct Record {
@@ -20,7 +23,7 @@ enum State {
     Begin,
     Plain,
     Quoted,
-    /// Behind a quote in a quoted value: its end, or the first of two that stand for one.
+    /// After a quote in a quoted value: its end, or the first of two that stand for one.
     Quote,
 }
 
@@ -43,7 +46,14 @@ impl Record {
     /// # Errors
     /// A quote is where none may be.
     pub(super) fn add(&mut self, line: &str) -> Result<bool, String> {
+        let (line, has_return) = match line.strip_suffix('\r') {
+            Some(line) => (line, true),
+            None => (line, false),
+        };
         for letter in line.chars() {
+            if self.ends.len() >= VALUES_MAX {
+                return Err(format!("a record has more than {VALUES_MAX} values"));
+            }
             self.state = match (self.state, letter) {
                 (State::Begin, '"') => State::Quoted,
                 (State::Begin | State::Plain, ',') => self.end(false),
@@ -56,8 +66,7 @@ impl Record {
                     State::Quoted
                 }
                 (State::Quote, ',') => self.end(true),
-                (State::Quote, '\r') => State::Quote,
-                (State::Quote, _) => return Err("text is behind the quote that ends a value".to_owned()),
+                (State::Quote, _) => return Err("text is after the quote that ends a value".to_owned()),
                 (State::Quoted, letter) => {
                     self.text.push(letter);
                     State::Quoted
@@ -70,18 +79,13 @@ impl Record {
         }
         match self.state {
             State::Quoted => {
-                self.text.push('\n');
+                self.text.push_str(if has_return { "\r\n" } else { "\n" });
                 return Ok(false);
             }
             State::Quote => self.end(true),
-            State::Begin | State::Plain => {
-                let start = self.ends.last().map_or(0, |(end, _)| *end);
-                if self.text.get(start..).is_some_and(|value| value.ends_with('\r')) {
-                    self.text.pop();
-                }
-                self.end(false)
-            }
+            State::Begin | State::Plain => self.end(false),
         };
+
         Ok(true)
     }
 
@@ -138,6 +142,8 @@ mod tests {
     fn quotes_in_odd_places_are_refused() {
         assert!(read("a\"b").is_err());
         assert!(read("\"a\"b").is_err());
+        assert!(read("\"a\"\r\"b\"").is_err());
+        assert!(read(&",".repeat(10_001)).is_err());
         assert_eq!(read("\"a\n"), Ok(vec![]), "it never ends");
     }
 }

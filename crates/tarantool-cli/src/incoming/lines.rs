@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, stdin};
 
 /// The longest line or record, in bytes: more is no row.
-pub(super) const LINE_BYTES_MAX: usize = 256 << 20;
+pub(super) const LINE_BYTES_MAX: usize = 64 << 20;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Opens what a path names.
@@ -35,7 +35,7 @@ pub(super) fn next(
         .read_until(b'\n', line)
         .map_err(|error| rows.unreadable(error))?;
     if count == LINE_BYTES_MAX {
-        return Err(rows.error(&format!("line {number}"), "it is longer than 256 MiB"));
+        return Err(rows.error(&format!("line {number}"), "it is longer than 64 MiB"));
     }
     if line.last() == Some(&b'\n') {
         line.pop();

@@ -2,6 +2,7 @@
 //!
 //! Does not know any format.
 
+use printable::sanitise::one_line;
 use std::path::Path;
 use tarantool::Error;
 use work::Progress;
@@ -23,7 +24,10 @@ pub(super) struct Rows<'a> {
 impl Rows<'_> {
     /// Returns the error of a place in the file, such as `line 7`.
     pub(super) fn error(&self, place: &str, what: &str) -> Error {
-        Error::Unsupported { path: self.path.to_owned(), what: format!("{place}: {what}") }
+        Error::Unsupported {
+            path: self.path.to_owned(),
+            what: one_line(&format!("{place}: {what}")).into_owned(),
+        }
     }
 
     /// Returns the error of a file that cannot be read.

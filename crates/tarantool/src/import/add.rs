@@ -11,7 +11,8 @@ use crate::file::row::{Body, GROUP_LOCAL, Row, RowKind};
 use crate::msgpack::{Reader, put_array_len, put_str, put_uint};
 use crate::plan::{Mode, Plan};
 use crate::recover::{Recovered, recover_and_add};
-use crate::space::{Engine, SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, Space};
+use crate::space::table::SpaceTable;
+use crate::space::{Engine, SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, Space, SpaceIndex};
 use crate::state::{ApplyError, State};
 use crate::text::{JsonStyle, JsonWriter};
 use std::path::Path;
@@ -20,6 +21,10 @@ use work::Progress;
 /// The spaces with the settings and the members.
 const SPACE_SCHEMA: u32 = 272;
 const SPACE_CLUSTER: u32 = 320;
+/// The space with the constraints of other spaces.
+const SPACE_CHECKS: u32 = 364;
+/// The largest number of a space.
+const SPACE_ID_MAX: u32 = i32::MAX.unsigned_abs();
 
 /// What becomes of a row whose primary key is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,15 +66,17 @@ pub fn import(
     each_tuple: &mut EachTuple,
 ) -> Result<Recovered> {
     let path = directory(plan);
-    let mut found = None;
+    let (mut found, mut remarks) = (None, Vec::new());
     let mut add = |state: &mut State| {
         let replica = member(state, plan);
-        let mut adding = Adding { state, plan, replica, seconds: addition.seconds };
+        let mut adding = Adding { state, plan, replica, field_count: 0, seconds: addition.seconds };
         let space = adding.space(addition)?;
+        adding.field_count = field_count(adding.state, space.id);
+        remarks = unchecked(&space, adding.state);
         found = Some(space.clone());
         each_tuple(&space, &mut |tuple| adding.put(&space, tuple, addition.on_conflict))
     };
-    let recovered = recover_and_add(plan, mode, thread_count, progress, &mut add)?;
+    let mut recovered = recover_and_add(plan, mode, thread_count, progress, &mut add)?;
     let space = found.unwrap_or_default();
     let added = recovered.tables.iter().find(|table| table.table.id == space.id);
     match added.map_or(Ok(None), |added| added.double_key(&space.indexes))? {
@@ -78,7 +85,10 @@ pub fn import(
                 format!("two rows of space {} have the same key of the unique index {index}", addition.space);
             Err(Error::Unsupported { path: path.to_owned(), what })
         }
-        None => Ok(recovered),
+        None => {
+            recovered.remarks.extend(remarks);
+            Ok(recovered)
+        }
     }
 }
 
@@ -93,7 +103,51 @@ struct Adding<'a, 's> {
     plan: &'a Plan,
     /// The number of this instance among the members.
     replica: u32,
+    /// How many fields every tuple of the space has; 0 for any number.
+    field_count: u32,
     seconds: f64,
+}
+
+/// Returns the number of fields that each tuple of a space must have, 0 for any number.
+fn field_count(state: &State, id: u32) -> u32 {
+    let Some(tuple) = state.spaces().space_tuple(id) else { return 0 };
+    let mut reader = Reader::new(tuple);
+    let count = reader.array_len().and_then(|_| reader.skip_many(4)).and_then(|_| reader.uint());
+    count.ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(0)
+}
+
+/// Returns the largest number that a space ever had, as Tarantool's settings tell it.
+fn max_id(state: &mut State) -> u32 {
+    let mut found = 0;
+    let seen = state.each_tuple(SPACE_SCHEMA, |tuple| {
+        let mut reader = Reader::new(tuple);
+        if reader.array_len()? >= 2 && reader.str()? == b"max_id" {
+            found = u32::try_from(reader.uint()?).unwrap_or(0);
+        }
+        Ok(())
+    });
+    if seen.is_ok() { found } else { 0 }
+}
+
+/// Returns a remark for each rule of a space that its new rows were not checked by.
+fn unchecked(space: &Space, state: &mut State) -> Vec<String> {
+    let index = |index: &SpaceIndex| format!("index {}", index.name);
+    let mut rules: Vec<String> =
+        space.indexes.iter().filter(|index| index.left_out.is_some()).map(index).collect();
+    // What cannot be read is no reason to refuse rows.
+    let _ = state.each_tuple(SPACE_CHECKS, |tuple| {
+        let mut reader = Reader::new(tuple);
+        if reader.array_len()? >= 2 && reader.uint()? == u64::from(space.id) {
+            rules.push(format!("constraint {}", String::from_utf8_lossy(reader.str()?)));
+        }
+        Ok(())
+    });
+    let remark = |rule| {
+        format!(
+            "rows were not checked by {rule}: if one does not fit it, Tarantool does not start from the snapshot"
+        )
+    };
+    rules.into_iter().map(remark).collect()
 }
 
 /// Returns the number of the instance among the members: from the space with them, or else the first one in
@@ -129,12 +183,14 @@ impl Adding<'_, '_> {
             (None, Some(new)) => self.create(name, new)?,
             (None, None) => return Err(self.refused(&format!("there is no space {name}"))),
         };
+        let has_key = SpaceTable::new(&space).primary().is_some();
         let why = match &space.engine {
             _ if space.id <= SPACE_SYSTEM_MAX => "is Tarantool's own",
             _ if space.is_temporary => "is temporary: no file has its rows",
             Engine::Memtx | Engine::Vinyl if space.indexes.is_empty() => {
                 "has no primary index, and so no rows"
             }
+            Engine::Memtx | Engine::Vinyl if !has_key => "has a primary key that cannot be checked",
             Engine::Memtx | Engine::Vinyl => return Ok(space),
             Engine::Other(_) => "has no rows of its own",
         };
@@ -143,7 +199,11 @@ impl Adding<'_, '_> {
 
     fn create(&mut self, name: &str, new: &NewSpace) -> Result<Space> {
         check_name(name).map_err(|what| self.refused(&what))?;
-        let id = self.state.spaces().ids().max().unwrap_or(0).max(SPACE_SYSTEM_MAX) + 1;
+        let used = self.state.spaces().ids().max().unwrap_or(0).max(SPACE_SYSTEM_MAX).max(max_id(self.state));
+        let id = used.saturating_add(1);
+        if id > SPACE_ID_MAX {
+            return Err(self.refused("no number is left for a new space"));
+        }
         let mut tuple = Vec::new();
         new.put_space(id, name, &mut tuple);
         self.row(RowKind::Insert, SPACE_SPACE, &tuple).map_err(|what| self.refused(&what))?;
@@ -170,13 +230,18 @@ impl Adding<'_, '_> {
         tuple: &[u8],
         on_conflict: OnConflict,
     ) -> std::result::Result<(), String> {
-        if on_conflict == OnConflict::Replace {
-            return self.row(RowKind::Replace, space.id, tuple);
+        let count = Reader::new(tuple).array_len().map_err(|damage| damage.what.to_owned())?;
+        if self.field_count > 0 && count != self.field_count {
+            return Err(format!("it has {count} fields, and tuples of the space have {}", self.field_count));
         }
-        if let Some(old) = self.state.same_key(space.id, tuple)? {
-            return Err(format!("the primary key is there already: {}", shown(&old)));
+        // Also says if the tuple does not fit a key: a row that is left out here would be lost.
+        match (self.state.same_key(space.id, tuple)?, on_conflict) {
+            (Some(old), OnConflict::Refuse) => {
+                Err(format!("the primary key is there already: {}", shown(&old)))
+            }
+            (None, OnConflict::Refuse) => self.row(RowKind::Insert, space.id, tuple),
+            (_, OnConflict::Replace) => self.row(RowKind::Replace, space.id, tuple),
         }
-        self.row(RowKind::Insert, space.id, tuple)
     }
 
     /// Applies a row with the next number.

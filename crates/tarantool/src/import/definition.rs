@@ -23,7 +23,7 @@ pub struct NewSpace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct NewField {
     name: String,
-    type_name: String,
+    type_name: &'static str,
     is_nullable: bool,
 }
 
@@ -49,6 +49,13 @@ impl NewSpace {
             Some(key) => key.split(',').map(number).collect::<Result<_, _>>()?,
             None => vec![0],
         };
+        let key: Vec<usize> = key;
+        if let Some((_, twice)) =
+            key.iter().enumerate().find(|(place, number)| key[..*place].contains(number))
+        {
+            let name = fields.get(*twice).map_or("", |field| &field.name);
+            return Err(format!("field {name} is in the primary key twice"));
+        }
         let space = NewSpace { fields, key };
         for field in space.key_fields() {
             let of_key = FieldType::named(field.type_name.as_bytes());
@@ -56,9 +63,14 @@ impl NewSpace {
                 of_key,
                 None | Some(FieldType::Any | FieldType::Array | FieldType::Map | FieldType::Interval)
             );
-            if field.is_nullable || !has_order {
-                let NewField { name, type_name, .. } = field;
-                return Err(format!("field {name} cannot be in the primary key: {type_name}, or may be nil"));
+            let NewField { name, type_name, .. } = field;
+            if field.is_nullable {
+                return Err(format!("field {name} cannot be in the primary key: it may be nil"));
+            }
+            if !has_order {
+                return Err(format!(
+                    "field {name} cannot be in the primary key: its type {type_name} has no order"
+                ));
             }
         }
         Ok(space)
@@ -112,18 +124,17 @@ impl NewSpace {
 
 fn field(text: &str) -> Result<NewField, String> {
     let form =
-        || format!("\"{}\" is no field: a name and a type are expected, such as id unsigned", text.trim());
+        || format!("\"{}\" is not a field: a name and a type are expected, such as id unsigned", text.trim());
     let (name, type_name) = text.trim().split_once(char::is_whitespace).ok_or_else(form)?;
     let type_name = type_name.trim();
     let (type_name, is_nullable) = match type_name.strip_suffix('?') {
         Some(type_name) => (type_name.trim(), true),
         None => (type_name, false),
     };
-    if FieldType::named(type_name.as_bytes()).is_none() || type_name.is_empty() {
-        return Err(format!("field {name}: there is no type {type_name}"));
-    }
+    let known = FieldType::named(type_name.as_bytes()).filter(|_| !type_name.is_empty());
+    let known = known.ok_or_else(|| format!("field {name}: there is no type {type_name}"))?;
     check_name(name)?;
-    Ok(NewField { name: name.to_owned(), type_name: type_name.to_ascii_lowercase(), is_nullable })
+    Ok(NewField { name: name.to_owned(), type_name: known.name(), is_nullable })
 }
 
 /// Refuses names that Tarantool refuses.
@@ -131,8 +142,13 @@ fn field(text: &str) -> Result<NewField, String> {
 /// # Errors
 /// Why.
 pub(super) fn check_name(name: &str) -> Result<(), String> {
-    let is_name = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.contains(char::is_control);
-    if is_name { Ok(()) } else { Err(format!("{name:?} is no name for Tarantool")) }
+    let is_refused = |letter: char| {
+        letter.is_control()
+            || matches!(u32::from(letter), 0x2028 | 0x2029 | 0xfdd0..=0xfdef)
+            || u32::from(letter) & 0xfffe == 0xfffe
+    };
+    let is_name = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.contains(is_refused);
+    if is_name { Ok(()) } else { Err(format!("Tarantool takes no such name: {name:?}")) }
 }
 
 #[cfg(test)]
@@ -142,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_defines_a_space() {
-        let new = NewSpace::parse("id unsigned, name STRING , note any?", Some("name,id")).unwrap();
+        let new = NewSpace::parse("id uint, name STRING , note any?", Some("name,id")).unwrap();
         let (mut space, mut index) = (Vec::new(), Vec::new());
         new.put_space(600, "letters", &mut space);
         new.put_index(600, &mut index);
@@ -166,16 +182,20 @@ mod tests {
     #[test]
     fn what_defines_no_space_is_a_sentence() {
         for (fields, key, sentence) in [
-            ("", None, "\"\" is no field"),
-            ("id", None, "\"id\" is no field"),
+            ("", None, "\"\" is not a field"),
+            ("id", None, "\"id\" is not a field"),
             ("id whole", None, "field id: there is no type whole"),
             ("id unsigned, id string", None, "two fields have the name id"),
             ("id unsigned?", None, "field id cannot be in the primary key"),
             ("id map", None, "field id cannot be in the primary key"),
             ("id unsigned", Some("name"), "there is no field name for the primary key"),
+            ("id unsigned", Some("id,id"), "field id is in the primary key twice"),
         ] {
             let error = NewSpace::parse(fields, key).unwrap_err();
             assert!(error.starts_with(sentence), "{error}");
+        }
+        for name in ["", "a\u{2028}", "\u{1}", "\u{ffff}"] {
+            assert!(check_name(name).is_err(), "{name:?}");
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) enum FieldType {
     Map,
 }
 
-/// The names in formats, also those of older versions. A field without a type takes anything.
+/// The names in formats, for each type the usual one first. A field without a type takes anything.
 const NAMES: [(&str, FieldType); 22] = [
     ("", FieldType::Any),
     ("any", FieldType::Any),
@@ -60,6 +60,12 @@ impl FieldType {
     pub(super) fn named(name: &[u8]) -> Option<FieldType> {
         let is_it = |(known, _): &&(&str, FieldType)| name.eq_ignore_ascii_case(known.as_bytes());
         NAMES.iter().find(is_it).map(|(_, field_type)| *field_type)
+    }
+
+    /// Returns the name that Tarantool has for it in all versions that have the type.
+    pub(super) fn name(self) -> &'static str {
+        let is_it = |(name, field_type): &&(&'static str, FieldType)| *field_type == self && !name.is_empty();
+        NAMES.iter().find(is_it).map_or("any", |(name, _)| name)
     }
 
     /// Returns what is expected of a value, in words.
@@ -96,7 +102,7 @@ impl FieldType {
             FieldType::Unsigned => class == Class::Unsigned,
             FieldType::Integer => matches!(class, Class::Unsigned | Class::Signed),
             FieldType::Number => is_number,
-            FieldType::Double => matches!(class, Class::Float | Class::Double),
+            FieldType::Double => class == Class::Double,
             FieldType::Decimal => extension == Some(EXT_DECIMAL),
             FieldType::String => class == Class::String,
             FieldType::Varbinary => class == Class::Binary,

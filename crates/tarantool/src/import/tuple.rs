@@ -30,7 +30,10 @@ pub struct TupleMaker {
 struct Field {
     name: String,
     field_type: FieldType,
+    /// Whether its value may be nil.
     is_nullable: bool,
+    /// Whether a tuple may end before it.
+    may_be_missing: bool,
 }
 
 impl TupleMaker {
@@ -48,7 +51,7 @@ impl TupleMaker {
             })?;
             // Anything includes nil.
             let is_nullable = field.is_nullable || field_type == FieldType::Any;
-            Ok::<_, String>(Field { name, field_type, is_nullable })
+            Ok::<_, String>(Field { name, field_type, is_nullable, may_be_missing: field.is_nullable })
         };
         let fields = space.fields.iter().map(field).collect::<std::result::Result<_, _>>()?;
         Ok(TupleMaker {
@@ -179,6 +182,9 @@ impl TupleMaker {
                 return Err(format!("field {} is missing", field.name));
             }
         }
+        let needed = self.fields.iter().rposition(|field| !field.may_be_missing);
+        let count = self.places.len().max(needed.map_or(0, |last| last.saturating_add(1)));
+        self.places.resize(count, None);
         put_array_len(out, u32::try_from(self.places.len()).unwrap_or(u32::MAX));
         for place in &self.places {
             match place.and_then(|(start, end)| self.bytes.get(start..end)) {
@@ -191,7 +197,7 @@ impl TupleMaker {
 }
 
 fn no_json(error: &serde_json::Error) -> String {
-    format!("this is no object or array of JSON: {error}")
+    format!("this is not an object or array of JSON: {error}")
 }
 
 #[cfg(test)]
@@ -207,7 +213,7 @@ mod tests {
             is_nullable,
         };
         let fields =
-            vec![field("id", "unsigned", false), field("name", "string", true), field("more", "any", false)];
+            vec![field("id", "unsigned", false), field("name", "string", true), field("more", "any", true)];
         let space = Space { name: "orders".to_owned(), fields, ..Space::default() };
         TupleMaker::new(&space, &[("number".to_owned(), "id".to_owned())]).unwrap()
     }
@@ -257,8 +263,17 @@ mod tests {
             let found = of_json(line);
             assert!(found.as_ref().is_err_and(|what| what.starts_with(sentence)), "{line}: {found:?}");
         }
-        assert!(of_json("{").unwrap_err().starts_with("this is no object or array of JSON: EOF"));
-        assert!(of_json("7").unwrap_err().starts_with("this is no object or array of JSON"));
+        assert!(of_json("{").unwrap_err().starts_with("this is not an object or array of JSON: EOF"));
+        assert!(of_json("7").unwrap_err().starts_with("this is not an object or array of JSON"));
+    }
+
+    #[test]
+    fn a_tuple_has_all_fields_that_must_be_there() {
+        let field = |name: &str| crate::space::Field { name: name.into(), ..crate::space::Field::default() };
+        let space = Space { fields: vec![field("a"), field("b")], ..Space::default() };
+        let mut out = Vec::new();
+        TupleMaker::new(&space, &[]).unwrap().put_json("{\"a\":1}", &mut out).unwrap();
+        assert_eq!(shown(Ok(()), &out), Ok("[1,null]".to_owned()));
     }
 
     #[test]

@@ -8,8 +8,8 @@ use super::field_type::FieldType;
 use crate::decimal::Decimal;
 use crate::file::header::parse_uuid;
 use crate::msgpack::{
-    Reader, put_array_len, put_bin, put_boolean, put_double, put_ext, put_float, put_int, put_map_len,
-    put_nil, put_str, put_uint,
+    Number, Reader, put_array_len, put_bin, put_boolean, put_double, put_ext, put_float, put_int,
+    put_map_len, put_nil, put_str, put_uint,
 };
 use crate::text::{put_datetime, put_interval};
 use base64::Engine;
@@ -62,6 +62,13 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 pub(super) fn put_json(json: &str, field_type: FieldType, out: &mut Vec<u8>) -> Result<()> {
     let start = out.len();
     put_at(json.trim(), field_type, 0, out)?;
+    if field_type == FieldType::Double
+        && let Some(Ok(Number::Float(number))) = out.get(start..).map(|value| Reader::new(value).number())
+    {
+        // Tarantool takes no other floating-point numbers there.
+        out.truncate(start);
+        put_double(out, f64::from(number));
+    }
     check_taken(json, field_type, out.get(start..))
 }
 
@@ -86,13 +93,14 @@ fn put_text_of(text: &str, field_type: FieldType, out: &mut Vec<u8>) -> Result<(
     match field_type {
         FieldType::Array | FieldType::Map | FieldType::Interval => put_json(text, field_type, out),
         FieldType::Any | FieldType::Scalar => {
-            let start = out.len();
-            // Text that is no JSON stands for itself.
-            if serde_json::from_str::<&RawValue>(text).is_err() || put_json(text, field_type, out).is_err() {
-                out.truncate(start);
-                put_str(out, text.as_bytes());
+            // Text that is not JSON stands for itself.
+            match serde_json::from_str::<&RawValue>(text) {
+                Ok(_) => put_json(text, field_type, out),
+                Err(_) => {
+                    put_str(out, text.as_bytes());
+                    Ok(())
+                }
             }
-            Ok(())
         }
         FieldType::Boolean => {
             put_boolean(out, text.parse().map_err(|_| wrong())?);
@@ -260,11 +268,28 @@ fn put_tagged(
     Ok(done)
 }
 
+/// A floating-point number.
+trait Finite {
+    fn is_finite(&self) -> bool;
+}
+
+impl Finite for f32 {
+    fn is_finite(&self) -> bool {
+        f32::is_finite(*self)
+    }
+}
+
+impl Finite for f64 {
+    fn is_finite(&self) -> bool {
+        f64::is_finite(*self)
+    }
+}
+
 /// Reads a number, or one that JSON has as text.
-fn float<T: FromStr>(json: &str) -> Option<T> {
+fn float<T: FromStr + Finite>(json: &str) -> Option<T> {
     match serde_json::from_str::<String>(json) {
         Ok(text) => ["inf", "-inf", "NaN"].contains(&text.as_str()).then(|| text.parse().ok())?,
-        Err(_) => json.parse().ok(),
+        Err(_) => json.parse().ok().filter(|number: &T| number.is_finite()),
     }
 }
 
@@ -343,6 +368,7 @@ mod tests {
     fn values_take_the_type_of_their_field() {
         for (json, name, expected) in [
             ("5", "double", "5.0"),
+            ("{\"$float\":0.5}", "double", "0.5"),
             ("5", "decimal", "{\"$decimal\":\"5\"}"),
             ("0.10", "decimal", "{\"$decimal\":\"0.10\"}"),
             ("12345678901234567890.123", "decimal", "{\"$decimal\":\"12345678901234567890.123\"}"),
@@ -394,6 +420,8 @@ mod tests {
             ("{\"$uuid\":1}", "any"),
             ("{\"$uuid\":\"x\",\"b\":2}", "any"),
             ("{\"$decimal\":\"1e9999999\"}", "any"),
+            ("{\"$double\":1e999}", "any"),
+            ("{\"$float\":1e300}", "any"),
         ] {
             let Some(field_type) = FieldType::named(name.as_bytes()) else { continue };
             let sentence = put_json(json, field_type, &mut Vec::new()).unwrap_err();
@@ -403,6 +431,7 @@ mod tests {
             ("", "unsigned"),
             ("1,5", "number"),
             ("+1", "integer"),
+            ("12345678901234567890123", "any"),
             ("65.5", "integer"),
             ("yes", "boolean"),
             ("{", "map"),

@@ -127,7 +127,9 @@ pub(crate) fn exact_time_of_text(text: &str) -> Option<(i64, u32, i16)> {
     let (before, after) = text.split_once('.').unwrap_or((text, ""));
     let digits = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
     let (fraction, zone) = after.split_at(digits);
-    if text.contains('.') && !(1..=9).contains(&fraction.len()) {
+    // Only seconds have a fraction, and a zone comes after it.
+    let has_seconds = before.matches(':').count() == 2 && !before.contains('+');
+    if text.contains('.') && !((1..=9).contains(&fraction.len()) && has_seconds) {
         return None;
     }
     let plain = format!("{before}{zone}");
@@ -152,6 +154,9 @@ fn split_offset(time: &str) -> Option<(&str, i64)> {
     let (hours, minutes) = plain.split_at_checked(2)?;
     let minutes = if minutes.is_empty() { 0 } else { digits(minutes, 2)? };
     let hours = digits(hours, 2)?;
+    if minutes > 59 {
+        return None;
+    }
     let seconds = hours.checked_mul(60)?.checked_add(minutes)?.checked_mul(60)?;
     Some((time, seconds.checked_mul(sign)?))
 }
@@ -200,7 +205,17 @@ mod tests {
         assert_eq!(read("1970-01-02"), Some((86_400, 0, 0)));
         assert_eq!(read("2024-03-01T12:30:00.123456789+03:00"), Some((1_709_285_400, 123_456_789, 180)));
         assert_eq!(read("2024-03-01T12:30:00.5-0130"), Some((1_709_301_600, 500_000_000, -90)));
-        for text in ["", "2024", "12", "2024-03-01T12:30:00.", "2024-03-01T12:30:00.1234567890"] {
+        for text in [
+            "",
+            "2024",
+            "12",
+            "2024-03-01T12:30:00.",
+            "2024-03-01T12:30:00.1234567890",
+            "2024-03-01.5",
+            "2024-03-01T12:30.5",
+            "2024-03-01T12:30+03:00.5",
+            "2024-03-01T12:30:00+03:99",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
     }
