@@ -191,6 +191,65 @@ fn keys_of_unique_indexes_are_unique() {
 }
 
 #[test]
+fn rules_of_a_space_hold_for_new_rows_or_are_named() {
+    let home = Home::new();
+    let script = "
+        box.cfg{memtx_dir='.', wal_dir='.', log='tarantool.log'}
+        local two = box.schema.space.create('two', {field_count=2})
+        two:create_index('pk', {parts={{1, 'unsigned'}}})
+        two:insert{1, 1}
+        local any = box.schema.space.create('any', {format={
+            {'id', 'unsigned'}, {'rate', 'double'}, {'x', 'any'}, {'y', 'any'}}})
+        any:create_index('pk')
+        local map = box.schema.space.create('map', {format={{'id', 'unsigned'}, {'place', 'any'}}})
+        map:create_check_constraint('small', '\"id\" < 100')
+        map:create_index('pk', {parts={{1, 'unsigned'}}})
+        map:create_index('place', {type='RTREE', parts={{2, 'array'}}, unique=false})
+        map:insert{1, {2, 3}}
+        box.schema.space.create('gone'):drop()
+        os.exit(0)
+    ";
+    fs::create_dir(home.path().join("shop")).unwrap();
+    if tarantool(&home.path().join("shop"), script).is_none() {
+        return;
+    }
+    let import = |space: &str, rows: &str, more: &[&str]| {
+        fs::write(home.path().join("rows.jsonl"), rows).unwrap();
+        let to = format!("new-{space}");
+        home.run(&[&["import", "shop", space, "rows.jsonl", "--to", &to], more].concat())
+    };
+    let run = import("two", "[2,2]\n[3]\n", &[]);
+    let why = "rows.jsonl: line 2: it has 1 fields, and tuples of the space have 2\n";
+    assert!(run.code == Some(2) && run.err.ends_with(why), "{run:?}");
+    // A key that does not fit is told in salvage, too, and the row is not lost.
+    let run = import("two", "[\"x\",2]\n", &["--salvage", "--replace"]);
+    assert!(run.code == Some(2) && run.err.contains("rows.jsonl: line 1: "), "{run:?}");
+    let run = import("map", "[2,[4,5]]\n", &[]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    for rule in ["index place", "constraint small"] {
+        assert!(
+            run.err.contains(&format!("rows were not checked by {rule}: if one does not fit it")),
+            "{run:?}"
+        );
+    }
+    let run = import("any", "{\"id\":1,\"rate\":{\"$float\":1.5}}\n", &[]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let run = import("letters", "[1]\n", &["--create", "id uint, new bool?"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let script = "
+        box.cfg{memtx_dir=DIR, wal_dir=DIR, log='tarantool.log'}
+        local space = box.space[SPACE]
+        print(space:count(), space.id, box.schema.space.create('next').id)
+        os.exit(0)
+    ";
+    for (space, printed) in [("map", "2\t514\t516\n"), ("any", "1\t513\t516\n"), ("letters", "1\t516\t517\n")]
+    {
+        let script = script.replace("DIR", &format!("'new-{space}'")).replace("SPACE", &format!("'{space}'"));
+        assert_eq!(tarantool(home.path(), &script).unwrap(), printed, "{space}");
+    }
+}
+
+#[test]
 fn what_the_directory_lacks_is_told() {
     let (home, directory) = home();
     tear(&directory);
