@@ -74,6 +74,11 @@ caseless:upsert({'Cas', 7}, {{'=', 2, 1002}})
 caseless:upsert({'new', 7}, {{'=', 2, 1003}})
 caseless:delete('ОЛ') caseless:delete('HORA')
 caseless:insert{'Hora', 1004}
+box.internal.collation.create('later', 'ICU', 'de', {strength = 'secondary'})
+local fresh = box.schema.space.create('fresh')
+fresh:create_index('pk', {parts = {{1, 'string', collation = 'later'}}})
+for id = 1, 60 do fresh:replace{word(id), id} end
+fresh:delete('STRASSE')
 "#;
 
 /// Prints what Tarantool selects: the space, the index, the iterator, the words of the key, the count, the
@@ -97,6 +102,7 @@ for _, key in ipairs(keys) do
     tell(box.space.text.index.two, {key, 30})
     tell(box.space.text.index.hash, {key, 29}, {'EQ'})
     tell(box.space.caseless.index.pk, {key})
+    tell(box.space.fresh.index.pk, {key})
     tell(box.space.many.index.tags, {key})
     tell(box.space.many.index.names, {key})
 end

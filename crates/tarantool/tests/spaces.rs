@@ -284,3 +284,27 @@ fn tuples_become_rows_in_one_walk() {
     assert!(arrival.primary().is_none() && nested.primary().is_some());
     assert_eq!(taken(&arrival, "[5 x 7 nil {1 a A text").unwrap(), ["A", "\0", "\u{1}text"]);
 }
+
+/// A part that all entries share would be kept once for each.
+#[test]
+fn entries_that_are_too_large_are_refused() {
+    let mut spaces = Spaces::new();
+    spaces.set_space(&tuple("[3 600 1 many")).unwrap();
+    spaces.set_index(&tuple("[6 600 0 primary tree {0 [1 [2 0 unsigned")).unwrap();
+    spaces
+        .set_index(&tuple("[6 600 1 tags tree {0 [2 {3 field 1 type unsigned path '[*]' [2 2 string"))
+        .unwrap();
+    let table = SpaceTable::new(&spaces.get(600).unwrap().unwrap());
+    let with = |count: u32| {
+        let mut out = Vec::new();
+        msgpack::put_array_len(&mut out, 3);
+        msgpack::put_uint(&mut out, 7);
+        msgpack::put_array_len(&mut out, count);
+        (0..count).for_each(|number| msgpack::put_uint(&mut out, u64::from(number)));
+        msgpack::put_str(&mut out, &vec![b'x'; 1 << 20]);
+        let taken = table.shape.take_keys(&mut Reader::new(&out), &mut Vec::new(), |_, _| ());
+        taken.map_err(|damage| damage.what)
+    };
+    assert_eq!(with(63), Ok(()));
+    assert_eq!(with(64), Err("the entries of a tuple in a multikey index are too large"));
+}

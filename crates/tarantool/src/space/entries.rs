@@ -92,15 +92,17 @@ impl EntryShape {
         Ok(is_needed.then_some(EntryShape { array, parts }))
     }
 
-    /// Returns the keys of all entries of the tuple at the reader's position, in order.
+    /// Returns the keys of all entries of the tuple at the reader's position, in order. The time it takes
+    /// grows with the length of the tuple only.
     ///
     /// # Errors
     /// If it is not a tuple, or a value is missing or of another type; if the entries take more memory than a
     /// row may.
     pub fn keys(&self, tuple: Reader) -> Result<BTreeSet<Vec<OwnedValue>>> {
         let mut keys = BTreeSet::new();
+        let Some(fixed) = self.fixed(tuple)? else { return Ok(keys) };
         let Some((field, path)) = &self.array else {
-            keys.extend(self.key(tuple, None)?);
+            keys.insert(fixed.into_iter().flatten().collect());
             return Ok(keys);
         };
         let Some(mut elements) = at(tuple, *field, path)? else { return Ok(keys) };
@@ -113,7 +115,7 @@ impl EntryShape {
         for _ in 0..elements.array_len()? {
             let element = elements;
             elements.skip()?;
-            let Some(key) = self.key(tuple, Some(element))? else { continue };
+            let Some(key) = self.key(&fixed, element)? else { continue };
             byte_count = byte_count.saturating_add(key.iter().map(byte_count_of).sum());
             if byte_count > ROW_BYTES_MAX {
                 return Err(tuple.damage("the entries of a tuple in a multikey index are too large"));
@@ -123,34 +125,61 @@ impl EntryShape {
         Ok(keys)
     }
 
-    /// Returns the key of the tuple, or of an element; `None` if it has no entry.
-    fn key(&self, tuple: Reader, element: Option<Reader>) -> Result<Option<Vec<OwnedValue>>> {
-        let mut key = Vec::with_capacity(self.parts.len());
+    /// Returns the values of the parts that all entries share, with nothing for the others; `None` if there
+    /// is no entry.
+    fn fixed(&self, tuple: Reader) -> Result<Option<Vec<Option<OwnedValue>>>> {
+        let mut fixed = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            let value = match (&part.place, element) {
-                (PartPlace::Tuple(field, path), _) => at(tuple, *field, path)?,
-                (PartPlace::Element(path), Some(element)) => json_path::follow(element, path)?,
-                (PartPlace::Element(_), None) => None,
+            let PartPlace::Tuple(field, path) = &part.place else {
+                fixed.push(None);
+                continue;
             };
-            let value = match value {
-                Some(value) if value.peek()? != Class::Nil => Some(value),
-                _ if part.excludes_nil => return Ok(None),
-                other => other,
+            match part.value(tuple, at(tuple, *field, path)?)? {
+                Some(value) => fixed.push(Some(value)),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(fixed))
+    }
+
+    /// Returns the key of an element; `None` if it has no entry.
+    fn key(&self, fixed: &[Option<OwnedValue>], element: Reader) -> Result<Option<Vec<OwnedValue>>> {
+        let mut key = Vec::with_capacity(self.parts.len());
+        for (part, fixed) in self.parts.iter().zip(fixed) {
+            let value = match (&part.place, fixed) {
+                (PartPlace::Element(path), _) => part.value(element, json_path::follow(element, path)?)?,
+                (PartPlace::Tuple(..), fixed) => fixed.clone(),
             };
-            key.push(part_value(tuple, value, &part.kind)?);
+            match value {
+                Some(value) => key.push(value),
+                None => return Ok(None),
+            }
         }
         Ok(Some(key))
     }
 }
 
-fn part_value(tuple: Reader, value: Option<Reader>, kind: &PartKind) -> Result<OwnedValue> {
-    let mut bytes = Vec::new();
-    match value {
-        Some(mut value) if kind.is_plain_unsigned() => return Ok(OwnedValue::U64(value.uint()?)),
-        Some(mut value) => normalise_part(&mut value, kind, &mut bytes)?,
-        None => normalise_missing(&tuple, kind, &mut bytes)?,
+impl EntryPart {
+    /// Returns the value as the store keeps it; `None` if there is no entry without it. `within` is where it
+    /// was looked for.
+    fn value(&self, within: Reader, value: Option<Reader>) -> Result<Option<OwnedValue>> {
+        let is_nil = match value {
+            Some(value) => value.peek()? == Class::Nil,
+            None => true,
+        };
+        if is_nil && self.excludes_nil {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        match value {
+            Some(mut value) if self.kind.is_plain_unsigned() => {
+                return Ok(Some(OwnedValue::U64(value.uint()?)));
+            }
+            Some(mut value) => normalise_part(&mut value, &self.kind, &mut bytes)?,
+            None => normalise_missing(&within, &self.kind, &mut bytes)?,
+        }
+        Ok(Some(OwnedValue::Bytes(bytes)))
     }
-    Ok(OwnedValue::Bytes(bytes))
 }
 
 /// Returns the value in a field of a tuple, if there is one.
