@@ -270,8 +270,8 @@ fn what_was_lost_is_told_each_time() {
     }
     // With the directory, the files of vinyl may be elsewhere.
     let run = home.run(&["get", "shop", "orders", "2"]);
-    let refused = "pneu-tarantool: shop: space v (600) is kept by vinyl, and there is no .vylog that has it: name \
-                   the directory of vinyl with --vinyl-dir; use --salvage to load what can be read\n";
+    let refused = "pneu-tarantool: shop: space v (600) is kept by vinyl, and there is no .vylog that has it: \
+                   name the directory of vinyl with --vinyl-dir; use --salvage to load what can be read\n";
     assert_eq!((run.code, run.err.as_str()), (Some(2), refused));
 }
 

@@ -258,15 +258,24 @@ fn old_files_that_tarantool_refuses_are_set_aside() {
 }
 
 #[test]
-fn rows_of_vinyl_that_stay_are_not_lost() {
+fn a_directory_with_rows_of_vinyl_gets_no_new_snapshot() {
+    // Without an index a space has no rows, and no files of vinyl.
     let mut rows = own_rows();
     rows.push(space(513, "on_disk", "vinyl"));
-    let (home, directory) = home_with(rows);
-    let out = home.good(&["repair", "shop"]);
-    assert!(out.contains("remark   ") && out.contains("on_disk") && !out.contains("lost "), "{out}");
+    let (home, directory) = home_with(rows.clone());
     tear(&directory);
     let out = home.good(&["repair", "shop", "--yes"]);
-    assert!(out.contains("cut ") && out.contains("on_disk") && !out.contains("lost "), "{out}");
+    assert!(out.contains("cut ") && !out.contains("lost "), "{out}");
+    rows.push(index(513, 0, "pk", "tree", (0, "unsigned")));
+    let (home, directory) = home_with(rows);
+    let before = names(&directory);
+    let run = home.run(&["repair", "shop", "--yes"]);
+    assert!(
+        run.code == Some(2) && run.out.contains("name the directory of vinyl with --vinyl-dir"),
+        "{run:?}"
+    );
+    assert!(run.err.contains("a new snapshot would not fit to them; use --into"), "{run:?}");
+    assert_eq!(names(&directory), before);
     let run = home.run(&["repair", "shop", "--yes", "--into", "new"]);
     assert!(run.code == Some(3) && run.out.contains("lost "), "{run:?}");
 }

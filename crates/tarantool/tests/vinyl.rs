@@ -24,7 +24,10 @@ local function settle(space)
 end
 local function text(number) return string.rep(string.format('%06d ', number), 1 + number % 5) end
 local seed = 7
-local function random(n) seed = (seed * 1103515245 + 12345) % 2147483648 return math.floor(seed / 65536) % n end
+local function random(n)
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return math.floor(seed / 65536) % n
+end
 ";
 
 /// Prints the tuples of every space of users by each ordered index.
@@ -200,8 +203,8 @@ fn ranges_that_were_split_and_compacted_are_merged() {
     assert!(of(1).run_count > 0 && reports.iter().all(|report| report.damage.is_empty()), "{reports:?}");
 }
 
-/// All ways in which upserts come together: on nothing, on each other, on a tuple and on a deleted one, in one
-/// run and in several.
+/// All ways in which upserts come together: on nothing, on each other, on a tuple and on a deleted one, in
+/// one run and in several.
 #[test]
 fn upserts_are_applied_as_tarantool_applies_them() {
     let script = "
@@ -236,7 +239,7 @@ fn keys_of_several_parts_and_types_are_in_tarantools_order() {
     local uuid, decimal = require('uuid'), require('decimal')
     local function make(name, parts)
         local space = box.schema.space.create(name, {engine = 'vinyl'})
-        space:create_index('pk', {parts = parts, page_size = 256, range_size = 16384, run_count_per_level = 2})
+        space:create_index('pk', {parts = parts, page_size = 256, range_size = 16384})
         return space
     end
     local spaces = {

@@ -1,9 +1,9 @@
 //! What tells the files of a source from what they were at another time.
 //!
-//! For each snapshot, log, and file of vinyl: name, device, inode, length, the times of its last change of content and of
-//! anything, and the instance and VClock in its header. The system sets the last of these times itself, so
-//! bytes cannot change unnoticed, except within one tick of the system's clock after a load began, with the
-//! same length; Tarantool only adds to a log, and renames a snapshot when it is complete.
+//! For each snapshot, log, and file of vinyl: name, device, inode, length, the times of its last change of
+//! content and of anything, and the instance and VClock in its header. The system sets the last of these
+//! times itself, so bytes cannot change unnoticed, except within one tick of the system's clock after a load
+//! began, with the same length; Tarantool only adds to a log, and renames a snapshot when it is complete.
 
 use anyhow::{Context, Result};
 use std::fmt::Write;
@@ -43,8 +43,8 @@ impl Identity {
     }
 }
 
-/// Returns the identity of what is read of a path: a file, or the snapshots, the logs and the files of vinyl in
-/// directories. `how` tells apart different ways of reading it.
+/// Returns the identity of what is read of a path: a file, or the snapshots, the logs and the files of vinyl
+/// in directories. `how` tells apart different ways of reading it.
 ///
 /// # Errors
 /// What the disk says.

@@ -22,8 +22,9 @@ use terminal::output::{Output, complain_why};
 /// and for each replica the first and last LSN and time, with gaps between LSNs. The whole file is read.
 ///
 /// For a directory: each snapshot and log with its VClock, what a load would read, the indexes of vinyl with
-/// their ranges and runs, and the spaces of the newest snapshot. For a store: its spaces, with rows and indexes. Prints a line for everything that cannot
-/// be represented. Reads only the heads of blocks; "pneu-tarantool verify" reads everything.
+/// their ranges and runs, and the spaces of the newest snapshot. For a store: its spaces, with rows and
+/// indexes. Prints a line for everything that cannot be represented. Reads only the heads of blocks;
+/// "pneu-tarantool verify" reads everything.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -15,7 +15,8 @@ use terminal::output::{self, Output, said_of};
 /// Read everything in a directory of Tarantool, or in a store, and report damage
 ///
 /// For a directory: checks every checksum and row of each snapshot and log, and of the runs of vinyl that the
-/// newest snapshot needs, and whether rows are missing between files. For a store: checks every checksum, key and index. Writes nothing unless --cut is given.
+/// newest snapshot needs, and whether rows are missing between files. For a store: checks every checksum, key
+/// and index. Writes nothing unless --cut is given.
 ///
 /// A crash can tear the end of the last log. The torn bytes hold no whole transaction. A load skips them;
 /// Tarantool itself may refuse the log. --cut removes them.

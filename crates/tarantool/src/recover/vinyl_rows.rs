@@ -68,8 +68,8 @@ impl TreeSource for VinylRows<'_> {
     }
 }
 
-/// Looks for a tree of each vinyl space of a snapshot. Returns a line for each space without one: its rows from
-/// before the snapshot are not known.
+/// Looks for a tree of each vinyl space of a snapshot. Returns a line for each space without one: its rows
+/// from before the snapshot are not known.
 ///
 /// # Errors
 /// If a space has none, unless it is to be listed; an invalid definition.
@@ -89,8 +89,8 @@ pub(super) fn without_tree(
         let name = format!("space {} ({id})", space.name);
         if let (Some(plan), OnDamage::Refuse) = (plan, on_damage) {
             let what = format!(
-                "{name} is kept by vinyl, and there is no .vylog that has it: name the directory of vinyl with \
-                 --vinyl-dir"
+                "{name} is kept by vinyl, and there is no .vylog that has it: name the directory of vinyl \
+                 with --vinyl-dir"
             );
             return Err(Error::Refused { path: plan.directory().to_owned(), what });
         }

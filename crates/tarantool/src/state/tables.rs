@@ -117,8 +117,8 @@ impl<'v> Tables<'v> {
                 continue;
             }
             left_out.push(format!(
-                "space {} ({id}): all rows: the log of vinyl says that they were dropped, by a row that the logs \
-                 lack",
+                "space {} ({id}): all rows: the log of vinyl says that they were dropped, by a row that the \
+                 logs lack",
                 space.name
             ));
         }

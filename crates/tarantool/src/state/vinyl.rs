@@ -1,7 +1,7 @@
 //! Which rows of logs the files of vinyl have already.
 //!
-//! Input: the newest tree of each space of vinyl, and rows of logs. Output: whether a row is to be applied, and
-//! whether the rows of the tree are to be loaded before. Does not read files.
+//! Input: the newest tree of each space of vinyl, and rows of logs. Output: whether a row is to be applied,
+//! and whether the rows of the tree are to be loaded before. Does not read files.
 //!
 //! A tree has the rows up to its last dump. Rows before the tree was created are of a tree before it, which
 //! was dropped or truncated since. Numbers are signatures, that is, sums of a VClock.

@@ -1,7 +1,7 @@
 //! What vinyl's files hold, and their damage.
 //!
-//! Input: a [`VinylPlan`]. Output: a [`VinylReport`] for each index, with the damage of its runs. Does not know
-//! what becomes of the rows.
+//! Input: a [`VinylPlan`]. Output: a [`VinylReport`] for each index, with the damage of its runs. Does not
+//! know what becomes of the rows.
 
 use super::VinylPlan;
 use super::run::RunFiles;

@@ -3,8 +3,9 @@
 //! Input: the ranges of a tree, the runs in them, and the table of the space. Output: batches of rows in the
 //! order of the primary key, and what could not be read. Does not know logs.
 //!
-//! Ranges are cut into pieces at the first keys of pages. Each thread takes the next piece, and merges what the
-//! runs have for its keys. Memory: the rows themselves, a page of each run of the piece, and the keys of pages.
+//! Ranges are cut into pieces at the first keys of pages. Each thread takes the next piece, and merges what
+//! the runs have for its keys. Memory: the rows themselves, a page of each run of the piece, and the keys of
+//! pages.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::key::{KeyBuffer, KeyReader};

@@ -1,6 +1,7 @@
 //! Files of vinyl made for tests, also such as Tarantool never writes.
 //!
-//! Input: records and rows. Output: the bytes of files, with checksums that fit. Does not know what they mean.
+//! Input: records and rows. Output: the bytes of files, with checksums that fit. Does not know what they
+//! mean.
 
 use crate::file::block::{END, PLAIN, checksum};
 use crate::file::header::{FileKind, FormatVersion, Header};

@@ -3,10 +3,10 @@
 //! Input: the directory of vinyl, and a snapshot's place. Output: the rows of each space up to the last dump,
 //! and how far they reach; logs have the rest. Does not know how rows of logs are applied.
 //!
-//! From the outside in: `log` chooses and reads vinyl's log, which is made of records (`record`) that describe
-//! `trees`; a tree has runs (`run`), whose rows come in order (`source`, by `key`) and are merged (`merge`,
-//! `upsert`, `format`) into columns (`load`). `check` reads everything for its damage. Only primary indexes
-//! have tuples; the runs of other indexes are only checked.
+//! From the outside in: `log` chooses and reads vinyl's log, which is made of records (`record`) that
+//! describe `trees`; a tree has runs (`run`), whose rows come in order (`source`, by `key`) and are merged
+//! (`merge`, `upsert`, `format`) into columns (`load`). `check` reads everything for its damage. Only primary
+//! indexes have tuples; the runs of other indexes are only checked.
 //!
 //! The rows of a space are loaded when the first row of a log is to be applied to them: then the space has
 //! the definition that its runs were written with.

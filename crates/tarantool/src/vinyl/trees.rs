@@ -73,6 +73,8 @@ struct TreeObject {
     drop_lsn: Option<i64>,
     dump_lsn: i64,
     is_of_rebootstrap: bool,
+    /// How many ranges and runs it has.
+    part_count: usize,
 }
 
 #[derive(Debug)]
@@ -87,7 +89,6 @@ struct RangeObject {
 struct RunObject {
     tree: i64,
     is_dropped: bool,
-    is_prepared: bool,
 }
 
 #[derive(Debug)]
@@ -152,10 +153,8 @@ impl Objects {
                 None => tree.drop_lsn = Some(record.drop_lsn),
             },
             (RecordKind::DumpTree, Some(tree)) => tree.dump_lsn = tree.dump_lsn.max(record.dump_lsn),
-            (RecordKind::ForgetTree, Some(_)) => {
-                let is_used = self.ranges.values().any(|range| range.tree == record.tree)
-                    || self.runs.values().any(|run| run.tree == record.tree);
-                if is_used {
+            (RecordKind::ForgetTree, Some(tree)) => {
+                if tree.part_count > 0 {
                     return Err("vinyl's log forgets a tree that has ranges or runs");
                 }
                 self.trees.remove(&record.tree);
@@ -176,6 +175,7 @@ impl Objects {
             drop_lsn: None,
             dump_lsn: if create_lsn.is_some() { record.dump_lsn } else { -1 },
             is_of_rebootstrap: self.is_in_rebootstrap,
+            part_count: 0,
         };
         self.trees.insert(record.tree, tree);
     }
@@ -185,8 +185,10 @@ impl Objects {
             return match self.ranges.get(&record.range) {
                 None => Err(RANGE_UNKNOWN),
                 Some(range) if range.slice_count > 0 => Err("vinyl's log deletes a range that has slices"),
-                Some(_) => {
+                Some(range) => {
+                    let tree = range.tree;
                     self.ranges.remove(&record.range);
+                    self.remove_part(tree);
                     Ok(())
                 }
             };
@@ -194,9 +196,7 @@ impl Objects {
         if self.ranges.contains_key(&record.range) {
             return Err("vinyl's log inserts a range twice");
         }
-        if !self.trees.contains_key(&record.tree) {
-            return Err(TREE_UNKNOWN);
-        }
+        self.add_part(record.tree)?;
         let own = |key: Option<&[u8]>| key.map(<[u8]>::to_vec);
         let range =
             RangeObject { tree: record.tree, begin: own(record.begin), end: own(record.end), slice_count: 0 };
@@ -209,11 +209,8 @@ impl Objects {
         match (record.kind, known) {
             (RecordKind::PrepareRun, Some(_)) => Err("vinyl's log prepares a run twice"),
             (RecordKind::PrepareRun | RecordKind::CreateRun, None) => {
-                if !self.trees.contains_key(&record.tree) {
-                    return Err(TREE_UNKNOWN);
-                }
-                let is_prepared = record.kind == RecordKind::PrepareRun;
-                let run = RunObject { tree: record.tree, is_dropped: false, is_prepared };
+                self.add_part(record.tree)?;
+                let run = RunObject { tree: record.tree, is_dropped: false };
                 self.runs.insert(record.run, run);
                 Ok(())
             }
@@ -225,8 +222,9 @@ impl Objects {
                 if !self.trees.contains_key(&record.tree) {
                     return Err(TREE_UNKNOWN);
                 }
-                (run.tree, run.is_prepared) = (record.tree, false);
-                Ok(())
+                let before = std::mem::replace(&mut run.tree, record.tree);
+                self.remove_part(before);
+                self.add_part(record.tree)
             }
             (RecordKind::DropRun, Some(run)) => {
                 if run.is_dropped {
@@ -235,10 +233,25 @@ impl Objects {
                 run.is_dropped = true;
                 Ok(())
             }
-            (_, Some(_)) => {
+            (_, Some(run)) => {
+                let tree = run.tree;
                 self.runs.remove(&record.run);
+                self.remove_part(tree);
                 Ok(())
             }
+        }
+    }
+
+    /// Counts a range or a run of a tree.
+    fn add_part(&mut self, tree: i64) -> Result<(), Contradiction> {
+        let tree = self.trees.get_mut(&tree).ok_or(TREE_UNKNOWN)?;
+        tree.part_count = tree.part_count.saturating_add(1);
+        Ok(())
+    }
+
+    fn remove_part(&mut self, tree: i64) {
+        if let Some(tree) = self.trees.get_mut(&tree) {
+            tree.part_count = tree.part_count.saturating_sub(1);
         }
     }
 
