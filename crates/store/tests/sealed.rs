@@ -257,13 +257,13 @@ fn look_ups_that_wait_for_the_disk_wait_together() {
     let (content, is_dropped) = dropped(&path);
     let sealed = Sealed::open(&RealDisk, &path, KIND).unwrap();
     // Places far from each other, and the first one again.
-    let places: Vec<u64> = (0..48).map(|number| number * 9 * CHUNK_BYTES as u64).chain([0]).collect();
+    let places: Vec<usize> = (0..48).map(|number| number * 9 * CHUNK_BYTES).chain([0]).collect();
     let (mut requested, mut found) = (0, 0);
-    let read = |place: u64| sealed.range(place..place + 8);
+    let read = |place: usize| sealed.range(place as u64..place as u64 + 8);
     read_together(places.iter().copied(), |&place| match read(place) {
         Ok(bytes) => {
             found += 1;
-            assert_eq!(bytes, &content[place as usize..place as usize + 8]);
+            assert_eq!(bytes, &content[place..place + 8]);
         }
         Err(Error::Requested { path: requested_of }) => {
             requested += 1;
@@ -275,6 +275,6 @@ fn look_ups_that_wait_for_the_disk_wait_together() {
         assert!(requested > 0 && found == places.len(), "{requested} requested, {found} found");
     }
     for place in places {
-        assert_eq!(read(place).unwrap(), &content[place as usize..place as usize + 8]);
+        assert_eq!(read(place).unwrap(), &content[place..place + 8]);
     }
 }

@@ -144,7 +144,8 @@ fn unchecked(space: &Space, state: &mut State) -> Vec<String> {
     });
     let remark = |rule| {
         format!(
-            "rows were not checked by {rule}: if one does not fit it, Tarantool does not start from the snapshot"
+            "rows were not checked by {rule}: if one does not fit it, Tarantool does not start from the \
+             snapshot"
         )
     };
     rules.into_iter().map(remark).collect()

@@ -50,8 +50,10 @@ impl NewSpace {
             None => vec![0],
         };
         let key: Vec<usize> = key;
-        if let Some((_, twice)) =
-            key.iter().enumerate().find(|(place, number)| key[..*place].contains(number))
+        if let Some((_, twice)) = key
+            .iter()
+            .enumerate()
+            .find(|(place, number)| key.iter().take(*place).any(|before| before == *number))
         {
             let name = fields.get(*twice).map_or("", |field| &field.name);
             return Err(format!("field {name} is in the primary key twice"));

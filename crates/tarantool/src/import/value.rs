@@ -183,7 +183,7 @@ fn put_number(digits: &str, field_type: FieldType, out: &mut Vec<u8>) -> Result<
         }
         return Ok(());
     }
-    let number = digits.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong)?;
+    let number = digits.parse::<f64>().ok().filter(Finite::is_finite).ok_or_else(wrong)?;
     put_double(out, number);
     Ok(())
 }
