@@ -136,6 +136,8 @@ fn a_log_that_is_cut_off_or_damaged_is_refused_or_told() {
     refused(directory.path(), "vinyl's log is cut off within the state at its snapshot");
     let (rows, lost) = salvaged(directory.path());
     assert!(rows.len() <= whole.len() && !lost.is_empty());
+    fs::write(&log, [&bytes[..last.1], b"no block begins like this"].concat()).unwrap();
+    refused(directory.path(), "neither a block nor the end mark begins here");
     fs::write(&log, &bytes).unwrap();
     flip(&log, blocks[0].1 - 1);
     refused(directory.path(), "a block's checksum does not fit");

@@ -8,7 +8,7 @@ use crate::load::OnDamage;
 use crate::space::table::SpaceTable;
 use crate::space::{Space, Spaces};
 use crate::state::TreeSource;
-use crate::vinyl::{TreeRows, VinylPlan, VinylTree};
+use crate::vinyl::{TreeRows, TreeTarget, VinylPlan, VinylTree};
 use std::cell::RefCell;
 use std::path::Path;
 use store::Loaded;
@@ -42,8 +42,9 @@ impl VinylRows<'_> {
     /// Loads the rows of a tree.
     fn rows(&self, tree: &VinylTree, space: &Space, table: &SpaceTable) -> Result<Loaded> {
         let Some(plan) = self.plan else { return Ok(Loaded::new(&table.schema, Vec::new(), &[])?) };
-        let TreeRows { batches, lost } =
-            plan.load(tree, space, table, self.on_damage, self.thread_count, self.progress)?;
+        let VinylRows { on_damage, thread_count, progress, .. } = *self;
+        let target = TreeTarget { space, table, on_damage, thread_count, progress };
+        let TreeRows { batches, lost } = plan.load(tree, target)?;
         self.lost.borrow_mut().extend(lost);
         Ok(Loaded::new(&table.schema, batches, &[])?)
     }

@@ -148,6 +148,10 @@ mod tests {
         trees.end(512, 30);
         assert_eq!(trees.of_row(512, 9), Pending::Apply);
         assert!(trees.rest().is_empty());
+        // A tree that was never dumped does not have the rows of the one before it.
+        let empty = tree(10, 0);
+        let trees = PendingTrees::new([&empty].into_iter(), &Nothing);
+        assert_eq!([9, 10].map(|signature| trees.of_row(512, signature)), [Pending::Skip, Pending::Load]);
     }
 
     #[test]

@@ -116,7 +116,7 @@ fn page_damage(files: &RunFiles) -> Vec<Error> {
                 at = place.payload.end;
                 let read = unpacker
                     .unpack(bytes, &place)
-                    .and_then(|payload| rows(payload).find_map(|row| row.err()).map_or(Ok(()), Err));
+                    .and_then(|payload| rows(payload).find_map(Result::err).map_or(Ok(()), Err));
                 if let Err(found) = read {
                     damage.push(crate::Damage { offset: place.offset, ..found }.in_file(&files.path, 0));
                 }

@@ -94,9 +94,9 @@ mod tests {
             (&[0x92, 1, 0xc0], false),
             (&[0x94, 1, 0xc0, 0xc0, 5], true),
             (&[0x90], false),
-            (&[0x91, 0xff], false),
-            (&[0x91, 0xc0], false),
-            (&[0x92, 1, 2], false),
+            (&[0x93, 0xff, 0xc0, 1], false),
+            (&[0x93, 0xc0, 0xc0, 1], false),
+            (&[0x93, 1, 2, 1], false),
             (&[0x93, 1, 0xa1], false),
         ];
         for (tuple, expected) in cases {

@@ -46,13 +46,19 @@ pub(crate) struct TreeRows {
     pub(crate) lost: Vec<String>,
 }
 
-/// What is needed to load a tree.
+/// A tree to load.
 #[derive(Clone, Copy)]
-pub(crate) struct TreeJob<'a> {
-    pub(crate) tree: &'a Tree,
-    pub(crate) files: &'a BTreeMap<i64, RunFiles>,
+pub(super) struct TreeJob<'a> {
+    pub(super) tree: &'a Tree,
+    pub(super) files: &'a BTreeMap<i64, RunFiles>,
     /// The log that describes the tree.
-    pub(crate) log: &'a Path,
+    pub(super) log: &'a Path,
+    pub(super) target: TreeTarget<'a>,
+}
+
+/// What the rows of a tree become, and how it is loaded.
+#[derive(Clone, Copy)]
+pub(crate) struct TreeTarget<'a> {
     pub(crate) space: &'a Space,
     pub(crate) table: &'a SpaceTable,
     pub(crate) on_damage: OnDamage,
@@ -85,9 +91,10 @@ struct KeyedSlice<'a> {
 ///
 /// # Errors
 /// Damage, unless it is to be left out; limits of the store; [`Error::Cancelled`].
-pub(crate) fn load_tree(job: TreeJob) -> Result<TreeRows> {
-    let name = format!("space {} ({})", job.space.name, job.space.id);
-    let Some(keys) = KeyReader::new(job.space) else {
+pub(super) fn load_tree(job: TreeJob) -> Result<TreeRows> {
+    let target = job.target;
+    let name = format!("space {} ({})", target.space.name, target.space.id);
+    let Some(keys) = KeyReader::new(target.space) else {
         let what =
             "its rows are in files of vinyl, which cannot be merged without the order of its primary key";
         return Ok(TreeRows { batches: Vec::new(), lost: vec![format!("{name}: {what}")] });
@@ -96,9 +103,9 @@ pub(crate) fn load_tree(job: TreeJob) -> Result<TreeRows> {
     let runs = open_runs(&job, &keys, &name, &mut lost)?;
     let ranges = keyed_ranges(&job, &keys, &runs, &name, &mut lost)?;
     let pieces: Vec<Piece> = ranges.iter().flat_map(KeyedRange::pieces).collect();
-    let double_fields = double_fields(job.space);
-    let context = Context { index_base: 0, fields: &job.space.fields, double_fields: &double_fields };
-    let upserts = Upserts { space: job.space, keys: &keys, context };
+    let double_fields = double_fields(target.space);
+    let context = Context { index_base: 0, fields: &target.space.fields, double_fields: &double_fields };
+    let upserts = Upserts { space: target.space, keys: &keys, context };
     let loading = Loading { job, keys: &keys, upserts: &upserts, name: &name };
     loading.all(&pieces, lost)
 }
@@ -118,7 +125,7 @@ fn open_runs<'a>(
         }
         let pages = match files.pages(keys) {
             Ok(pages) => pages,
-            Err(error) if job.on_damage == OnDamage::Refuse => return Err(error),
+            Err(error) if job.target.on_damage == OnDamage::Refuse => return Err(error),
             Err(error) => without_index(files, keys, name, &error, lost),
         };
         runs.insert(slice.run, Run { files, pages });
@@ -192,7 +199,7 @@ fn keyed_ranges<'a>(
     ranges.sort_by(|one, two| one.begin.cmp(&two.begin));
     match gap(&ranges) {
         None => {}
-        Some(what) if job.on_damage == OnDamage::Refuse => return Err(in_log(what)),
+        Some(what) if job.target.on_damage == OnDamage::Refuse => return Err(in_log(what)),
         Some(what) => {
             lost.push(format!("{name}: {what}: rows are missing, or older than they were"));
             ranges.dedup_by(|next, before| before.end.as_ref().is_none_or(|end| *end > next.begin));
@@ -307,7 +314,7 @@ impl Loading<'_> {
             }
         };
         thread::scope(|scope| {
-            for _ in 1..self.job.thread_count.min(pieces.len()) {
+            for _ in 1..self.job.target.thread_count.min(pieces.len()) {
                 scope.spawn(work);
             }
             work();
@@ -317,7 +324,7 @@ impl Loading<'_> {
         for loaded in done.into_inner().expect("nobody panicked with it").into_values() {
             let PieceRows { batches: columns, lost: more, lost_count } = loaded?;
             for columns in columns {
-                batches.push(rows_of(self.job.table, columns, &mut arrived)?);
+                batches.push(rows_of(self.job.target.table, columns, &mut arrived)?);
             }
             // Two pieces may read the same page.
             let is_told = more.first().is_some_and(|first| lost.last() == Some(first));
@@ -339,7 +346,7 @@ impl Loading<'_> {
         let sources: Vec<Source> = within.map(|(run, limits)| Source::new(run, limits)).collect();
         let mut sink = Columns {
             loading: self,
-            builder: ColumnBuilder::new(self.job.table),
+            builder: ColumnBuilder::new(self.job.target.table),
             lost: Vec::new(),
             lost_count: 0,
         };
@@ -370,7 +377,7 @@ impl Sink for Columns<'_> {
     fn damaged(&mut self, damaged: DamagedPage) -> Result<()> {
         let DamagedPage { run, page, damage } = damaged;
         let offset = page.map_or(damage.offset, |page| page.place.offset);
-        if self.loading.job.on_damage == OnDamage::Refuse {
+        if self.loading.job.target.on_damage == OnDamage::Refuse {
             return Err(Damage { offset, ..damage }.in_file(&run.path, 0));
         }
         self.lost_count = self.lost_count.saturating_add(1);
@@ -389,7 +396,7 @@ impl Sink for Columns<'_> {
 
     fn progress(&mut self, bytes: u64) -> Result<()> {
         self.builder.end_block(0);
-        self.loading.job.progress.add(1, bytes);
-        Ok(self.loading.job.progress.check()?)
+        self.loading.job.target.progress.add(1, bytes);
+        Ok(self.loading.job.target.progress.check()?)
     }
 }

@@ -26,10 +26,7 @@ mod trees;
 mod upsert;
 
 use crate::error::{Error, Result};
-use crate::load::OnDamage;
 use crate::plan::Mode;
-use crate::space::Space;
-use crate::space::table::SpaceTable;
 use disk::Disk;
 use load::{TreeJob, load_tree};
 use log::{Extent, LogContent};
@@ -37,10 +34,9 @@ use run::RunFiles;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trees::{Tree, Trees};
-use work::Progress;
 
 pub use check::{ReadPages, VinylReport};
-pub(crate) use load::TreeRows;
+pub(crate) use load::{TreeRows, TreeTarget};
 pub(crate) use trees::Tree as VinylTree;
 
 /// The files of vinyl that a recovery reads.
@@ -157,17 +153,9 @@ impl VinylPlan {
     ///
     /// # Errors
     /// Damage, unless it is to be left out; limits of the store; [`Error::Cancelled`].
-    pub(crate) fn load(
-        &self,
-        tree: &Tree,
-        space: &Space,
-        table: &SpaceTable,
-        on_damage: OnDamage,
-        thread_count: usize,
-        progress: &dyn Progress,
-    ) -> Result<TreeRows> {
+    pub(crate) fn load(&self, tree: &Tree, target: TreeTarget) -> Result<TreeRows> {
         let log = self.log.as_ref().map_or(self.directory.as_path(), |(log, _)| log.as_path());
         let files = &self.files;
-        load_tree(TreeJob { tree, files, log, space, table, on_damage, thread_count, progress })
+        load_tree(TreeJob { tree, files, log, target })
     }
 }
