@@ -252,7 +252,8 @@ fn keys_of_several_parts_and_types_are_in_tarantools_order() {
     local strings = {'', 'a', 'a\\0', 'a\\0b', 'ab', 'b', '\\0', '\\255', 'a\\1'}
     for round = 1, 6 do
         for i = 1, 300 do
-            local text = strings[1 + random(#strings)] .. strings[1 + random(#strings)] .. ({'', '0', '1'})[1 + random(3)]
+            local ending = ({'', '0', '1'})[1 + random(3)]
+            local text = strings[1 + random(#strings)] .. strings[1 + random(#strings)] .. ending
             local number = random(50)
             local deep = {deep = {name = text}}
             local integer = random(40) - 20
