@@ -149,6 +149,32 @@ fn what_does_not_fit_is_told_with_its_line_and_nothing_is_written() {
 }
 
 #[test]
+fn rows_of_vinyl_are_known_before_the_first_new_one() {
+    let home = Home::new();
+    let script = "
+        box.cfg{memtx_dir='.', wal_dir='.', vinyl_dir='.', log='tarantool.log'}
+        local v = box.schema.space.create('v', {engine='vinyl'})
+        v:create_index('pk')
+        v:insert{5, 'old'}
+        box.snapshot()
+        os.exit(0)
+    ";
+    fs::create_dir(home.path().join("shop")).unwrap();
+    if tarantool(&home.path().join("shop"), script).is_none() {
+        return;
+    }
+    fs::write(home.path().join("rows.jsonl"), "[5,\"new\"]\n").unwrap();
+    for salvage in [&[][..], &["--salvage"]] {
+        let run = home.run(&[&["import", "shop", "v", "rows.jsonl", "--to", "new"], salvage].concat());
+        let why = "rows.jsonl: line 1: the primary key is there already: [5,\"old\"]\n";
+        assert!(run.code == Some(2) && run.err.ends_with(why), "{run:?}");
+    }
+    let replace = ["import", "shop", "v", "rows.jsonl", "--replace", "--to", "new"];
+    assert_eq!(home.run(&replace).code, Some(0));
+    assert_eq!(home.good(&["get", "new", "v", "5"]), "[5,\"new\"]\n");
+}
+
+#[test]
 fn keys_of_unique_indexes_are_unique() {
     let home = Home::new();
     let script = "

@@ -274,7 +274,7 @@ fn a_directory_with_rows_of_vinyl_gets_no_new_snapshot() {
         run.code == Some(2) && run.out.contains("name the directory of vinyl with --vinyl-dir"),
         "{run:?}"
     );
-    assert!(run.err.contains("a new snapshot would not fit to them; use --into"), "{run:?}");
+    assert!(run.err.contains("a new snapshot would not match them; use --into"), "{run:?}");
     assert_eq!(names(&directory), before);
     let run = home.run(&["repair", "shop", "--yes", "--into", "new"]);
     assert!(run.code == Some(3) && run.out.contains("lost "), "{run:?}");

@@ -93,8 +93,8 @@ fn a_missing_run_is_refused_or_told() {
     let index = second.with_extension("index");
     fs::remove_file(&index).unwrap();
     refused(directory.path(), "a run of vinyl cannot be read: ");
-    let (_, lost) = salvaged(directory.path());
-    assert_eq!(lost.len(), 1, "{lost:?}");
+    let (rows, lost) = salvaged(directory.path());
+    assert_eq!((rows.len(), lost), (1 + 500, Vec::new()));
     // A file with the end cut off.
     fs::write(&first, &kept[..kept.len() - 4]).unwrap();
     fs::copy(first.with_extension("index"), &index).unwrap();
@@ -115,7 +115,29 @@ fn a_run_with_a_damaged_index_is_read_without_it() {
     let (first, _) = runs(directory.path());
     fs::copy(first.with_extension("index"), &index).unwrap();
     refused(directory.path(), "a page of a run is not as long as its index says");
-    assert_eq!(salvaged(directory.path()).0, whole);
+    let (rows, lost) = salvaged(directory.path());
+    assert_eq!(rows, whole);
+    assert!(
+        lost.len() == 1 && lost[0].contains("its index tells of ") && lost[0].contains(" more pages: "),
+        "{lost:?}"
+    );
+}
+
+#[test]
+fn a_run_that_is_cut_off_between_two_pages_is_told() {
+    let Some(directory) = written(SCRIPT) else { return };
+    let (_, second) = runs(directory.path());
+    let (bytes, blocks) = (fs::read(&second).unwrap(), blocks(&second));
+    let pages = blocks.iter().filter(|block| block.1 < bytes.len() / 2).count();
+    for end in [blocks[pages - 1].1, blocks[pages - 1].1 + 3, bytes.len() - 4] {
+        fs::write(&second, &bytes[..end]).unwrap();
+        assert!(recovered(directory.path(), Mode::Strict, None).is_err(), "{end}");
+        let (_, lost) = salvaged(directory.path());
+        assert!(
+            lost.len() == 1 && lost[0].ends_with("rows of it are missing, or older than they were"),
+            "{lost:?}"
+        );
+    }
 }
 
 #[test]

@@ -227,6 +227,11 @@ fn a_slice_limits_a_run_to_its_keys() {
     ];
     put_log(&disk, &[7, 8], &ranges);
     found(&disk, &["[1, 1]", "[2, 1]", "[3, 2]", "[4, 2]", "[5, 1]", "[6, 1]", "[7, 1]", "[8, 1]", "[9, 1]"]);
+    // Parts of a run may be side by side, and never overlap.
+    put_log(&disk, &[7], &[(None, None, vec![(7, Some(6), None), (7, None, Some(6))])]);
+    assert_eq!(read(&disk, Mode::Strict).unwrap().0.len(), 9);
+    put_log(&disk, &[7], &[(None, None, vec![(7, Some(5), None), (7, None, Some(6))])]);
+    refused(&disk, "a range has a part of a run twice");
     put_log(&disk, &[7], &[(None, Some(6), vec![]), (Some(7), None, vec![])]);
     refused(&disk, "no range of its tree has some keys");
     put_log(&disk, &[7], &[(None, Some(6), vec![]), (Some(5), None, vec![])]);
@@ -255,7 +260,7 @@ fn what_an_index_claims_is_checked() {
         (vec![good.clone(), page(1, &[replace(9, &[1, 0])])], "the rows of a run are not in order"),
         (vec![page(3, &[replace(9, &[3, 0])]), good.clone()], "the pages of a run are not in order"),
         (vec![page(1, &[replace(9, &[1, 0]), replace(12, &[1, 5])])], "the rows of a run are not in order"),
-        (vec![page(1, &[row(RowKind::Nop, 9, &Body::default())])], "a run has a row that is none of a run"),
+        (vec![page(1, &[row(RowKind::Nop, 9, &Body::default())])], "a run has a row of an unexpected kind"),
     ] {
         put_run(&disk, 7, &pages);
         let error = read(&disk, Mode::Strict).unwrap_err();
@@ -289,6 +294,15 @@ fn a_log_that_contradicts_itself_is_refused_or_told() {
         (record(3, &[(1, 100)], &[]), "deletes a range that has slices"),
         (record(4, &[(0, 1), (2, 7)], &[]), "prepares a run twice"),
         (record(8, &[(1, 100), (2, 8), (8, 1001)], &[]), "names a run that does not exist"),
+        (
+            [
+                record(0, &[(0, 9), (6, 513), (12, 6)], &[]),
+                record(5, &[(0, 9), (2, 77)], &[]),
+                record(8, &[(1, 100), (2, 77), (8, 1001)], &[]),
+            ]
+            .concat(),
+            "has a run of another index in a range",
+        ),
         (record(9, &[(8, 1001)], &[]), "names a slice that does not exist"),
         (record(14, &[(0, 1)], &[]), "forgets a tree that has ranges or runs"),
         (record(0, &[(0, 3), (6, 512), (12, 6)], &[]), "creates two trees for an index"),

@@ -125,9 +125,7 @@ fn put_file(path: &Path, out: &mut String) -> Result<()> {
     };
     writeln!(
         out,
-        "{:?} {:?} {} {} {} {}.{:09} {}.{:09} {header}",
-        path.parent().unwrap_or(path).file_name().unwrap_or_default(),
-        path.file_name().unwrap_or_default(),
+        "{path:?} {} {} {} {}.{:09} {}.{:09} {header}",
         metadata.dev(),
         metadata.ino(),
         metadata.len(),
@@ -180,5 +178,17 @@ mod tests {
         differs("its time was set");
         fs::remove_file(path("1.xlog")).unwrap();
         differs("it is gone");
+    }
+
+    #[test]
+    fn a_file_that_moved_is_another() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir_all(directory.path().join("512/0")).unwrap();
+        let (mut before, mut after) = (String::new(), String::new());
+        fs::write(directory.path().join("512/0/1.run"), "").unwrap();
+        put_file(&directory.path().join("512/0/1.run"), &mut before).unwrap();
+        fs::rename(directory.path().join("512"), directory.path().join("612")).unwrap();
+        put_file(&directory.path().join("612/0/1.run"), &mut after).unwrap();
+        assert_ne!(before, after);
     }
 }

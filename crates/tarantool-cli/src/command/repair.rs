@@ -160,7 +160,7 @@ impl Arguments {
         if repair.has_vinyl && repair.is_rewritten() && self.into.is_none() {
             bail!(
                 "{} has spaces of vinyl, whose rows are in files of their own, and a new snapshot would not \
-                 fit to them; use --into to write all rows into another directory, as rows of memtx",
+                 match them; use --into to write all rows into another directory, as rows of memtx",
                 self.directory.display()
             );
         }

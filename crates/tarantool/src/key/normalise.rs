@@ -49,7 +49,11 @@ pub struct PartKind {
 
 /// Returns whether the value of a key column is nil.
 pub(crate) fn is_nil(value: Value, kind: &PartKind) -> bool {
-    kind.is_nullable && value == Value::Bytes(&[NIL])
+    let mut nil = vec![NIL];
+    if kind.is_descending {
+        descend(&mut nil, 0);
+    }
+    kind.is_nullable && value == Value::Bytes(&nil)
 }
 
 /// Numbers of msgpack extensions.
@@ -253,4 +257,22 @@ fn put_scalar(reader: &mut Reader, collation: Option<&Collation>, out: &mut Vec<
     };
     out.push(class);
     normalise_value(reader, part_type, collation, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nil_is_known_in_both_directions() {
+        for is_descending in [false, true] {
+            let kind = PartKind { is_nullable: true, is_descending, ..PartKind::plain(PartType::String) };
+            let (mut nil, mut text) = (Vec::new(), Vec::new());
+            normalise_missing(&Reader::new(&[]), &kind, &mut nil).unwrap();
+            normalise_part(&mut Reader::new(b"\xa0"), &kind, &mut text).unwrap();
+            assert!(is_nil(Value::Bytes(&nil), &kind) && !is_nil(Value::Bytes(&text), &kind));
+            let never = PartKind { is_nullable: false, ..kind };
+            assert!(!is_nil(Value::Bytes(&nil), &never));
+        }
+    }
 }

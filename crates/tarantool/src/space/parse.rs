@@ -224,7 +224,7 @@ fn read_named_part(reader: &mut Reader, context: IndexContext, index: &mut Space
             b"exclude_null" => modifiers.excludes_nil = is_true(value)?,
             b"path" if value.peek()? == Class::String => match json_path::steps(&text(value.str()?)) {
                 (_, Understood::UpToMistake) => {
-                    modifiers.left_out = Some("has a path that is none".to_owned());
+                    modifiers.left_out = Some("has an invalid path".to_owned());
                 }
                 (steps, Understood::Whole) => modifiers.path = steps,
             },
@@ -267,6 +267,6 @@ fn collation(
         Class::Unsigned => collations.numbered(small(value)?),
         Class::String => collations.named(&text(value.str()?)),
         Class::Nil => Ok(None),
-        _ => Err("has a collation that is none".to_owned()),
+        _ => Err("has an invalid collation".to_owned()),
     })
 }

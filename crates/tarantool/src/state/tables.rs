@@ -332,6 +332,9 @@ impl<'v> Tables<'v> {
     /// There is no such space, or the tuple does not fit its keys.
     pub(super) fn same_key(&mut self, space: u32, tuple: &[u8]) -> Result<Option<Vec<u8>>, String> {
         self.freshen(space)?;
+        if self.trees.of_row(space, i64::MAX) == Pending::Load {
+            self.load_tree(space)?;
+        }
         let Some(rows) = self.rows.get_mut(&space) else { return Err(format!("there is no space {space}")) };
         if rows.table.primary().is_none() {
             return Ok(None);

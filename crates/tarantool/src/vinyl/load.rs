@@ -145,9 +145,15 @@ fn without_index(
     match files.pages_without_index(keys) {
         Ok(pages) => {
             let unread = files.unread_bytes(&pages);
-            if unread > 0 {
-                lost.push(format!("{name}: {error}; {unread} bytes of the run are no pages: {stale}"));
-            }
+            let told = files.info().map_or(0, |info| info.page_count);
+            let missing = told.saturating_sub(pages.pages.len() as u64);
+            let why = match () {
+                () if unread > 0 => Some(format!("{unread} bytes of the run are not pages")),
+                () if !pages.are_closed => Some("the run is cut off".to_owned()),
+                () if missing > 0 => Some(format!("its index tells of {missing} more pages")),
+                () => None,
+            };
+            lost.extend(why.map(|why| format!("{name}: {error}; {why}: {stale}")));
             pages
         }
         Err(_) => {
@@ -191,6 +197,14 @@ fn keyed_ranges<'a>(
                 end: key(&slice.end)?,
             });
         }
+        if has_overlap(&slices) {
+            let what = "a range has a part of a run twice";
+            if job.target.on_damage == OnDamage::Refuse {
+                return Err(in_log(what));
+            }
+            lost.push(format!("{name}: {what}: the second time does not count"));
+            cut_overlaps(&mut slices);
+        }
         let (begin, end) = (key(&range.begin)?.unwrap_or_default(), key(&range.end)?);
         let mut range = KeyedRange { begin, end, slices, cuts: Vec::new() };
         range.cut();
@@ -206,6 +220,37 @@ fn keyed_ranges<'a>(
         }
     }
     Ok(ranges)
+}
+
+/// Returns the order of slices by run, and where each begins in it.
+fn by_run(one: &KeyedSlice, two: &KeyedSlice) -> std::cmp::Ordering {
+    one.run.files.path.cmp(&two.run.files.path).then_with(|| one.begin.cmp(&two.begin))
+}
+
+/// Returns whether the second of two slices has a part of the first one.
+fn overlaps(first: &KeyedSlice, second: &KeyedSlice) -> bool {
+    first.run.files.path == second.run.files.path && first.end.as_ref().is_none_or(|end| *end > second.begin)
+}
+
+/// Returns whether any part of a run is in two slices: its upserts would be applied twice.
+fn has_overlap(slices: &[KeyedSlice]) -> bool {
+    let mut sorted: Vec<&KeyedSlice> = slices.iter().collect();
+    sorted.sort_by(|one, two| by_run(one, two));
+    sorted.windows(2).any(|pair| matches!(pair, [first, second] if overlaps(first, second)))
+}
+
+/// Takes what is in a slice out of the slices after it.
+fn cut_overlaps(slices: &mut Vec<KeyedSlice>) {
+    slices.sort_by(by_run);
+    slices.dedup_by(|next, before| {
+        if !overlaps(before, next) {
+            return false;
+        }
+        // Together they are one slice up to the later end.
+        let longer = |one: Option<Vec<u8>>, two: Option<Vec<u8>>| one.zip(two).map(|(one, two)| one.max(two));
+        before.end = longer(before.end.take(), next.end.take());
+        true
+    });
 }
 
 /// Returns what is wrong with ranges that do not follow each other from the first key to the last.

@@ -83,7 +83,7 @@ pub(super) struct Record<'a> {
 pub(super) fn read_record(bytes: &[u8]) -> Result<Record<'_>> {
     let mut reader = Reader::new(bytes);
     if reader.array_len()? != 2 {
-        return Err(reader.damage("a record of vinyl's log has not two parts"));
+        return Err(reader.damage("a record of vinyl's log does not have two parts"));
     }
     let unknown = reader.damage("vinyl's log has a record of an unknown kind");
     let kind = usize::try_from(reader.uint()?).ok().and_then(|number| KINDS.get(number).copied());

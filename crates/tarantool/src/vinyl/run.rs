@@ -29,8 +29,10 @@ pub(crate) struct RunFiles {
     pub(crate) path: PathBuf,
     /// The file that says where the pages are.
     pub(crate) index_path: PathBuf,
-    /// The content of both; an error if one cannot be read.
-    content: std::result::Result<(Map, Map), String>,
+    /// Its content, or why it cannot be read.
+    rows: std::result::Result<Map, String>,
+    /// The content of the other one.
+    index: std::result::Result<Map, String>,
 }
 
 /// A page of a run.
@@ -48,6 +50,8 @@ pub(super) struct Page {
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     pub(super) pages: Vec<Page>,
+    /// Whether the mark of a closed file comes after the last page.
+    pub(super) are_closed: bool,
     keys: Vec<u8>,
 }
 
@@ -80,23 +84,24 @@ impl RunFiles {
         let path = directory.join(format!("{run:020}.{}", FileKind::Run.extension()));
         let index_path = directory.join(format!("{run:020}.{}", FileKind::RunIndex.extension()));
         let map = |path: &Path| disk.map(path).map_err(|error| error.to_string());
-        let content = map(&path).and_then(|rows| Ok((rows, map(&index_path)?)));
-        RunFiles { path, index_path, content }
+        let (rows, index) = (map(&path), map(&index_path));
+        RunFiles { path, index_path, rows, index }
     }
 
     /// Returns why the files cannot be read.
     pub(crate) fn missing(&self) -> Option<&str> {
-        self.content.as_ref().err().map(String::as_str)
+        self.rows.as_ref().err().or(self.index.as_ref().err()).map(String::as_str)
     }
 
     /// Returns how long both files are together.
     pub(crate) fn length_bytes(&self) -> u64 {
-        self.content.as_ref().map_or(0, |(rows, index)| rows.len().saturating_add(index.len()) as u64)
+        let length = |map: &std::result::Result<Map, String>| map.as_ref().map_or(0, |map| map.len());
+        length(&self.rows).saturating_add(length(&self.index)) as u64
     }
 
     /// Returns the content of the file with rows.
     pub(super) fn rows(&self) -> &[u8] {
-        self.content.as_ref().map_or(&[], |(rows, _)| rows)
+        self.rows.as_deref().unwrap_or_default()
     }
 
     /// Reads the index file.
@@ -125,7 +130,7 @@ impl RunFiles {
         })?;
         // Everything in the file must be a page of it.
         match read_head(bytes, at) {
-            Ok(Step::Eof) => Ok(pages),
+            Ok(Step::Eof) => Ok(Pages { are_closed: true, ..pages }),
             Ok(_) => Err(Damage::new(at, "its index does not have all pages").in_file(&self.path, 0)),
             Err(damage) => Err(damage.in_file(&self.path, 0)),
         }
@@ -166,6 +171,7 @@ impl RunFiles {
             pages.keys.extend_from_slice(&key);
             pages.pages.push(Page { place, row_count: None, key: first..pages.keys.len() });
         }
+        pages.are_closed = matches!(read_head(bytes, at), Ok(Step::Eof));
         Ok(pages)
     }
 
@@ -180,22 +186,23 @@ impl RunFiles {
 
     /// Returns the offset of the first block of the file with rows.
     pub(super) fn first_block(&self) -> Result<usize> {
-        let (rows, _) = self.content()?;
+        let rows = content(&self.rows, &self.path)?;
         header(rows, FileKind::Run).map_err(|damage| damage.in_file(&self.path, 0))
-    }
-
-    fn content(&self) -> Result<&(Map, Map)> {
-        self.content.as_ref().map_err(|what| {
-            let what = format!("a run of vinyl cannot be read: {what}");
-            Error::Refused { path: self.path.clone(), what }
-        })
     }
 
     /// Passes what the index file says of each page to `take`.
     fn each_page(&self, mut take: impl FnMut(PageInfo) -> msgpack::Result<()>) -> Result<()> {
-        let (_, index) = self.content()?;
+        let index = content(&self.index, &self.index_path)?;
         each_page_info(index, &mut take).map_err(|damage| damage.in_file(&self.index_path, 0))
     }
+}
+
+/// Returns the content of a file, or the error of one that cannot be read.
+fn content<'a>(map: &'a std::result::Result<Map, String>, path: &Path) -> Result<&'a Map> {
+    map.as_ref().map_err(|what| {
+        let what = format!("a run of vinyl cannot be read: {what}");
+        Error::Refused { path: path.to_owned(), what }
+    })
 }
 
 /// Reads the header of a file of a run. Returns where the first block is.
@@ -318,6 +325,6 @@ pub(super) fn key_of(
             keys.of_tuple(tuple, buffer, out)
         }
         (RowKind::Delete, _, Some(key)) => keys.of_whole_key(key, buffer, out),
-        _ => Err(Damage::new(0, "a run has a row that is none of a run")),
+        _ => Err(Damage::new(0, "a run has a row of an unexpected kind")),
     }
 }

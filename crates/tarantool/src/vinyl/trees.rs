@@ -266,10 +266,11 @@ impl Objects {
         if self.slices.contains_key(&record.slice) {
             return Err("vinyl's log inserts a slice twice");
         }
-        if !self.runs.contains_key(&record.run) {
-            return Err(RUN_UNKNOWN);
-        }
+        let run = self.runs.get(&record.run).ok_or(RUN_UNKNOWN)?;
         let range = self.ranges.get_mut(&record.range).ok_or(RANGE_UNKNOWN)?;
+        if run.tree != range.tree {
+            return Err("vinyl's log has a run of another index in a range");
+        }
         range.slice_count = range.slice_count.saturating_add(1);
         let own = |key: Option<&[u8]>| key.map(<[u8]>::to_vec);
         let slice = Slice { run: record.run, begin: own(record.begin), end: own(record.end) };
