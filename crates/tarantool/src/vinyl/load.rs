@@ -247,8 +247,8 @@ fn cut_overlaps(slices: &mut Vec<KeyedSlice>) {
             return false;
         }
         // Together they are one slice up to the later end.
-        let longer = |one: Option<Vec<u8>>, two: Option<Vec<u8>>| one.zip(two).map(|(one, two)| one.max(two));
-        before.end = longer(before.end.take(), next.end.take());
+        let ends = before.end.take().zip(next.end.take());
+        before.end = ends.map(|(one, two)| one.max(two));
         true
     });
 }
