@@ -69,8 +69,10 @@ pub fn import(
     let (mut found, mut remarks) = (None, Vec::new());
     let mut add = |state: &mut State| {
         let replica = member(state, plan);
-        let mut adding = Adding { state, plan, replica, field_count: 0, seconds: addition.seconds };
+        let seconds = addition.seconds;
+        let mut adding = Adding { state, plan, replica, is_local: false, field_count: 0, seconds };
         let space = adding.space(addition)?;
+        adding.is_local = space.is_local;
         adding.field_count = field_count(adding.state, space.id);
         remarks = unchecked(&space, adding.state);
         found = Some(space.clone());
@@ -103,6 +105,8 @@ struct Adding<'a, 's> {
     plan: &'a Plan,
     /// The number of this instance among the members.
     replica: u32,
+    /// Whether the rows are of a space that is not replicated. Definitions always are.
+    is_local: bool,
     /// How many fields every tuple of the space has; 0 for any number.
     field_count: u32,
     seconds: f64,
@@ -247,15 +251,14 @@ impl Adding<'_, '_> {
 
     /// Applies a row with the next number.
     fn row(&mut self, kind: RowKind, space: u32, tuple: &[u8]) -> std::result::Result<(), String> {
-        let is_local = self.state.spaces().get(space).ok().flatten().is_some_and(|space| space.is_local);
-        let replica = if is_local { 0 } else { self.replica };
+        let replica = if self.is_local { 0 } else { self.replica };
         let lsn = self.state.vclock().get(replica).saturating_add(1);
         let row = Row {
             kind,
             replica,
             lsn,
             timestamp: self.seconds,
-            group: if is_local { GROUP_LOCAL } else { 0 },
+            group: if self.is_local { GROUP_LOCAL } else { 0 },
             tsn: lsn,
             is_commit: true,
             flags: 0,

@@ -1,7 +1,7 @@
 //! Makes msgpack of values that are written as JSON or as text.
 //!
 //! Input: a value, and the type that its field has. Output: msgpack. Knows the objects that stand for values
-//! that JSON has no form for (`--exact`). Numbers are taken from their digits, so that none is rounded.
+//! that JSON has no form for (`--exact`). Whole numbers and decimals are taken from their digits.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::field_type::FieldType;
