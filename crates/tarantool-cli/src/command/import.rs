@@ -79,31 +79,12 @@ impl Run<Session> for Arguments {
             self.files.iter().map(|path| Incoming::new(path, self.format)).collect::<Result<Vec<_>>>()?;
         let new_space = self.create.as_deref().map(|fields| NewSpace::parse(fields, self.key.as_deref()));
         let new_space = new_space.transpose().map_err(|what| anyhow!("--create: {what}"))?;
-        let is_new = !self.to.exists();
-        session.disk.create_directory(&self.to)?;
-        let outcome = self.import(session, &renames, &files, new_space.as_ref());
-        if is_new && outcome.is_err() {
-            // Tarantool would make a new database in an empty directory. It is only removed if it is empty.
-            let _ = std::fs::remove_dir(&self.to);
-        }
-        outcome
-    }
-}
-
-impl Arguments {
-    fn import(
-        &self,
-        session: &Session,
-        renames: &[(String, String)],
-        files: &[Incoming],
-        new_space: Option<&NewSpace>,
-    ) -> Result<Outcome> {
-        if open::content(session, &self.to)? == Content::Tarantool {
+        if self.to.exists() && open::content(session, &self.to)? == Content::Tarantool {
             bail!("{} holds files of Tarantool already: name another directory", self.to.display());
         }
         let addition = Addition {
             space: &self.space,
-            new_space,
+            new_space: new_space.as_ref(),
             on_conflict: if self.replace { OnConflict::Replace } else { OnConflict::Refuse },
             seconds: now(),
         };
@@ -112,8 +93,8 @@ impl Arguments {
             let progress = session.progress("adding rows", 0);
             let mut each = |space: &Space, put: &mut dyn FnMut(&[u8]) -> std::result::Result<(), String>| {
                 let unsupported = |what| Error::Unsupported { path: self.directory.clone(), what };
-                let mut maker = TupleMaker::new(space, renames).map_err(unsupported)?;
-                for file in files {
+                let mut maker = TupleMaker::new(space, &renames).map_err(unsupported)?;
+                for file in &files {
                     file.each(&mut maker, &progress, &mut |tuple| {
                         added += 1;
                         put(tuple)
@@ -128,7 +109,9 @@ impl Arguments {
         };
         self.write(session, &recovery, added)
     }
+}
 
+impl Arguments {
     /// Writes the snapshot, and tells what was done.
     fn write(&self, session: &Session, recovery: &Recovery, added: u64) -> Result<Outcome> {
         recovery.tell_remarks();
@@ -137,6 +120,8 @@ impl Arguments {
         let tuples = Tuples::in_memory(&recovery.recovered, &self.directory)?;
         let definitions = tuples.definitions()?;
         let header = snapshot_header(&recovery.plan, &recovery.recovered);
+        // Not before: Tarantool would make a new database in an empty directory.
+        session.disk.create_directory(&self.to)?;
         let progress = session.progress("writing rows", tuples.row_count());
         let target = Target { disk: &session.disk, directory: &self.to, seconds: now(), like: None };
         let exported = export(&tuples, &definitions, &header, target, &progress);
